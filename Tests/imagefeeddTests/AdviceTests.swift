@@ -73,14 +73,14 @@ struct AdviceTests {
     }
 
     @Test func `cached data is shown offline and other commands recommend a retry`() async throws {
-        let world = try await UnsplashWorld()
-        _ = try await world.logIn("ada")
+        let fixture = try await UnsplashFixture()
+        _ = try await fixture.logIn("ada")
         let feed = try await Terminal.run("feed", "--count", "2")
         let photos = feed.output.split(separator: "\n").compactMap { line in
             line.split(separator: "\t").first.map(String.init)
         }
         try #require(photos.count == 2)
-        world.unsplash.stop()
+        fixture.unsplash.stop()
         try await check(
             [
                 "refresh", "photo none", "toggle none", "feed --source topic:none",
@@ -96,6 +96,6 @@ struct AdviceTests {
         #expect(like.exit == .code(0))
         #expect(like.output == "\(photos[1])\tliked\tqueued\n")
         #expect(like.error.contains("sent later"))
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 }

@@ -73,10 +73,10 @@ struct AvatarTests {
     }
 
     @Test func `a photo of another account can be the avatar`() async throws {
-        let world = try await UnsplashWorld()
-        let unsplash = try await world.logIn("ada")
-        let photo = try await world.ids(unsplash)[0]
-        let local = try await world.client.logIn("ada")
+        let fixture = try await UnsplashFixture()
+        let unsplash = try await fixture.logIn("ada")
+        let photo = try await fixture.ids(unsplash)[0]
+        let local = try await fixture.client.logIn("ada")
         let before = try await avatar(local)
         let set = try await Terminal.run(
             "profile", "local_ada", "--set-avatar", "unsplash_ada/\(photo)")
@@ -93,7 +93,7 @@ struct AvatarTests {
             try await local.setAvatar("unsplash_ada/\(photo)")
         }
         #expect(try size(ofPNG: after) == [512, 512])
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test func `a damaged image is rejected as an avatar`() async throws {

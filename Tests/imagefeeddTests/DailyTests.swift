@@ -10,8 +10,8 @@ import WikimediaSimulator
 struct DailyTests {
     @Test func `the first photo appears within three seconds at a latency of 100 ms`() async throws
     {
-        let world = try await DailyWorld()
-        world.commons.fail("*", .drip(bytes: 1 << 24, pause: .milliseconds(100)))
+        let fixture = try await DailyFixture()
+        fixture.commons.fail("*", .drip(bytes: 1 << 24, pause: .milliseconds(100)))
         let clock = ContinuousClock()
         let start = clock.now
         let login = try await Terminal.run("login", "daily")
@@ -23,71 +23,72 @@ struct DailyTests {
         let image = try await Terminal.run("image", photo, "--size", "regular")
         let time = clock.now - start
         #expect(image.exit == .code(0), "\(image.error)")
-        #expect(photo == "daily_commons/\(world.commons.pictures[0])")
+        #expect(photo == "daily_commons/\(fixture.commons.pictures[0])")
         #expect(time < .seconds(3), "\(time)")
-        #expect(world.requestCount >= 3)
-        try await world.daemon.stop()
+        #expect(fixture.requestCount >= 3)
+        try await fixture.daemon.stop()
     }
 
     @Test func `a login needs no network, user or key, and there is one account`() async throws {
-        let world = try await DailyWorld()
-        world.commons.stop()
+        let fixture = try await DailyFixture()
+        fixture.commons.stop()
         #expect(try await Terminal.run("login", "daily").output == "daily_commons\n")
         #expect(try await Terminal.run("login", "daily").output == "daily_commons\n")
-        #expect(try await world.accounts() == ["daily_commons"])
+        #expect(try await fixture.accounts() == ["daily_commons"])
         #expect(try await Terminal.run("login", "daily", "--username", "ada").exit != .code(0))
         #expect(
             try await Terminal.run("login", "daily", "--server", "photos.example").exit != .code(0))
-        let account = world.account(of: "ada")
-        try await world.wait(account, "offline")
-        try world.commons.resume()
-        try await world.wait(account, "ready")
-        #expect(try await world.ids(account, count: 7) == Array(world.commons.pictures.prefix(7)))
+        let account = fixture.account(of: "ada")
+        try await fixture.wait(account, "offline")
+        try fixture.commons.resume()
+        try await fixture.wait(account, "ready")
+        #expect(
+            try await fixture.ids(account, count: 7) == Array(fixture.commons.pictures.prefix(7)))
         let keyring = try PrivateKeyring.current.connect()
         #expect(try await keyring.search(["account": "daily_commons"]) == ([], []))
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test func `likes need no network, and remain until the account is removed`() async throws {
-        let world = try await DailyWorld(pictureCount: 100)
-        let account = try await world.logIn("ada")
-        let ids = try await world.walk(account)
-        world.commons.stop()
+        let fixture = try await DailyFixture(pictureCount: 100)
+        let account = try await fixture.logIn("ada")
+        let ids = try await fixture.walk(account)
+        fixture.commons.stop()
         let liked = Array(ids.prefix(60))
         for id in liked { #expect(try await account.like(id) == "local") }
         #expect(try await account.unlike(ids[3]) == "local")
         let expected = Array((liked[..<3] + liked[4...]).reversed())
-        #expect(try await world.walk(account, "likes") == expected)
+        #expect(try await fixture.walk(account, "likes") == expected)
         #expect(try await account.properties(.like)["Count"] == .uint32(59))
         #expect(try await account.properties(.like)["Pending"] == .array([], of: String.signature))
 
-        try await world.daemon.kill()
-        try world.commons.resume()
-        try await world.start()
-        try await world.wait(account, "ready")
-        #expect(try await world.walk(account, "likes") == expected)
+        try await fixture.daemon.kill()
+        try fixture.commons.resume()
+        try await fixture.start()
+        try await fixture.wait(account, "ready")
+        #expect(try await fixture.walk(account, "likes") == expected)
 
         // The cache is deleted: the liked pictures are fetched with few requests.
         try await account.logout()
-        try await world.logIn("ada")
-        let count = world.requestCount
-        #expect(try await world.walk(account, "likes") == expected)
-        #expect(world.requestCount - count <= 4)
+        try await fixture.logIn("ada")
+        let count = fixture.requestCount
+        #expect(try await fixture.walk(account, "likes") == expected)
+        #expect(fixture.requestCount - count <= 4)
         #expect(try await account.properties(.like)["Count"] == .uint32(59))
-        #expect(try await world.ids(account, count: 1) == [ids[0]])
+        #expect(try await fixture.ids(account, count: 1) == [ids[0]])
         #expect(try await account.photo(ids[0])["liked"] == .bool(true))
 
         try await account.remove()
-        try await world.logIn("ada")
-        #expect(try await world.ids(account, "likes") == [])
+        try await fixture.logIn("ada")
+        #expect(try await fixture.ids(account, "likes") == [])
         #expect(try await account.properties(.like)["Count"] == .uint32(0))
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test func `a photo shows its author, licence and page`() async throws {
-        let world = try await DailyWorld()
-        let account = try await world.logIn("ada")
-        let id = try #require(try await world.ids(account).first)
+        let fixture = try await DailyFixture()
+        let account = try await fixture.logIn("ada")
+        let id = try #require(try await fixture.ids(account).first)
         let photo = try await account.photo(id)
         #expect(photo["author"] == .string("Ada & Co, CC BY-SA 4.0"))
         #expect(photo["url"]?.string?.contains("/wiki/File:") == true)
@@ -96,18 +97,18 @@ struct DailyTests {
         #expect(shown.output.contains("CC BY-SA 4.0"), "\(shown.output)")
         let profile = try await account.properties(.profile)
         #expect(profile["Name"] == .string("Wikimedia Commons"))
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test func `another picture of a day replaces the first one`() async throws {
-        let world = try await DailyWorld()
-        let account = try await world.logIn("ada")
-        let ids = try await world.ids(account)
-        world.commons.removeDay(of: ids[0])
-        let replacement = world.commons.publish()
+        let fixture = try await DailyFixture()
+        let account = try await fixture.logIn("ada")
+        let ids = try await fixture.ids(account)
+        fixture.commons.removeDay(of: ids[0])
+        let replacement = fixture.commons.publish()
         #expect(replacement.prefix(10) == ids[0].prefix(10) && replacement != ids[0])
         #expect(try await account.refresh("") == 1)
-        #expect(try await world.ids(account) == [replacement] + ids.dropFirst())
-        try await world.daemon.stop()
+        #expect(try await fixture.ids(account) == [replacement] + ids.dropFirst())
+        try await fixture.daemon.stop()
     }
 }

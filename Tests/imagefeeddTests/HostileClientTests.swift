@@ -35,11 +35,11 @@ struct HostileClientTests {
     }
 
     @Test(.privateKeyring) func `an opened image of the cache cannot be modified`() async throws {
-        let world = try await UnsplashWorld()
-        let account = try await world.logIn("ada")
-        let photo = try #require(world.unsplash.feed.first).id
+        let fixture = try await UnsplashFixture()
+        let account = try await fixture.logIn("ada")
+        let photo = try #require(fixture.unsplash.feed.first).id
         try await expectReadOnly(account, photo, "regular")
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     /// Expects that nothing can be written through the descriptor of an image or through a descriptor that is derived

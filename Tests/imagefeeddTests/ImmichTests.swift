@@ -10,45 +10,46 @@ import Testing
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct ImmichTests {
     @Test func `two servers and two users at one server are separate accounts`() async throws {
-        let world = try await ImmichWorld()
+        let fixture = try await ImmichFixture()
         let other = try SimulatedImmich.start(.v2, seed: 2)
         other.addUser("ada")
-        let ada = try await world.logIn("ada")
-        let bob = try await world.logIn("bob")
-        let remote = try await world.logIn(other.makeKey(of: "ada"), at: other)
+        let ada = try await fixture.logIn("ada")
+        let bob = try await fixture.logIn("bob")
+        let remote = try await fixture.logIn(other.makeKey(of: "ada"), at: other)
         #expect(
-            try await world.accounts() == [
-                world.accountID("ada"), world.accountID("bob"), world.accountID("ada", at: other),
+            try await fixture.accounts() == [
+                fixture.accountID("ada"), fixture.accountID("bob"),
+                fixture.accountID("ada", at: other),
             ])
-        let own = world.server.publish { $0.owner = "ada" }.id
-        #expect(try await world.walk(ada) == [own] + world.server.photos)
-        #expect(try await world.walk(bob) == world.server.photos)
-        #expect(try await world.walk(remote) == other.photos)
+        let own = fixture.server.publish { $0.owner = "ada" }.id
+        #expect(try await fixture.walk(ada) == [own] + fixture.server.photos)
+        #expect(try await fixture.walk(bob) == fixture.server.photos)
+        #expect(try await fixture.walk(remote) == other.photos)
         #expect(try await remote.like(other.photos[0]) == "done")
         #expect(try await ada.like(own) == "done")
         #expect(other.likes(of: "ada") == [other.photos[0]])
-        #expect(world.server.likes(of: "ada") == [own])
-        #expect(world.server.likes(of: "bob") == [])
+        #expect(fixture.server.likes(of: "ada") == [own])
+        #expect(fixture.server.likes(of: "bob") == [])
         // No server receives the key of another one.
-        let keys = Set(world.server.requests().compactMap { $0["x-api-key"] })
+        let keys = Set(fixture.server.requests().compactMap { $0["x-api-key"] })
         #expect(keys.count == 2)
         #expect(keys.isDisjoint(with: other.requests().compactMap { $0["x-api-key"] }))
         try await ada.logout()
-        #expect(try await world.property(bob, "State") == .string("ready"))
-        #expect(try await world.property(remote, "State") == .string("ready"))
+        #expect(try await fixture.property(bob, "State") == .string("ready"))
+        #expect(try await fixture.property(remote, "State") == .string("ready"))
         // Another key of the same user renews the account.
-        #expect(try await world.logIn("ada").path == ada.path)
-        #expect(try await world.accounts().count == 3)
-        try await world.daemon.stop()
+        #expect(try await fixture.logIn("ada").path == ada.path)
+        #expect(try await fixture.accounts().count == 3)
+        try await fixture.daemon.stop()
     }
 
     @Test func `a server that is updated to version 3 between two calls continues to work`()
         async throws
     {
-        let world = try await ImmichWorld(.v2)
-        let server = world.server
+        let fixture = try await ImmichFixture(.v2)
+        let server = fixture.server
         let album = server.addAlbum("Alps", Array(server.photos.prefix(30)))
-        let ada = try await world.logIn("ada")
+        let ada = try await fixture.logIn("ada")
         let (first, next) = try await ada.page("album:\(album.id)", cursor: "", count: 10)
         let all = try await ada.page("", cursor: "", count: 10)
         server.version = .v3
@@ -56,78 +57,78 @@ struct ImmichTests {
         #expect((first + second).compactMap { $0["id"]?.string } == album.assets)
         #expect(try await ada.refresh("album:\(album.id)") == 0)
         #expect(try await ada.refresh("") == 0)
-        #expect(try await world.walk(ada) == server.photos)
+        #expect(try await fixture.walk(ada) == server.photos)
         let photo = try #require(all.photos.first?["id"]?.string)
         #expect(try await ada.like(photo) == "done")
         for size in ["thumb", "small", "regular", "full"] {
             #expect(try await !ada.imagePath(photo, size: size).isEmpty)
         }
         #expect(try await ada.sources().compactMap { $0["title"]?.string }.contains("Alps"))
-        #expect(try await world.property(ada, "State") == .string("ready"))
-        try await world.daemon.stop()
+        #expect(try await fixture.property(ada, "State") == .string("ready"))
+        try await fixture.daemon.stop()
     }
 
     @Test func `a login with a password stores only the token and a logout revokes it`()
         async throws
     {
         let recording = try await BusRecording()
-        let world = try await ImmichWorld()
-        let server = world.server
+        let fixture = try await ImmichFixture()
+        let server = fixture.server
         let password = "password of ada"
-        let wrong = try await world.startLogin(
+        let wrong = try await fixture.startLogin(
             "wrong password", as: "ada@photos.test", at: server.url)
         await expectError(ServiceError.wrongPassword.name) { _ = try await wrong.wait() }
-        #expect(try await world.accounts().isEmpty)
+        #expect(try await fixture.accounts().isEmpty)
 
-        let ada = try await world.logIn(password, as: "ada@photos.test", at: server)
-        #expect(ada.path == ServiceName.accounts.appending(world.accountID("ada")))
-        #expect(try await world.ids(ada).count == 30)
+        let ada = try await fixture.logIn(password, as: "ada@photos.test", at: server)
+        #expect(ada.path == ServiceName.accounts.appending(fixture.accountID("ada")))
+        #expect(try await fixture.ids(ada).count == 30)
         let token = try #require(server.sessions.first)
         let search = try #require(server.requests("POST /api/search/metadata").first)
         #expect(search["Authorization"] == "Bearer \(token)")
         #expect(search["x-api-key"] == nil)
         let stored = try PrivateKeyring.current.connect()
-        let items = try await stored.search(["account": world.accountID("ada")]).0
+        let items = try await stored.search(["account": fixture.accountID("ada")]).0
         #expect(items.count == 1)
 
         // The token remains valid after a restart.
-        try await world.daemon.stop()
-        try await world.start()
-        try await world.wait(ada, "ready")
+        try await fixture.daemon.stop()
+        try await fixture.start()
+        try await fixture.wait(ada, "ready")
         #expect(try await ada.refresh("") == 0)
         #expect(server.sessions == [token])
 
         // A key replaces the token, which is then revoked.
         let key = server.makeKey(of: "ada")
-        #expect(try await world.logIn(key, at: server).path == ada.path)
+        #expect(try await fixture.logIn(key, at: server).path == ada.path)
         try await server.waitForReplies("POST /api/auth/logout")
         #expect(server.sessions.isEmpty)
         _ = try await ada.refresh("")
         #expect(server.requests("POST /api/search/metadata").last?["x-api-key"] == key)
 
-        try await world.logIn(password, as: "ada@photos.test", at: server)
+        try await fixture.logIn(password, as: "ada@photos.test", at: server)
         let second = try #require(server.sessions.first)
         try await ada.logout()
         try await server.waitForReplies("POST /api/auth/logout", count: 2)
         #expect(server.sessions.isEmpty)
-        try await world.expectNoTrace(of: "ada", [password, token, second])
+        try await fixture.expectNoTrace(of: "ada", [password, token, second])
         let (bus, log) = (
-            try await recording.text(), world.daemon.process.standardError.value.text
+            try await recording.text(), fixture.daemon.process.standardError.value.text
         )
         for secret in [password, token, second, key] {
             #expect(!bus.contains(secret) && !log.contains(secret))
         }
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test func `a login of another user with a password fails and revokes its token`() async throws
     {
-        let world = try await ImmichWorld()
-        let ada = try await world.logIn("ada")
-        let server = world.server
-        let login = world.client.service.login(
-            try await world.client.service.manager.login(
-                world.provider,
+        let fixture = try await ImmichFixture()
+        let ada = try await fixture.logIn("ada")
+        let server = fixture.server
+        let login = fixture.client.service.login(
+            try await fixture.client.service.manager.login(
+                fixture.provider,
                 [
                     .account: .objectPath(ada.path), .username: .string("bob@photos.test"),
                     .password: .fileDescriptor(
@@ -137,21 +138,21 @@ struct ImmichTests {
         await expectError(ServiceError.loginFailed.name) { _ = try await login.wait() }
         try await server.waitForReplies("POST /api/auth/logout")
         #expect(server.sessions.isEmpty)
-        #expect(try await world.property(ada, "State") == .string("ready"))
-        try await world.daemon.stop()
+        #expect(try await fixture.property(ada, "State") == .string("ready"))
+        try await fixture.daemon.stop()
     }
 
     @Test func `an error names the missing permission`() async throws {
-        let world = try await ImmichWorld()
-        let server = world.server
-        let weak = try await world.startLogin(
+        let fixture = try await ImmichFixture()
+        let server = fixture.server
+        let weak = try await fixture.startLogin(
             server.makeKey(of: "ada", permissions: ["asset.read"]), at: server.url)
         let refusal = await errorReply { _ = try await weak.wait() }
         #expect(refusal?.message.contains("permission user.read") == true)
 
         let key = server.makeKey(of: "ada", permissions: ["asset.read", "user.read"])
-        let ada = try await world.logIn(key, at: server)
-        let ids = try await world.ids(ada)
+        let ada = try await fixture.logIn(key, at: server)
+        let ids = try await fixture.ids(ada)
         let image = await errorReply { _ = try await ada.imagePath(ids[0], size: "thumb") }
         #expect(image?.message.contains("permission asset.view") == true)
         let memories = await errorReply {
@@ -160,15 +161,15 @@ struct ImmichTests {
         #expect(memories?.message.contains("permission memory.read") == true)
         #expect(
             try await ada.sources().compactMap { $0["id"]?.string } == ["all", "likes", "memories"])
-        #expect(try await world.property(ada, "State") == .string("ready"))
-        try await world.daemon.stop()
+        #expect(try await fixture.property(ada, "State") == .string("ready"))
+        try await fixture.daemon.stop()
     }
 
     @Test func `a redirect to another origin is refused`() async throws {
-        let world = try await ImmichWorld()
-        let server = world.server
-        let ada = try await world.logIn("ada")
-        let ids = try await world.ids(ada)
+        let fixture = try await ImmichFixture()
+        let server = fixture.server
+        let ada = try await fixture.logIn("ada")
+        let ids = try await fixture.ids(ada)
         for status in [302, 307] {
             for pattern in [
                 "POST /api/search/metadata", "GET /api/assets/*/thumbnail", "GET /api/users/me",
@@ -188,24 +189,24 @@ struct ImmichTests {
         }
         #expect(server.requests(on: .unrelated).isEmpty)
         _ = try await ada.refresh("")
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test func `a download writes the original and an image has a format that can be shown`()
         async throws
     {
-        let world = try await ImmichWorld()
-        let photo = world.server.publish { $0.mediaType = "image/heic" }.id
-        let ada = try await world.logIn("ada")
-        _ = try await world.ids(ada)
+        let fixture = try await ImmichFixture()
+        let photo = fixture.server.publish { $0.mediaType = "image/heic" }.id
+        let ada = try await fixture.logIn("ada")
+        _ = try await fixture.ids(ada)
         _ = try await ada.imagePath(photo, size: "full")
-        #expect(world.server.requests("GET /api/assets/*/original").isEmpty)
-        let transfer = world.client.service.transfer(
+        #expect(fixture.server.requests("GET /api/assets/*/original").isEmpty)
+        let transfer = fixture.client.service.transfer(
             try await ada.download(photo, to: try Destination.file("photo")))
         try await transfer.wait()
-        let downloads = world.server.requests("GET /api/assets/*/original")
+        let downloads = fixture.server.requests("GET /api/assets/*/original")
         #expect(downloads.map(\.path) == ["/api/assets/\(photo)/original"])
-        #expect(try Destination.content().starts(with: world.imageBeginning))
-        try await world.daemon.stop()
+        #expect(try Destination.content().starts(with: fixture.imageBeginning))
+        try await fixture.daemon.stop()
     }
 }

@@ -15,14 +15,14 @@ struct InterfaceTests {
     private static let releasedFolder = folder.appending(path: "1")
 
     @Test func `the documented interfaces equal those of the daemon`() async throws {
-        let world = try await UnsplashWorld()
-        let (daemon, client) = (world.daemon, world.client)
-        let (started, url) = try await world.startLogin()
+        let fixture = try await UnsplashFixture()
+        let (daemon, client) = (fixture.daemon, fixture.client)
+        let (started, url) = try await fixture.startLogin()
         let login = started.path
         async let waiting = started.wait()
-        try await world.unsplash.approve(url, as: "ada")
+        try await fixture.unsplash.approve(url, as: "ada")
         let account = try await waiting
-        let photo = try #require(world.unsplash.feed.first?.id)
+        let photo = try #require(fixture.unsplash.feed.first?.id)
         let transfer = try await client.service.account(account).download(
             photo, to: try Destination.file())
         let documented = try InterfaceDescription.files(in: Self.folder)

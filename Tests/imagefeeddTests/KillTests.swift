@@ -21,10 +21,10 @@ struct KillTests {
         let seed = Simulation.seed
         print("IMAGEFEED_SEED=\(seed)")
         var random = SeededRandom(seed: seed)
-        let world = try await UnsplashWorld(photoCount: 240)
-        world.unsplash.settings.requestsPerHour = 10_000_000
-        let ada = try await world.logIn("ada")
-        let load = try await LoadUnderKills(world, ada, seed: random.next())
+        let fixture = try await UnsplashFixture(photoCount: 240)
+        fixture.unsplash.settings.requestsPerHour = 10_000_000
+        let ada = try await fixture.logIn("ada")
+        let load = try await LoadUnderKills(fixture, ada, seed: random.next())
         let watcher = try await WatcherUnderKills(ada.path)
         let secondBus = try await SecondBusUnderKills(ada.path, seed: random.next())
         var starts: [Duration] = []
@@ -36,20 +36,20 @@ struct KillTests {
             let delay = Int.random(in: 0...150_000, using: &random)
             try await Task.sleep(for: .microseconds(delay))
             load.isEnding = true
-            try await world.daemon.kill()
+            try await fixture.daemon.kill()
             for worker in work { await worker.value }
             load.removeFaults()
             try await secondBus.end()
             if kill % 10 == 0 || kill == Self.kills { try await checkFiles() }
-            try await world.start()
-            starts.append(world.daemon.startUp)
+            try await fixture.start()
+            starts.append(fixture.daemon.startUp)
             try await load.compare()
         }
-        try await world.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
+        try await fixture.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
         try await load.compare()
         load.checkService()
         try await watcher.check(load.states)
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
         try await checkFiles()
         starts.sort()
         let median = starts[starts.count / 2]

@@ -11,7 +11,7 @@ import UnsplashSimulator
 final class LoadUnderKills {
     /// True while the daemon is being killed, so that errors are expected.
     var isEnding = false
-    private let world: UnsplashWorld
+    private let fixture: UnsplashFixture
     private var random: SeededRandom
     private let account: AccountClient
     /// The photos that are liked and unliked. Walks include other photos.
@@ -29,11 +29,11 @@ final class LoadUnderKills {
         case done(String, isLiked: Bool, number: Int)
     }
 
-    init(_ world: UnsplashWorld, _ account: AccountClient, seed: UInt64) async throws {
-        self.world = world
+    init(_ fixture: UnsplashFixture, _ account: AccountClient, seed: UInt64) async throws {
+        self.fixture = fixture
         random = SeededRandom(seed: seed)
         self.account = account
-        photos = Array(try await world.ids(account, count: 60))
+        photos = Array(try await fixture.ids(account, count: 60))
         for photo in photos { confirmedStates[photo] = false }
         #expect(mkdir(try PrivateBus.current.directory.appending("downloads"), 0o700) == 0)
     }
@@ -44,7 +44,7 @@ final class LoadUnderKills {
     var report: String {
         """
         \(counts.likes) likes and \(counts.pending) without a reply, \(counts.pages) pages, \
-        \(counts.downloads) downloads and \(counts.commands) by command, \(world.unsplash.requestCount) requests
+        \(counts.downloads) downloads and \(counts.commands) by command, \(fixture.unsplash.requestCount) requests
         """
     }
 
@@ -61,12 +61,12 @@ final class LoadUnderKills {
             .responseLost, .reset, .status(500, error: "no"), .truncated, .htmlPage,
         ]
         for pattern in Self.patterns where Int.random(in: 0..<3, using: &random) == 0 {
-            world.unsplash.fail(pattern, faults.randomElement(using: &random) ?? .reset, times: 1)
+            fixture.unsplash.fail(pattern, faults.randomElement(using: &random) ?? .reset, times: 1)
         }
     }
 
     func removeFaults() {
-        for pattern in Self.patterns { world.unsplash.recover(pattern) }
+        for pattern in Self.patterns { fixture.unsplash.recover(pattern) }
     }
 
     // MARK: Load
@@ -107,13 +107,13 @@ final class LoadUnderKills {
         let isWanted = Bool.random(using: &random)
         confirmedStates[photo] = nil
         counts.pending += 1
-        events.append(.called(photo, number: world.unsplash.requestCount))
+        events.append(.called(photo, number: fixture.unsplash.requestCount))
         let outcome = try await isWanted ? account.like(photo) : account.unlike(photo)
         confirmedStates[photo] = isWanted
         counts.pending -= 1
         counts.likes += 1
         if outcome == "done" {
-            events.append(.done(photo, isLiked: isWanted, number: world.unsplash.requestCount))
+            events.append(.done(photo, isLiked: isWanted, number: fixture.unsplash.requestCount))
         }
     }
 
@@ -137,7 +137,7 @@ final class LoadUnderKills {
     private func download() async throws {
         let photo = photos.randomElement(using: &random) ?? ""
         let file = try Destination.file("transfer", O_RDWR | O_CREAT | O_TRUNC)
-        let transfer = world.client.service.transfer(
+        let transfer = fixture.client.service.transfer(
             try await account.download(photo, to: file))
         try await transfer.wait()
         let content = try Destination.content("transfer")
@@ -189,9 +189,9 @@ final class LoadUnderKills {
     /// Expects that the service has the confirmed states and received no request for a like that it had confirmed
     /// before.
     func checkService() {
-        let liked = Set(world.unsplash.likes(of: "ada"))
+        let liked = Set(fixture.unsplash.likes(of: "ada"))
         for photo in photos { #expect(liked.contains(photo) == confirmedStates[photo], "\(photo)") }
-        let requests = world.unsplash.requests("/photos/*/like")
+        let requests = fixture.unsplash.requests("/photos/*/like")
         var confirmed: [String: (method: String, number: Int)] = [:]
         var next = events.makeIterator()
         var event = next.next()

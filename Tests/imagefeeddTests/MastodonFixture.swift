@@ -7,7 +7,7 @@ import Testing
 
 /// The daemon with simulated Mastodon servers and a real keyring.
 @MainActor
-final class MastodonWorld: BrowserWorld {
+final class MastodonFixture: BrowserFixture {
     /// The server of a login without the option `server`.
     let server: SimulatedMastodon
     let others: [SimulatedMastodon]
@@ -24,7 +24,7 @@ final class MastodonWorld: BrowserWorld {
     /// - Throws: The error of a program that cannot be started.
     init(
         _ software: Software, others: [(name: String, software: Software)] = [],
-        place: UnsplashWorld.Place = .daemon, more: String = ""
+        place: UnsplashFixture.Place = .daemon, more: String = ""
     ) async throws {
         provider = place == .daemon ? "mastodon" : "fediverse"
         self.software = software

@@ -11,15 +11,15 @@ import UnsplashSimulator
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct MastodonTests {
     @Test func `cancelling a login does not wait for a server that hangs`() async throws {
-        let world = try await MastodonWorld(.mastodon)
-        let gate = world.server.hold("GET /.well-known/oauth-authorization-server")
-        let path = try await world.client.service.manager.login("mastodon", world.loginOptions)
-        let login = world.client.service.login(path)
-        try await world.server.waitForRequests("GET /.well-known/oauth-authorization-server")
+        let fixture = try await MastodonFixture(.mastodon)
+        let gate = fixture.server.hold("GET /.well-known/oauth-authorization-server")
+        let path = try await fixture.client.service.manager.login("mastodon", fixture.loginOptions)
+        let login = fixture.client.service.login(path)
+        try await fixture.server.waitForRequests("GET /.well-known/oauth-authorization-server")
         try await login.cancel()
         #expect(try await login.properties()["State"] == .string("cancelled"))
         gate.release()
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test func `accounts of several servers work independently of an unresponsive server`()
@@ -30,7 +30,7 @@ struct MastodonTests {
         unsplash.settings.redirectURIs.append("http://127.0.0.1:\(port)/callback")
         unsplash.addUser("ada")
         try Pictures.add(["1", "2"])
-        let world = try await MastodonWorld(
+        let fixture = try await MastodonFixture(
             .mastodon, others: [("pixels.test", .pixelfed), ("old.test", .oldMastodon)],
             more: """
                 [Provider unsplash]
@@ -41,76 +41,77 @@ struct MastodonTests {
                 """)
         let secret = try #require(
             FileDescriptor.pipe(holding: Array(unsplash.clientSecret.utf8), 43))
-        try await world.client.service.provider(ServiceName.providers.appending("unsplash"))
+        try await fixture.client.service.provider(ServiceName.providers.appending("unsplash"))
             .configure([.clientSecret: .fileDescriptor(secret)])
-        let local = try await world.client.logIn("eve")
-        let ada = try await world.logIn("ada")
-        let bob = try await world.logIn("bob")
+        let local = try await fixture.client.logIn("eve")
+        let ada = try await fixture.logIn("ada")
+        let bob = try await fixture.logIn("bob")
         var others: [AccountClient] = []
-        for server in world.others {
+        for server in fixture.others {
             others.append(
-                try await world.logIn(
+                try await fixture.logIn(
                     "ada", [.server: .string(server.name)], service: server))
         }
-        let path = try await world.client.service.manager.login("unsplash", [:])
-        let login = world.client.service.login(path)
+        let path = try await fixture.client.service.manager.login("unsplash", [:])
+        let login = fixture.client.service.login(path)
         async let last = login.wait()
         let url = try #require(try await login.properties()["AuthorizationUrl"]?.string)
         try await unsplash.approve(url, as: "ada")
-        let editorial = world.client.service.account(try await last)
+        let editorial = fixture.client.service.account(try await last)
         #expect(
-            try await world.accounts() == [
+            try await fixture.accounts() == [
                 "local_eve", "mastodon_ada_40photos_2etest", "mastodon_bob_40photos_2etest",
                 "mastodon_ada_40pixels_2etest", "mastodon_ada_40old_2etest", "unsplash_ada",
             ])
-        #expect(try await world.property(others[0], "Server") == .string("pixels.test"))
-        #expect(try await world.property(others[0], "Username") == .string("ada"))
+        #expect(try await fixture.property(others[0], "Server") == .string("pixels.test"))
+        #expect(try await fixture.property(others[0], "Username") == .string("ada"))
         // Two accounts at one server share one client registration.
-        #expect(world.server.registrations == 1)
+        #expect(fixture.server.registrations == 1)
         let feeds =
-            [world.server.photos(), world.server.photos()] + world.others.map { $0.photos() }
+            [fixture.server.photos(), fixture.server.photos()] + fixture.others.map { $0.photos() }
         for (account, feed) in zip([ada, bob] + others, feeds) {
-            #expect(try await world.walk(account) == feed)
+            #expect(try await fixture.walk(account) == feed)
         }
 
         // One server does not respond any more, another one is stopped.
-        world.others[0].fail("*", .silence)
-        world.others[1].stop()
+        fixture.others[0].fail("*", .silence)
+        fixture.others[1].stop()
         let pixels = others[0]
-        let before = world.others[0].requests("GET /api/v1/timelines/home").count
+        let before = fixture.others[0].requests("GET /api/v1/timelines/home").count
         let stuck = Task { try await pixels.refresh("") }
-        try await world.others[0].waitForRequests("GET /api/v1/timelines/home", count: before + 1)
+        try await fixture.others[0].waitForRequests("GET /api/v1/timelines/home", count: before + 1)
         let start = ContinuousClock.now
         await expectError(ServiceError.offline.name) { _ = try await others[1].refresh("") }
         for account in [local, ada, bob, editorial] {
             _ = try await account.refresh("")
-            _ = try await world.ids(account)
+            _ = try await fixture.ids(account)
         }
-        for account in others { #expect(try await world.ids(account).count > 10) }
+        for account in others { #expect(try await fixture.ids(account).count > 10) }
         #expect(ContinuousClock.now - start < .seconds(8))
         for account in [ada, bob, editorial] {
-            #expect(try await world.property(account, "State") == .string("ready"))
+            #expect(try await fixture.property(account, "State") == .string("ready"))
         }
-        #expect(try await world.property(others[1], "State") == .string("offline"))
-        world.others[0].recover("*")
-        world.others[0].disconnect()
+        #expect(try await fixture.property(others[1], "State") == .string("offline"))
+        fixture.others[0].recover("*")
+        fixture.others[0].disconnect()
         _ = await stuck.result
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test(arguments: Software.all)
     func `the client registration matches the requirements of each server`(
         software: Software
     ) async throws {
-        let world = try await MastodonWorld(software)
-        try await world.logIn("ada")
-        let request = try #require(world.server.requests("POST /api/v1/apps").first)
+        let fixture = try await MastodonFixture(software)
+        try await fixture.logIn("ada")
+        let request = try #require(fixture.server.requests("POST /api/v1/apps").first)
         let uris = request.fields["redirect_uris"]?.split(separator: "\n").count
-        let authorization = try #require(world.server.requests("GET /oauth/authorize").first).query
+        let authorization = try #require(fixture.server.requests("GET /oauth/authorize").first)
+            .query
         let redirect = try #require(authorization["redirect_uri"])
         #expect(authorization["code_challenge_method"] == "S256")
         #expect(redirect.hasPrefix("http://127.0.0.1:"))
-        #expect(world.server.requests("POST /oauth/token").first?.fields["code_verifier"] != nil)
+        #expect(fixture.server.requests("POST /oauth/token").first?.fields["code_verifier"] != nil)
         if software.redirects != .anyPort {
             #expect(uris == 1)
             #expect(request.fields["scopes"] == "read write")
@@ -123,176 +124,180 @@ struct MastodonTests {
             #expect(request.fields["redirect_uris"]?.hasPrefix("http://127.0.0.1/callback") == true)
         }
         // No API request accepts an HTML page.
-        for request in world.server.requests(on: .server) where request.path.hasPrefix("/api/") {
+        for request in fixture.server.requests(on: .server) where request.path.hasPrefix("/api/") {
             #expect(request["Accept"] == "application/json")
         }
         // One registration is sufficient until the server forgets it.
         let isForOneLogin = software.revocation == .application
-        try await world.logIn("bob")
-        #expect(world.server.registrations == (isForOneLogin ? 2 : 1))
+        try await fixture.logIn("bob")
+        #expect(fixture.server.registrations == (isForOneLogin ? 2 : 1))
         if software.revealsUnknownClients {
-            let before = world.server.registrations
-            world.server.forgetApplications()
-            try await world.logIn("bob")
-            #expect(world.server.registrations == before + 1)
+            let before = fixture.server.registrations
+            fixture.server.forgetApplications()
+            try await fixture.logIn("bob")
+            #expect(fixture.server.registrations == before + 1)
         }
         let keyring = try PrivateKeyring.current.connect()
         #expect(try await keyring.search(["server": "mastodon@photos.test"]).0.count == 1)
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
-    @Test(arguments: [UnsplashWorld.Place.daemon, .plugin])
+    @Test(arguments: [UnsplashFixture.Place.daemon, .plugin])
     func `an account of a server is recognised by the user ID`(
-        place: UnsplashWorld.Place
+        place: UnsplashFixture.Place
     ) async throws {
-        let world = try await MastodonWorld(
+        let fixture = try await MastodonFixture(
             .mastodon, place: place)
-        let ada = try await world.logIn("ada")
-        world.server.renameUser("ada", to: "eve")
-        #expect(try await world.logIn("eve").path == ada.path)
-        #expect(try await world.property(ada, "Username") == .string("eve"))
-        #expect(try await world.property(ada, "Server") == .string("photos.test"))
-        world.server.addUser("ada")
-        #expect(try await world.logIn("ada").path != ada.path)
+        let ada = try await fixture.logIn("ada")
+        fixture.server.renameUser("ada", to: "eve")
+        #expect(try await fixture.logIn("eve").path == ada.path)
+        #expect(try await fixture.property(ada, "Username") == .string("eve"))
+        #expect(try await fixture.property(ada, "Server") == .string("photos.test"))
+        fixture.server.addUser("ada")
+        #expect(try await fixture.logIn("ada").path != ada.path)
         #expect(
-            try await world.accounts() == [
-                world.accountID("ada"), world.accountID("ada") + "_2",
+            try await fixture.accounts() == [
+                fixture.accountID("ada"), fixture.accountID("ada") + "_2",
             ])
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
-    @Test(arguments: [UnsplashWorld.Place.daemon, .plugin])
+    @Test(arguments: [UnsplashFixture.Place.daemon, .plugin])
     func `removing the last account of a server removes its tokens and the client registration`(
-        place: UnsplashWorld.Place
+        place: UnsplashFixture.Place
     ) async throws {
-        let world = try await MastodonWorld(.mastodon, place: place)
-        world.server.settings.reusesTokens = false
-        world.server.settings.tokenLifetimeSeconds = 7200
-        let ada = try await world.logIn("ada")
+        let fixture = try await MastodonFixture(.mastodon, place: place)
+        fixture.server.settings.reusesTokens = false
+        fixture.server.settings.tokenLifetimeSeconds = 7200
+        let ada = try await fixture.logIn("ada")
         // The second user gets another client registration, and the server still knows the first.
         let keyring = try PrivateKeyring.current.connect()
-        let item = ["server": "\(world.provider)@photos.test"]
+        let item = ["server": "\(fixture.provider)@photos.test"]
         try await keyring.delete(try #require(try await keyring.search(item).0.first))
-        let bob = try await world.logIn("bob")
-        _ = try await world.logIn("bob")
-        #expect(world.server.applicationCount == 2)
-        try await world.server.waitForReplies("POST /oauth/revoke", count: 2)
-        #expect(world.server.liveTokens.count == 2)
+        let bob = try await fixture.logIn("bob")
+        _ = try await fixture.logIn("bob")
+        #expect(fixture.server.applicationCount == 2)
+        try await fixture.server.waitForReplies("POST /oauth/revoke", count: 2)
+        #expect(fixture.server.liveTokens.count == 2)
         // Each token is renewed by its own application.
-        world.server.advanceClock(seconds: 7300)
+        fixture.server.advanceClock(seconds: 7300)
         for account in [ada, bob] {
             _ = try await account.refresh("")
-            #expect(try await world.property(account, "State") == .string("ready"))
+            #expect(try await fixture.property(account, "State") == .string("ready"))
         }
-        #expect(world.server.liveTokens.count == 2)
+        #expect(fixture.server.liveTokens.count == 2)
         try await ada.remove()
         #expect(try await keyring.search(item).0.count == 1)
         try await bob.remove()
         #expect(try await keyring.search(item).0 == [])
-        try await world.server.waitForReplies("POST /oauth/revoke", count: 6)
-        #expect(world.server.liveTokens == [])
-        try await world.daemon.stop()
+        try await fixture.server.waitForReplies("POST /oauth/revoke", count: 6)
+        #expect(fixture.server.liveTokens == [])
+        try await fixture.daemon.stop()
     }
 
     @Test func `an expired token is renewed once`() async throws {
-        let world = try await MastodonWorld(.pixelfed)
-        world.server.settings.tokenLifetimeSeconds = 7200
-        let ada = try await world.logIn("ada")
-        _ = try await world.ids(ada)
-        world.server.advanceClock(seconds: 7300)
+        let fixture = try await MastodonFixture(.pixelfed)
+        fixture.server.settings.tokenLifetimeSeconds = 7200
+        let ada = try await fixture.logIn("ada")
+        _ = try await fixture.ids(ada)
+        fixture.server.advanceClock(seconds: 7300)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for source in ["", "likes", "local", "tag:photography"] {
                 group.addTask { _ = try await ada.refresh(source) }
             }
             try await group.waitForAll()
         }
-        let renewals = world.server.requests("POST /oauth/token").count {
+        let renewals = fixture.server.requests("POST /oauth/token").count {
             $0.fields["grant_type"] == "refresh_token"
         }
         #expect(renewals == 1)
-        #expect(try await world.property(ada, "State") == .string("ready"))
-        try await world.daemon.stop()
+        #expect(try await fixture.property(ada, "State") == .string("ready"))
+        try await fixture.daemon.stop()
     }
 
     @Test(arguments: [Software.pixelfed, .akkoma])
     func `a rejected refresh token requires a login`(software: Software) async throws {
-        let world = try await MastodonWorld(software)
-        let ada = try await world.logIn("ada")
-        _ = try await world.ids(ada)
-        world.server.advanceClock(seconds: 40_000_000)
-        world.server.revokeTokens(of: "ada")
+        let fixture = try await MastodonFixture(software)
+        let ada = try await fixture.logIn("ada")
+        _ = try await fixture.ids(ada)
+        fixture.server.advanceClock(seconds: 40_000_000)
+        fixture.server.revokeTokens(of: "ada")
         await expectError(ServiceError.needsLogin.name) { _ = try await ada.refresh("") }
-        #expect(try await world.property(ada, "State") == .string("needs-login"))
-        try await world.logIn("ada")
+        #expect(try await fixture.property(ada, "State") == .string("needs-login"))
+        try await fixture.logIn("ada")
         _ = try await ada.refresh("")
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test(arguments: HandleDomain.allCases)
     func `a handle leads to the server that its domain names`(
         domain: HandleDomain
     ) async throws {
-        let world = try await MastodonWorld(.mastodon)
-        world.server.settings.handles = domain
+        let fixture = try await MastodonFixture(.mastodon)
+        fixture.server.settings.handles = domain
         let isNamed = ![.none, .loop, .localNetwork].contains(domain)
         for server in ["@ada@handles.test", "handles.test"] {
             // WebFinger documents exist only for users.
             guard isNamed, domain != .webFinger || server.contains("@") else {
-                let path = try await world.client.service.manager.login(
+                let path = try await fixture.client.service.manager.login(
                     "mastodon", [.server: .string(server)])
-                let login = world.client.service.login(path)
+                let login = fixture.client.service.login(path)
                 await expectError(ServiceError.notSupported.name) { _ = try await login.wait() }
                 continue
             }
-            let account = try await world.logIn("ada", [.server: .string(server)])
-            #expect(try await world.property(account, "Server") == .string("photos.test"))
+            let account = try await fixture.logIn("ada", [.server: .string(server)])
+            #expect(try await fixture.property(account, "Server") == .string("photos.test"))
         }
-        #expect(try await world.accounts() == (isNamed ? [world.accountID("ada")] : []))
-        #expect(world.server.requests(on: .handles).allSatisfy { $0["Authorization"] == nil })
-        #expect(world.server.requests(on: .handles).count < 30)
-        try await world.daemon.stop()
+        #expect(try await fixture.accounts() == (isNamed ? [fixture.accountID("ada")] : []))
+        #expect(fixture.server.requests(on: .handles).allSatisfy { $0["Authorization"] == nil })
+        #expect(fixture.server.requests(on: .handles).count < 30)
+        try await fixture.daemon.stop()
     }
 
     @Test func `a rate limit of the instance document applies to the account`() async throws {
-        let world = try await MastodonWorld(.mastodon)
+        let fixture = try await MastodonFixture(.mastodon)
         let limit = Fault.reply(
             Reply(429, json: ["error": "Too many requests"], headers: [("Retry-After", "600")]))
-        world.server.fail("GET /api/*/instance", limit)
-        let path = try await world.client.service.manager.login("mastodon", world.loginOptions)
-        let login = world.client.service.login(path)
+        fixture.server.fail("GET /api/*/instance", limit)
+        let path = try await fixture.client.service.manager.login("mastodon", fixture.loginOptions)
+        let login = fixture.client.service.login(path)
         await expectError(ServiceError.rateLimited.name) { _ = try await login.wait() }
-        #expect(world.server.requests("GET /api/*/instance").count == 1)
-        world.server.recover("GET /api/*/instance")
+        #expect(fixture.server.requests("GET /api/*/instance").count == 1)
+        fixture.server.recover("GET /api/*/instance")
 
-        let ada = try await world.logIn("ada")
-        world.server.fail("GET /api/*/instance", limit)
-        await expectError(ServiceError.rateLimited.name) { _ = try await world.ids(ada, "public") }
-        #expect(try await world.property(ada, "State") == .string("rate-limited"))
-        let count = world.requestCount
-        await expectError(ServiceError.rateLimited.name) { _ = try await world.ids(ada, "public") }
-        #expect(world.requestCount == count)
-        try await world.daemon.stop()
+        let ada = try await fixture.logIn("ada")
+        fixture.server.fail("GET /api/*/instance", limit)
+        await expectError(ServiceError.rateLimited.name) {
+            _ = try await fixture.ids(ada, "public")
+        }
+        #expect(try await fixture.property(ada, "State") == .string("rate-limited"))
+        let count = fixture.requestCount
+        await expectError(ServiceError.rateLimited.name) {
+            _ = try await fixture.ids(ada, "public")
+        }
+        #expect(fixture.requestCount == count)
+        try await fixture.daemon.stop()
     }
 
     @Test func `the public source works without the instance document`()
         async throws
     {
-        let world = try await MastodonWorld(.mastodon)
-        let ada = try await world.logIn("ada")
-        world.server.fail(
+        let fixture = try await MastodonFixture(.mastodon)
+        let ada = try await fixture.logIn("ada")
+        fixture.server.fail(
             "GET /api/*/instance", .reply(Reply(403, json: ["error": "Not for you"])))
-        #expect(try await !world.ids(ada, "public").isEmpty)
-        let count = world.server.requests("GET /api/*/instance").count
+        #expect(try await !fixture.ids(ada, "public").isEmpty)
+        let count = fixture.server.requests("GET /api/*/instance").count
         _ = try await ada.refresh("public")
-        #expect(world.server.requests("GET /api/*/instance").count == count)
-        try await world.daemon.stop()
+        #expect(fixture.server.requests("GET /api/*/instance").count == count)
+        try await fixture.daemon.stop()
     }
 
     @Test func `an invalid server name is rejected immediately`() async throws {
-        let world = try await MastodonWorld(.mastodon)
+        let fixture = try await MastodonFixture(.mastodon)
         for name in ["", "localhost", "127.0.0.1", "http://photos.test", "a b", "photos.test:80"] {
             await expectError(.invalidArgs) {
-                _ = try await world.client.service.manager.login(
+                _ = try await fixture.client.service.manager.login(
                     "mastodon", [.server: .string(name)])
             }
         }
@@ -300,140 +305,140 @@ struct MastodonTests {
         #expect(missing.exit != .code(0))
         #expect(missing.error.contains("--server"), "\(missing.error)")
         await expectError(ServiceError.notSupported.name) {
-            try await world.client.service.provider(ServiceName.providers.appending("mastodon"))
+            try await fixture.client.service.provider(ServiceName.providers.appending("mastodon"))
                 .configure([:])
         }
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test func `a discovery that takes too long fails the login without registering a client`()
         async throws
     {
-        let world = try await MastodonWorld(.mastodon)
+        let fixture = try await MastodonFixture(.mastodon)
         // Each response arrives within its own limit of 10 s, both together do not within 18 s.
         let slow: [RequestPattern] = [
             "/api/v2/instance", "/.well-known/oauth-authorization-server",
         ]
         for pattern in slow {
-            world.server.fail(pattern, .drip(bytes: 1 << 20, pause: .milliseconds(9300)))
+            fixture.server.fail(pattern, .drip(bytes: 1 << 20, pause: .milliseconds(9300)))
         }
-        let path = try await world.client.service.manager.login("mastodon", world.loginOptions)
-        let login = world.client.service.login(path)
+        let path = try await fixture.client.service.manager.login("mastodon", fixture.loginOptions)
+        let login = fixture.client.service.login(path)
         let reply = await errorReply { _ = try await login.wait() }
         #expect(reply?.name == ServiceError.serviceFailed.name)
         #expect(reply?.message.contains("did not respond in time") == true)
-        try await world.server.waitForRequests(slow[1])
-        for pattern in slow { world.server.recover(pattern) }
+        try await fixture.server.waitForRequests(slow[1])
+        for pattern in slow { fixture.server.recover(pattern) }
         // Another login is not disturbed.
-        _ = try await world.logIn("ada")
-        #expect(world.server.registrations == 1)
-        #expect(world.server.requests("POST /api/v1/apps").count == 1)
-        try await world.daemon.stop()
+        _ = try await fixture.logIn("ada")
+        #expect(fixture.server.registrations == 1)
+        #expect(fixture.server.requests("POST /api/v1/apps").count == 1)
+        try await fixture.daemon.stop()
     }
 
     @Test func `a server with other software is rejected`() async throws {
-        let world = try await MastodonWorld(.mastodon)
+        let fixture = try await MastodonFixture(.mastodon)
         for fault in [Fault.json("{}"), .htmlPage, .json(#"{"version":"1"}"#)] {
-            world.server.fail("GET /api/*/instance", fault)
+            fixture.server.fail("GET /api/*/instance", fault)
             let command = try await Terminal.run(
                 "login", "mastodon", "--server", "photos.test", "--no-browser")
             #expect(command.exit == .code(1))
             #expect(command.error.contains("photos.test does not support"), "\(command.error)")
-            world.server.recover("GET /api/*/instance")
+            fixture.server.recover("GET /api/*/instance")
         }
-        #expect(world.server.registrations == 0)
-        world.server.stop()
+        #expect(fixture.server.registrations == 0)
+        fixture.server.stop()
         let away = try await Terminal.run(
             "login", "mastodon", "--server", "photos.test", "--no-browser")
         #expect(away.exit == .code(75), "\(away.error)")
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test func `an unlike that the server applies later stays effective`() async throws {
-        let world = try await MastodonWorld(.mastodon)
-        let ada = try await world.logIn("ada")
-        let ids = try await world.ids(ada)
+        let fixture = try await MastodonFixture(.mastodon)
+        let ada = try await fixture.logIn("ada")
+        let ids = try await fixture.ids(ada)
         #expect(try await ada.like(ids[0]) == "done")
-        #expect(try await Set(world.ids(ada, "likes")) == world.likeGroup(ids[0]))
-        world.server.settings.delaysUnfavourites = true
+        #expect(try await Set(fixture.ids(ada, "likes")) == fixture.likeGroup(ids[0]))
+        fixture.server.settings.delaysUnfavourites = true
         #expect(try await ada.unlike(ids[0]) == "done")
         for source in ["", "likes"] { _ = try await ada.refresh(source) }
         #expect(try await ada.photo(ids[0])["liked"] == .bool(false))
-        #expect(try await world.ids(ada, "likes") == [])
-        world.server.completeUnfavourites()
+        #expect(try await fixture.ids(ada, "likes") == [])
+        fixture.server.completeUnfavourites()
         for source in ["", "likes"] { _ = try await ada.refresh(source) }
         #expect(try await ada.photo(ids[0])["liked"] == .bool(false))
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test func `every source has its photos`() async throws {
-        let world = try await MastodonWorld(.pixelfed)
-        let ada = try await world.logIn("ada")
-        let statuses = world.server.statuses
-        let own = world.server.photos()
-        #expect(try await world.walk(ada, "local") == own)
+        let fixture = try await MastodonFixture(.pixelfed)
+        let ada = try await fixture.logIn("ada")
+        let statuses = fixture.server.statuses
+        let own = fixture.server.photos()
+        #expect(try await fixture.walk(ada, "local") == own)
         let photo = try await ada.photo(own[0])
         #expect(photo["focus"] == .structure([.double(0.625), .double(0.75)]))
         #expect(photo["title"]?.string?.hasSuffix("& more\n\nexample.org/a…") == true)
         #expect(photo["sensitive"] == .bool(false))
         let lins = Set(statuses.filter { $0.author == "lin" }.flatMap(\.photos))
-        #expect(try await world.walk(ada, "public") == own.filter(lins.contains))
-        #expect(try await world.walk(ada, "user:lin") == own.filter(lins.contains))
-        #expect(try await world.walk(ada, "tag:photography") == own)
-        #expect(try await world.walk(ada, "tag:nothing") == [])
-        await expectError(ServiceError.notFound.name) { _ = try await world.ids(ada, "user:no") }
+        #expect(try await fixture.walk(ada, "public") == own.filter(lins.contains))
+        #expect(try await fixture.walk(ada, "user:lin") == own.filter(lins.contains))
+        #expect(try await fixture.walk(ada, "tag:photography") == own)
+        #expect(try await fixture.walk(ada, "tag:nothing") == [])
+        await expectError(ServiceError.notFound.name) { _ = try await fixture.ids(ada, "user:no") }
         // More likes than a page contains, with cursors that the server reports incorrectly.
         for status in statuses.prefix(60) where status.boosts == nil {
-            world.server.setLike(status.id, of: "ada")
+            fixture.server.setLike(status.id, of: "ada")
         }
-        let likes = try await world.walk(ada, "likes")
+        let likes = try await fixture.walk(ada, "likes")
         #expect(Set(likes).count == likes.count)
-        #expect(Set(likes) == world.likes(of: "ada").intersection(own))
-        try await world.daemon.stop()
+        #expect(Set(likes) == fixture.likes(of: "ada").intersection(own))
+        try await fixture.daemon.stop()
     }
 
     @Test func `sensitive photos are hidden and the setting applies immediately`() async throws {
-        let world = try await MastodonWorld(.mastodon)
-        let ada = try await world.logIn("ada")
-        let hidden = world.server.photos()
-        let all = world.server.photos(showingSensitive: true)
+        let fixture = try await MastodonFixture(.mastodon)
+        let ada = try await fixture.logIn("ada")
+        let hidden = fixture.server.photos()
+        let all = fixture.server.photos(showingSensitive: true)
         #expect(all.count > hidden.count)
-        #expect(try await world.walk(ada) == hidden)
+        #expect(try await fixture.walk(ada) == hidden)
         let file = "home/.config/imagefeed/imagefeed.conf"
         let directory = try PrivateBus.current.directory
         let text = try String(contentsOfFile: directory.appending(file), encoding: .utf8)
         try directory.write(text + "ShowSensitive=true\n", to: file)
-        world.daemon.process.kill(SIGHUP)
-        try await world.wait(ada, "ready")
+        fixture.daemon.process.kill(SIGHUP)
+        try await fixture.wait(ada, "ready")
         var shown: [String] = []
-        while shown != all { shown = (try? await world.walk(ada)) ?? [] }
+        while shown != all { shown = (try? await fixture.walk(ada)) ?? [] }
         let marked = try await ada.photo(try #require(all.first { !hidden.contains($0) }))
         #expect(marked["sensitive"] == .bool(true))
         try directory.write(text, to: file)
-        world.daemon.process.kill(SIGHUP)
-        while shown != hidden { shown = (try? await world.walk(ada)) ?? [] }
-        try await world.daemon.stop()
+        fixture.daemon.process.kill(SIGHUP)
+        while shown != hidden { shown = (try? await fixture.walk(ada)) ?? [] }
+        try await fixture.daemon.stop()
     }
 
     @Test func `a feed that the server is still building is not treated as empty`() async throws {
-        let world = try await MastodonWorld(.mastodon)
-        world.server.settings.isPreparingHome = true
-        let ada = try await world.logIn("ada")
-        let reply = await errorReply { _ = try await world.ids(ada) }
+        let fixture = try await MastodonFixture(.mastodon)
+        fixture.server.settings.isPreparingHome = true
+        let ada = try await fixture.logIn("ada")
+        let reply = await errorReply { _ = try await fixture.ids(ada) }
         #expect(reply?.message.contains("still preparing this feed") == true)
-        world.server.settings.isPreparingHome = false
-        #expect(try await world.walk(ada) == world.feed)
-        world.server.settings.isPreparingHome = true
+        fixture.server.settings.isPreparingHome = false
+        #expect(try await fixture.walk(ada) == fixture.feed)
+        fixture.server.settings.isPreparingHome = true
         _ = await errorReply { _ = try await ada.refresh("") }
-        #expect(try await world.walk(ada) == world.feed)
-        try await world.daemon.stop()
+        #expect(try await fixture.walk(ada) == fixture.feed)
+        try await fixture.daemon.stop()
     }
 
     @Test func `the end of a rate limit is read in any language`() async throws {
-        let world = try await MastodonWorld(.mastodon)
-        world.server.settings.isJapanese = true
-        let ada = try await world.logIn("ada")
-        world.server.leaveRequests(0)
+        let fixture = try await MastodonFixture(.mastodon)
+        fixture.server.settings.isJapanese = true
+        let ada = try await fixture.logIn("ada")
+        fixture.server.leaveRequests(0)
         await expectError(ServiceError.rateLimited.name) { _ = try await ada.refresh("") }
         let properties = try await ada.properties(.account)
         let retry = try #require(properties["RetryAt"]?.int64)
@@ -441,9 +446,9 @@ struct MastodonTests {
         #expect((retry - 1) % 300 == 0)
         #expect(properties["RateLimit"] == .structure([.uint32(0), .uint32(300), .int64(retry)]))
         // The other account has its own limit.
-        let bob = try await world.logIn("bob")
+        let bob = try await fixture.logIn("bob")
         _ = try await bob.refresh("")
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test(arguments: [
@@ -454,62 +459,62 @@ struct MastodonTests {
     func `a refused like is not sent again`(
         status: Int, text: String, result: String
     ) async throws {
-        let world = try await MastodonWorld(.mastodon)
-        let ada = try await world.logIn("ada")
-        let ids = try await world.ids(ada)
-        world.server.fail(
-            world.pattern(.like), .reply(Reply(status, json: ["error": .string(text)])))
+        let fixture = try await MastodonFixture(.mastodon)
+        let ada = try await fixture.logIn("ada")
+        let ids = try await fixture.ids(ada)
+        fixture.server.fail(
+            fixture.pattern(.like), .reply(Reply(status, json: ["error": .string(text)])))
         if result == "local" {
             #expect(try await ada.like(ids[0]) == result)
         } else {
             await expectError(ServiceError.serviceFailed.name) { _ = try await ada.like(ids[0]) }
         }
         #expect(
-            try await world.client.proxy(ada.path).property(.like, "Pending")
+            try await fixture.client.proxy(ada.path).property(.like, "Pending")
                 == .array([], of: String.signature))
         #expect(try await ada.photo(ids[0])["pending"] == .bool(false))
         #expect(try await ada.photo(ids[0])["liked"] == .bool(result == "local"))
-        #expect(try await world.property(ada, "State") == .string("ready"))
+        #expect(try await fixture.property(ada, "State") == .string("ready"))
         try await ada.refresh()
-        #expect(world.server.requests(world.pattern(.like)).count == 1)
-        try await world.daemon.stop()
+        #expect(fixture.server.requests(fixture.pattern(.like)).count == 1)
+        try await fixture.daemon.stop()
     }
 
     // MARK: Changing feeds
 
     @Test func `a boost of an old photo among many new ones loses nothing`() async throws {
-        let world = try await MastodonWorld(.mastodon)
-        for _ in 0..<100 { world.server.publish() }
-        let ada = try await world.logIn("ada")
-        let before = try await world.walk(ada)
-        #expect(before == world.feed)
-        let old = try #require(world.server.statuses.dropFirst(54).first)
-        for _ in 0..<30 { world.server.publish() }
-        world.server.boost(old.id)
-        for _ in 0..<30 { world.server.publish() }
+        let fixture = try await MastodonFixture(.mastodon)
+        for _ in 0..<100 { fixture.server.publish() }
+        let ada = try await fixture.logIn("ada")
+        let before = try await fixture.walk(ada)
+        #expect(before == fixture.feed)
+        let old = try #require(fixture.server.statuses.dropFirst(54).first)
+        for _ in 0..<30 { fixture.server.publish() }
+        fixture.server.boost(old.id)
+        for _ in 0..<30 { fixture.server.publish() }
         // The photos of one page: the rest is in a gap.
         let new = try await ada.refresh("")
         #expect(new == 39)
-        let feed = world.feed
+        let feed = fixture.feed
         #expect(feed.count == before.count + 60)
-        #expect(try await world.walk(ada) == feed)
+        #expect(try await fixture.walk(ada) == feed)
         // A new daemon has the complete feed.
-        try await world.daemon.stop()
-        world.daemon = try await RunningDaemon(MastodonWorld.arguments)
-        try await world.wait(ada, "ready")
-        #expect(try await world.walk(ada) == feed)
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
+        fixture.daemon = try await RunningDaemon(MastodonFixture.arguments)
+        try await fixture.wait(ada, "ready")
+        #expect(try await fixture.walk(ada) == feed)
+        try await fixture.daemon.stop()
     }
 
     @Test func `a photo that is boosted during a walk is shown once`() async throws {
-        let world = try await MastodonWorld(.mastodon)
-        let ada = try await world.logIn("ada")
-        let feed = world.feed
+        let fixture = try await MastodonFixture(.mastodon)
+        let ada = try await fixture.logIn("ada")
+        let feed = fixture.feed
         let (photos, next) = try await ada.page("", cursor: "", count: 20)
         var found = photos.compactMap { $0["id"]?.string }
         // A shown photo, a cached photo below, and a photo that was never fetched.
         for photo in [feed[3], feed[24], feed[feed.count - 2]] {
-            world.server.boost(String(photo.prefix { $0 != "." }))
+            fixture.server.boost(String(photo.prefix { $0 != "." }))
         }
         _ = try await ada.refresh("")
         var cursor = next
@@ -519,30 +524,30 @@ struct MastodonTests {
             cursor = next
         }
         #expect(found == feed)
-        #expect(try await world.walk(ada) == world.feed)
-        try await world.daemon.stop()
+        #expect(try await fixture.walk(ada) == fixture.feed)
+        try await fixture.daemon.stop()
     }
 
     @Test func `a refresh removes deleted photos and inserts late ones`()
         async throws
     {
-        let world = try await MastodonWorld(.mastodon)
-        for _ in 0..<30 { world.server.publish() }
-        let ada = try await world.logIn("ada")
-        let before = try await world.walk(ada)
-        let statuses = world.server.statuses
-        world.server.delete(statuses[2].id)
-        world.server.change(statuses[4].id) { $0.filterAction = "hide" }
-        world.server.change(statuses[6].id) { $0.isSensitive = true }
-        let late = world.server.arriveLate(below: 10)
+        let fixture = try await MastodonFixture(.mastodon)
+        for _ in 0..<30 { fixture.server.publish() }
+        let ada = try await fixture.logIn("ada")
+        let before = try await fixture.walk(ada)
+        let statuses = fixture.server.statuses
+        fixture.server.delete(statuses[2].id)
+        fixture.server.change(statuses[4].id) { $0.filterAction = "hide" }
+        fixture.server.change(statuses[6].id) { $0.isSensitive = true }
+        let late = fixture.server.arriveLate(below: 10)
         #expect(try await ada.refresh("") == 1)
-        let after = try await world.walk(ada)
-        #expect(after == world.feed)
+        let after = try await fixture.walk(ada)
+        #expect(after == fixture.feed)
         #expect(after.contains(late.photos[0]))
         for index in [2, 4, 6] {
             #expect(before.contains(statuses[index].photos[0]))
             #expect(!after.contains(statuses[index].photos[0]))
         }
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 }

@@ -19,13 +19,13 @@ struct NetworkTests {
     }
 
     /// Returns an account whose service is unavailable and that has a pending like.
-    private func goOffline(_ world: UnsplashWorld) async throws -> AccountClient {
-        let ada = try await world.logIn("ada")
-        let ids = try await world.ids(ada)
-        world.unsplash.stop()
+    private func goOffline(_ fixture: UnsplashFixture) async throws -> AccountClient {
+        let ada = try await fixture.logIn("ada")
+        let ids = try await fixture.ids(ada)
+        fixture.unsplash.stop()
         await expectError(ServiceError.offline.name) { _ = try await ada.refresh("") }
         #expect(try await ada.like(ids[0]) == "queued")
-        try await world.wait(ada, "offline")
+        try await fixture.wait(ada, "offline")
         return ada
     }
 
@@ -33,34 +33,34 @@ struct NetworkTests {
         async throws
     {
         let manager = try await FakeNetworkManager(state: 20)
-        let world = try await UnsplashWorld()
-        let root = world.client.proxy(ServiceName.root)
+        let fixture = try await UnsplashFixture()
+        let root = fixture.client.proxy(ServiceName.root)
         let hasAddress = try await root.property(.manager, "Online") == .bool(true)
-        let ada = try await goOffline(world)
-        try await world.client.wait(ServiceName.root, .manager, "Online", .bool(false))
-        try world.unsplash.resume()
+        let ada = try await goOffline(fixture)
+        try await fixture.client.wait(ServiceName.root, .manager, "Online", .bool(false))
+        try fixture.unsplash.resume()
         let start = ContinuousClock.now
         manager.state = 70
         // On a machine without any network, the daemon uses the kernel's information.
         guard hasAddress else { return }
-        try await world.client.wait(ServiceName.root, .manager, "Online", .bool(true))
-        try await world.wait(ada, "ready")
-        try await world.unsplash.waitForRequests("POST /photos/*/like")
+        try await fixture.client.wait(ServiceName.root, .manager, "Online", .bool(true))
+        try await fixture.wait(ada, "ready")
+        try await fixture.unsplash.waitForRequests("POST /photos/*/like")
         #expect(ContinuousClock.now - start < Self.soon)
         // The service leaves the bus, and the daemon uses the kernel's information again.
         manager.state = 20
-        try await world.client.wait(ServiceName.root, .manager, "Online", .bool(false))
+        try await fixture.client.wait(ServiceName.root, .manager, "Online", .bool(false))
         try await manager.stop()
-        try await world.client.wait(ServiceName.root, .manager, "Online", .bool(true))
-        try await world.daemon.stop()
+        try await fixture.client.wait(ServiceName.root, .manager, "Online", .bool(true))
+        try await fixture.daemon.stop()
     }
 
     @Test func `all accounts continue immediately after resume`() async throws {
         let logind = try PrivateBus.current.connect()
         _ = try await logind.requestName("org.freedesktop.login1", replacing: false) {}
-        let world = try await UnsplashWorld()
-        let ada = try await goOffline(world)
-        try world.unsplash.resume()
+        let fixture = try await UnsplashFixture()
+        let ada = try await goOffline(fixture)
+        try fixture.unsplash.resume()
         let start = ContinuousClock.now
         for isAboutToSleep in [true, false] {
             logind.send(
@@ -69,10 +69,10 @@ struct NetworkTests {
                         "/org/freedesktop/login1", "org.freedesktop.login1.Manager",
                         "PrepareForSleep"), isAboutToSleep))
         }
-        try await world.wait(ada, "ready")
-        try await world.unsplash.waitForRequests("POST /photos/*/like")
+        try await fixture.wait(ada, "ready")
+        try await fixture.unsplash.waitForRequests("POST /photos/*/like")
         #expect(ContinuousClock.now - start < Self.soon)
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     enum Event: CaseIterable {
@@ -86,11 +86,11 @@ struct NetworkTests {
         _ = try await logind.requestName("org.freedesktop.login1", replacing: false) {}
         let manager = try await FakeNetworkManager()
         manager.primaryConnection = "/org/freedesktop/NetworkManager/ActiveConnection/1"
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
+        let fixture = try await UnsplashFixture()
+        let ada = try await fixture.logIn("ada")
         // From now on, the API is reached through a relay.
         let api = try #require(
-            UInt16(world.unsplash.apiURL.split(separator: ":")[2].prefix { $0 != "/" }))
+            UInt16(fixture.unsplash.apiURL.split(separator: ":")[2].prefix { $0 != "/" }))
         let relay = try LoopbackRelay(to: api)
         let path = try PrivateBus.current.directory.appending(
             "home/.config/imagefeed/imagefeed.conf")
@@ -98,9 +98,9 @@ struct NetworkTests {
         try PrivateBus.current.directory.write(
             configuration.replacingOccurrences(of: ":\(api)", with: ":\(relay.port)"),
             to: "home/.config/imagefeed/imagefeed.conf")
-        world.daemon.process.kill(SIGHUP)
+        fixture.daemon.process.kill(SIGHUP)
         try await relay.accepted.wait { $0 > 0 ? true : nil }
-        try await world.wait(ada, "ready")
+        try await fixture.wait(ada, "ready")
         _ = try await ada.refresh("")
         let before = relay.accepted.value
         relay.freeze()
@@ -120,7 +120,7 @@ struct NetworkTests {
         _ = try await ada.refresh("")
         #expect(ContinuousClock.now - start < .seconds(10))
         #expect(relay.accepted.value > before)
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     /// True if this process can create network namespaces.

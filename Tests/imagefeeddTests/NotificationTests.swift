@@ -9,16 +9,16 @@ import UnsplashSimulator
 struct NotificationTests {
     /// Toggles likes whose current state cannot be fetched, and expects that to fail.
     private func failLikes(
-        _ count: Int, _ world: UnsplashWorld, _ account: AccountClient
+        _ count: Int, _ fixture: UnsplashFixture, _ account: AccountClient
     ) async throws -> [String] {
         let ids = (0..<count).map { _ in
-            world.unsplash.publish { photo in
+            fixture.unsplash.publish { photo in
                 photo.kind = .photo
                 photo.isPlus = false
                 photo.imagePath = "/photo-1"
             }.id
         }
-        world.unsplash.stop()
+        fixture.unsplash.stop()
         for id in ids {
             await expectError(ServiceError.offline.name) { _ = try await account.toggleLike(id) }
         }
@@ -27,38 +27,38 @@ struct NotificationTests {
 
     @Test func `a failed like has a notification whose action sends it`() async throws {
         let desktop = try await NotifiedDesktop()
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        let ids = try await failLikes(1, world, ada)
+        let fixture = try await UnsplashFixture()
+        let ada = try await fixture.logIn("ada")
+        let ids = try await failLikes(1, fixture, ada)
         try await desktop.showing(1)
-        try world.unsplash.resume()
+        try fixture.unsplash.resume()
         try await desktop.control("action")
-        try await world.unsplash.waitForRequests("POST /photos/*/like")
+        try await fixture.unsplash.waitForRequests("POST /photos/*/like")
         try await desktop.showing(0)
         #expect(try await desktop.count == 0)
-        try await world.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
-        #expect(world.unsplash.likes(of: "ada") == ids)
-        try await world.daemon.stop()
+        try await fixture.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
+        #expect(fixture.unsplash.likes(of: "ada") == ids)
+        try await fixture.daemon.stop()
     }
 
     @Test func `ten failed likes share one notification`() async throws {
         let desktop = try await NotifiedDesktop()
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
+        let fixture = try await UnsplashFixture()
+        let ada = try await fixture.logIn("ada")
         let recording = try await BusRecording()
-        let ids = try await failLikes(10, world, ada)
+        let ids = try await failLikes(10, fixture, ada)
         try await desktop.showing(1)
         #expect(try await desktop.count == 1)
         // The notification contains the number once all likes have failed.
         while try await !recording.text().contains("10 likes could not be sent for ada") {}
         #expect(try await desktop.count == 1)
-        try world.unsplash.resume()
+        try fixture.unsplash.resume()
         try await desktop.control("action")
-        try await world.unsplash.waitForRequests("POST /photos/*/like", count: 10)
-        try await world.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
-        #expect(Set(world.unsplash.likes(of: "ada")) == Set(ids))
+        try await fixture.unsplash.waitForRequests("POST /photos/*/like", count: 10)
+        try await fixture.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
+        #expect(Set(fixture.unsplash.likes(of: "ada")) == Set(ids))
         try await desktop.showing(0)
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test func `a revoked token has one notification whose action opens the browser`()
@@ -66,9 +66,9 @@ struct NotificationTests {
     {
         let desktop = try await NotifiedDesktop()
         let portal = try await FakePortal()
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        world.unsplash.revokeTokens(of: "ada")
+        let fixture = try await UnsplashFixture()
+        let ada = try await fixture.logIn("ada")
+        fixture.unsplash.revokeTokens(of: "ada")
         for _ in 0..<3 {
             await expectError(ServiceError.needsLogin.name) { _ = try await ada.refresh("") }
         }
@@ -77,24 +77,24 @@ struct NotificationTests {
         try await desktop.control("action")
         let address = try await portal.opened.elements(1)[0]
         try await desktop.showing(0)
-        try await world.unsplash.approve(address, as: "ada")
-        try await world.wait(ada, "ready")
-        #expect(try await world.accounts() == ["unsplash_ada"])
+        try await fixture.unsplash.approve(address, as: "ada")
+        try await fixture.wait(ada, "ready")
+        #expect(try await fixture.accounts() == ["unsplash_ada"])
         #expect(try await desktop.count == 0)
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test func `notifications are withdrawn when resolved and at exit`() async throws {
         let desktop = try await NotifiedDesktop()
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        world.unsplash.revokeTokens(of: "ada")
+        let fixture = try await UnsplashFixture()
+        let ada = try await fixture.logIn("ada")
+        fixture.unsplash.revokeTokens(of: "ada")
         await expectError(ServiceError.needsLogin.name) { _ = try await ada.refresh("") }
         try await desktop.showing(1)
-        try await world.logIn("ada")
+        try await fixture.logIn("ada")
         try await desktop.showing(0)
-        _ = try await failLikes(1, world, ada)
-        try await world.daemon.stop()
+        _ = try await failLikes(1, fixture, ada)
+        try await fixture.daemon.stop()
         try await desktop.showing(0)
     }
 
@@ -102,10 +102,10 @@ struct NotificationTests {
         let desktop = try await NotifiedDesktop()
         try PrivateBus.current.directory.write(
             "[Daemon]\nNotifications=false\n", to: "etc/imagefeed/imagefeed.conf")
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        _ = try await failLikes(1, world, ada)
+        let fixture = try await UnsplashFixture()
+        let ada = try await fixture.logIn("ada")
+        _ = try await failLikes(1, fixture, ada)
         #expect(try await desktop.count == 0)
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 }

@@ -33,25 +33,25 @@ struct ObjectListTests {
 
     @Test func `the list of objects equals the objects after each change`() async throws {
         try Pictures.add(["a", "b"])
-        let world = try await UnsplashWorld()
-        let client = world.client
+        let fixture = try await UnsplashFixture()
+        let client = fixture.client
         try await check(client)
         let local = try await client.logIn("ada")
         try await check(client)
         try await client.waitUntilReady(local)
         try await check(client)
-        let ada = try await world.logIn("ada")
-        try await world.wait(ada, "ready")
+        let ada = try await fixture.logIn("ada")
+        try await fixture.wait(ada, "ready")
         try await check(client)
         try await ada.setLabel("A")
         try await check(client)
-        let ids = try await world.ids(ada, count: 3)
+        let ids = try await fixture.ids(ada, count: 3)
         #expect(try await ada.like(ids[0]) == "done")
         try await check(client)
-        world.unsplash.stop()
+        fixture.unsplash.stop()
         #expect(try await ada.like(ids[1]) == "queued")
         try await check(client)
-        try await world.wait(ada, "offline")
+        try await fixture.wait(ada, "offline")
         try await check(client)
         try await Disk.remove("\(Disk.data)/avatars")
         try await check(client)
@@ -59,6 +59,6 @@ struct ObjectListTests {
         try await check(client)
         try await local.remove()
         try await check(client)
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 }

@@ -9,10 +9,10 @@ import Testing
 @Suite(.privateBus, .timeLimit(.minutes(3))) @MainActor
 struct PluginTests {
     @Test func `a Python plugin provides a photo feed`() async throws {
-        let world = try PluginContext()
-        try world.installRSS()
+        let fixture = try PluginContext()
+        try fixture.installRSS()
         let daemon = try await RunningDaemon()
-        let account = try await world.logIn()
+        let account = try await fixture.logIn()
         let (photos, next) = try await account.page("", cursor: "", count: 10)
         #expect(photos.map { $0["title"]?.string } == ["Second & last", "First"])
         #expect(photos[0]["created"] == .int64(1_790_000_000))
@@ -25,13 +25,13 @@ struct PluginTests {
     }
 
     @Test func `an account with a long ID has images and downloads`() async throws {
-        let world = try PluginContext()
-        try world.installRSS()
+        let fixture = try PluginContext()
+        try fixture.installRSS()
         let daemon = try await RunningDaemon()
         // Each `%` takes three bytes in the ID.
         let accounts = [
-            try await world.logIn(query: "?" + String(repeating: "%", count: 200) + "1"),
-            try await world.logIn(query: "?" + String(repeating: "%", count: 200) + "2"),
+            try await fixture.logIn(query: "?" + String(repeating: "%", count: 200) + "1"),
+            try await fixture.logIn(query: "?" + String(repeating: "%", count: 200) + "2"),
         ]
         var images: Set<String> = []
         for account in accounts {
@@ -42,7 +42,7 @@ struct PluginTests {
             images.insert(path)
             let saved = "saved\(images.count)"
             let transfer = try await account.download(id, to: try Destination.file(saved))
-            try await world.client.service.transfer(transfer).wait()
+            try await fixture.client.service.transfer(transfer).wait()
             #expect(try Destination.content(saved) == Array(Pictures.png))
         }
         #expect(images.count == 2)
@@ -56,36 +56,36 @@ struct PluginTests {
     func `plugins can be installed and removed while accounts remain`(
         settings: String
     ) async throws {
-        var world = try PluginContext()
-        world.settings = settings
-        try world.configure()
+        var fixture = try PluginContext()
+        fixture.settings = settings
+        try fixture.configure()
         let daemon = try await RunningDaemon()
-        let added = try await world.signals("InterfacesAdded")
-        let removed = try await world.signals("InterfacesRemoved")
-        await expectError(ServiceError.notFound.name) { _ = try await world.logIn() }
-        try world.installRSS()
-        try await world.waitForProvider(added)
-        let account = try await world.logIn()
-        #expect(try await world.client.titles(account) == ["Second & last", "First"])
-        try world.uninstallRSS()
-        try await world.waitForProvider(removed)
-        try await world.client.wait(account.path, .account, "State", .string("failed"))
+        let added = try await fixture.signals("InterfacesAdded")
+        let removed = try await fixture.signals("InterfacesRemoved")
+        await expectError(ServiceError.notFound.name) { _ = try await fixture.logIn() }
+        try fixture.installRSS()
+        try await fixture.waitForProvider(added)
+        let account = try await fixture.logIn()
+        #expect(try await fixture.client.titles(account) == ["Second & last", "First"])
+        try fixture.uninstallRSS()
+        try await fixture.waitForProvider(removed)
+        try await fixture.client.wait(account.path, .account, "State", .string("failed"))
         let reason = try await account.properties(.account)["StateReason"]?.string
         #expect(reason?.contains("Photo feeds") == true)
-        #expect(try await world.client.titles(account) == ["Second & last", "First"])
+        #expect(try await fixture.client.titles(account) == ["Second & last", "First"])
         try await daemon.stop()
         // The accounts also survive a restart.
         let next = try await RunningDaemon()
-        try await world.client.wait(account.path, .account, "State", .string("failed"))
+        try await fixture.client.wait(account.path, .account, "State", .string("failed"))
         #expect(try await account.properties(.feed)["DefaultSource"] == .string("feed"))
-        #expect(try await world.client.titles(account) == ["Second & last", "First"])
-        let listed = try await world.signals("InterfacesAdded")
-        try world.installInvalidManifest()
-        try await world.waitForProvider(listed)
-        try await world.client.wait(account.path, .account, "State", .string("failed"))
-        #expect(try await world.client.titles(account) == ["Second & last", "First"])
-        try world.installRSS()
-        try await world.client.waitUntilReady(account)
+        #expect(try await fixture.client.titles(account) == ["Second & last", "First"])
+        let listed = try await fixture.signals("InterfacesAdded")
+        try fixture.installInvalidManifest()
+        try await fixture.waitForProvider(listed)
+        try await fixture.client.wait(account.path, .account, "State", .string("failed"))
+        #expect(try await fixture.client.titles(account) == ["Second & last", "First"])
+        try fixture.installRSS()
+        try await fixture.client.waitUntilReady(account)
         #expect(try await account.refresh("") == 0)
         try await next.stop()
     }
@@ -93,8 +93,8 @@ struct PluginTests {
     @Test func `an invalid manifest is listed with its reason and does not affect others`()
         async throws
     {
-        let world = try PluginContext()
-        try world.installRSS()
+        let fixture = try PluginContext()
+        try fixture.installRSS()
         try PrivateBus.current.directory.write(
             "[Provider]\nId=odd\n", to: "home/.local/share/imagefeed/providers/odd.provider")
         let daemon = try await RunningDaemon()
@@ -103,11 +103,11 @@ struct PluginTests {
         #expect(list.contains("rss\tPhoto feeds (RSS and Atom)\tnone\tready\tbubblewrap\t"))
         #expect(list.contains("odd\todd\tnone\tinvalid\t"))
         #expect(list.contains("unsplash\tUnsplash\toauth2\t"))
-        let odd = world.client.service.provider(ServiceName.providers.appending("odd"))
+        let odd = fixture.client.service.provider(ServiceName.providers.appending("odd"))
         let reason = try await odd.properties()["StateReason"]
         #expect(reason == .string("Sources in [Provider] is missing."))
         await expectError(ServiceError.notSupported.name) {
-            _ = try await world.client.service.manager.login("odd", [:])
+            _ = try await fixture.client.service.manager.login("odd", [:])
         }
         try await daemon.stop()
     }
@@ -116,34 +116,34 @@ struct PluginTests {
         async throws
     {
         try Pictures.add(["a"])
-        let world = try PluginContext()
-        try world.installRSS()
+        let fixture = try PluginContext()
+        try fixture.installRSS()
         let daemon = try await RunningDaemon()
-        let local = try await world.client.logIn("ada")
-        let account = try await world.logIn()
-        #expect(try await world.client.titles(account) == ["Second & last", "First"])
-        let added = try await world.signals("InterfacesAdded")
+        let local = try await fixture.client.logIn("ada")
+        let account = try await fixture.logIn()
+        #expect(try await fixture.client.titles(account) == ["Second & last", "First"])
+        let added = try await fixture.signals("InterfacesAdded")
         try PrivateBus.current.directory.write(
             "import os\nos.abort()\n", to: "home/.local/share/imagefeed/providers/rss/rss.py")
-        try world.installManifest()
-        try await world.waitForProvider(added)
+        try fixture.installManifest()
+        try await fixture.waitForProvider(added)
         await expectError(ServiceError.serviceFailed.name) { _ = try await account.refresh("") }
-        #expect(try await world.client.titles(local) == ["a"])
-        #expect(try await world.client.titles(account) == ["Second & last", "First"])
+        #expect(try await fixture.client.titles(local) == ["a"])
+        #expect(try await fixture.client.titles(account) == ["Second & last", "First"])
         try await daemon.stop()
     }
 
     @Test func `repeated changes of a manifest leak no descriptors`() async throws {
-        let world = try PluginContext()
-        try world.installRSS()
+        let fixture = try PluginContext()
+        try fixture.installRSS()
         let daemon = try await RunningDaemon()
-        let account = try await world.logIn()
+        let account = try await fixture.logIn()
         var known: [String] = []
         for round in 0..<6 {
-            let added = try await world.signals("InterfacesAdded")
-            try world.installManifest(comment: "\(round)")
-            try await world.waitForProvider(added)
-            try await world.client.waitUntilReady(account)
+            let added = try await fixture.signals("InterfacesAdded")
+            try fixture.installManifest(comment: "\(round)")
+            try await fixture.waitForProvider(added)
+            try await fixture.client.waitUntilReady(account)
             _ = try await account.refresh("")
             if round == 1 { known = try daemon.descriptors() }
         }
@@ -161,17 +161,17 @@ struct PluginTests {
         async throws
     {
         let desktop = try await NotifiedDesktop()
-        let world = try PluginContext()
-        try world.installRSS()
+        let fixture = try PluginContext()
+        try fixture.installRSS()
         let daemon = try await RunningDaemon()
-        let account = try await world.logIn()
-        #expect(try await world.client.titles(account) == ["Second & last", "First"])
-        let added = try await world.signals("InterfacesAdded")
+        let account = try await fixture.logIn()
+        #expect(try await fixture.client.titles(account) == ["Second & last", "First"])
+        let added = try await fixture.signals("InterfacesAdded")
         try PrivateBus.current.directory.write(
             "import sys\nsys.exit(3)\n", to: "home/.local/share/imagefeed/providers/rss/rss.py")
-        try world.installManifest()
-        try await world.waitForProvider(added)
-        let rss = world.client.service.provider(ServiceName.providers.appending("rss"))
+        try fixture.installManifest()
+        try await fixture.waitForProvider(added)
+        let rss = fixture.client.service.provider(ServiceName.providers.appending("rss"))
         // From the second failure on, it is started after 1, 5 and 25 seconds.
         while try await rss.properties()["State"] == .string("ready") {
             await expectError(ServiceError.serviceFailed.name) {
@@ -189,11 +189,11 @@ struct PluginTests {
         #expect(try await desktop.count == 1)
         let (_, list, _) = try await Terminal.run("providers")
         #expect(list.contains("rss\tPhoto feeds (RSS and Atom)\tnone\tdisabled\t"))
-        #expect(try await world.client.titles(account) == ["Second & last", "First"])
-        let again = try await world.signals("InterfacesAdded")
-        try world.installRSS()
-        try await world.waitForProvider(again)
-        try await world.client.waitUntilReady(account)
+        #expect(try await fixture.client.titles(account) == ["Second & last", "First"])
+        let again = try await fixture.signals("InterfacesAdded")
+        try fixture.installRSS()
+        try await fixture.waitForProvider(again)
+        try await fixture.client.waitUntilReady(account)
         #expect(try await account.refresh("") == 0)
         try await desktop.showing(0)
         try await daemon.stop()

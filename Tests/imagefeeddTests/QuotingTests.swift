@@ -147,11 +147,11 @@ struct QuotingTests {
     }
 
     @Test(.privateKeyring) func `messages of remote accounts are short`() async throws {
-        let world = try await UnsplashWorld()
-        let account = try await world.logIn("ada")
-        let photo = try #require(world.unsplash.feed.first).id
-        await expectShort(calls(world.client.proxy(account.path), photo, likes: true))
-        try await world.daemon.stop()
+        let fixture = try await UnsplashFixture()
+        let account = try await fixture.logIn("ada")
+        let photo = try #require(fixture.unsplash.feed.first).id
+        await expectShort(calls(fixture.client.proxy(account.path), photo, likes: true))
+        try await fixture.daemon.stop()
     }
 
     private static func name(_ count: Int) -> InterfaceName {

@@ -26,29 +26,29 @@ struct ReadOnlyTests {
     @Test(arguments: [false, true], ["home", "home/.local/share/imagefeed"])
     func `a read-only folder is served after a start`(wasKilled: Bool, folder: String) async throws
     {
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        let ids = try await world.ids(ada, count: 20)
+        let fixture = try await UnsplashFixture()
+        let ada = try await fixture.logIn("ada")
+        let ids = try await fixture.ids(ada, count: 20)
         let image = try await ada.imagePath(ids[0], size: "thumb")
         #expect(try await ada.like(ids[0]) == "done")
         try await ada.setLabel("A")
-        try await wasKilled ? world.daemon.kill() : world.daemon.stop()
-        try await world.start(launcher: Disk.readOnly(folder))
-        #expect(try await world.ids(ada, count: 20) == ids)
+        try await wasKilled ? fixture.daemon.kill() : fixture.daemon.stop()
+        try await fixture.start(launcher: Disk.readOnly(folder))
+        #expect(try await fixture.ids(ada, count: 20) == ids)
         #expect(try await ada.imagePath(ids[0], size: "thumb") == image)
         #expect(try await ada.photo(ids[0])["liked"] == .bool(true))
-        #expect(try await world.property(ada, "Label") == .string("A"))
-        try await world.wait(ada, "ready")
+        #expect(try await fixture.property(ada, "Label") == .string("A"))
+        try await fixture.wait(ada, "ready")
         await expectReadOnly { _ = try await ada.like(ids[1]) }
         await expectReadOnly { try await ada.setLabel("B") }
-        await expectReadOnly { _ = try await world.client.logIn("bob") }
+        await expectReadOnly { _ = try await fixture.client.logIn("bob") }
         #expect(try await ada.photo(ids[1])["liked"] == .bool(false))
-        #expect(world.unsplash.likes(of: "ada") == [ids[0]])
-        #expect(try await world.property(ada, "Label") == .string("A"))
+        #expect(fixture.unsplash.likes(of: "ada") == [ids[0]])
+        #expect(try await fixture.property(ada, "Label") == .string("A"))
         #expect(
-            world.daemon.process.standardError.value.text.contains(
+            fixture.daemon.process.standardError.value.text.contains(
                 "Accounts and likes cannot be changed"))
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test func `a data folder that cannot be created leaves the daemon without accounts`()
@@ -65,40 +65,40 @@ struct ReadOnlyTests {
     @Test func `images in a read-only cache are served, and others report the reason`()
         async throws
     {
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        let ids = try await world.ids(ada, count: 20)
+        let fixture = try await UnsplashFixture()
+        let ada = try await fixture.logIn("ada")
+        let ids = try await fixture.ids(ada, count: 20)
         let image = try await ada.imagePath(ids[0], size: "thumb")
-        try await world.daemon.stop()
-        try await world.start(launcher: Disk.readOnly(Disk.cache))
+        try await fixture.daemon.stop()
+        try await fixture.start(launcher: Disk.readOnly(Disk.cache))
         #expect(try await ada.imagePath(ids[0], size: "thumb") == image)
         let file = try await ada.openImage(ids[0], size: "thumb")
         #expect(try Destination.read(file).count > 100)
         await expectReadOnly { _ = try await ada.imagePath(ids[1], size: "thumb") }
         #expect(try await ada.like(ids[1]) == "done")
-        try await world.wait(ada, "ready")
-        try await world.daemon.stop()
+        try await fixture.wait(ada, "ready")
+        try await fixture.daemon.stop()
     }
 
     @Test(.enabled { try await Refusal.isPossible })
     func `a store without permission to write is written again once there is`() async throws {
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        let ids = try await world.ids(ada, count: 20)
-        try await world.daemon.stop()
+        let fixture = try await UnsplashFixture()
+        let ada = try await fixture.logIn("ada")
+        let ids = try await fixture.ids(ada, count: 20)
+        try await fixture.daemon.stop()
         let file = try PrivateBus.current.directory.appending("\(Disk.data)/accounts.sqlite")
         chmod(file, 0o400)
-        try await world.start(launcher: Refusal.launcher)
-        #expect(try await world.ids(ada, count: 20) == ids)
+        try await fixture.start(launcher: Refusal.launcher)
+        #expect(try await fixture.ids(ada, count: 20) == ids)
         await expectReadOnly { _ = try await ada.like(ids[0]) }
         // SQLite gives its other files the same mode.
         for suffix in ["", "-wal", "-shm"] { chmod(file + suffix, 0o600) }
         #expect(try await ada.like(ids[0]) == "done")
         try await ada.setLabel("A")
-        try await world.daemon.stop()
-        try await world.start()
-        #expect(try await world.property(ada, "Label") == .string("A"))
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
+        try await fixture.start()
+        #expect(try await fixture.property(ada, "Label") == .string("A"))
+        try await fixture.daemon.stop()
     }
 
     @Test(.enabled { try await Refusal.isPossible })

@@ -8,94 +8,94 @@ import UnsplashSimulator
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct RemedyTests {
     private func expectRemedy(
-        _ remedy: String, _ account: AccountClient, in world: UnsplashWorld,
+        _ remedy: String, _ account: AccountClient, in fixture: UnsplashFixture,
         _ location: SourceLocation = #_sourceLocation
     ) async throws {
-        let property = try await world.property(account, "Remedy")
+        let property = try await fixture.property(account, "Remedy")
         #expect(property == .string(remedy), sourceLocation: location)
     }
 
     @Test func `the remedy follows the state of the keyring and of the login`() async throws {
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        try await world.wait(ada, "ready")
-        try await expectRemedy("", ada, in: world)
+        let fixture = try await UnsplashFixture()
+        let ada = try await fixture.logIn("ada")
+        try await fixture.wait(ada, "ready")
+        try await expectRemedy("", ada, in: fixture)
         let keyring = try PrivateKeyring.current.connect()
 
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
         try await keyring.lock()
-        try await world.start()
-        try await world.wait(ada, "locked")
-        try await expectRemedy("unlock", ada, in: world)
+        try await fixture.start()
+        try await fixture.wait(ada, "locked")
+        try await expectRemedy("unlock", ada, in: fixture)
         try await keyring.unlock()
-        try await world.wait(ada, "ready")
-        try await expectRemedy("", ada, in: world)
+        try await fixture.wait(ada, "ready")
+        try await expectRemedy("", ada, in: fixture)
 
-        world.revokeTokens(of: "ada")
+        fixture.revokeTokens(of: "ada")
         await expectError(ServiceError.needsLogin.name) { _ = try await ada.refresh("") }
-        try await world.wait(ada, "needs-login")
-        try await expectRemedy("login", ada, in: world)
+        try await fixture.wait(ada, "needs-login")
+        try await expectRemedy("login", ada, in: fixture)
         try await ada.logout()
-        try await expectRemedy("login", ada, in: world)
-        try await world.daemon.stop()
+        try await expectRemedy("login", ada, in: fixture)
+        try await fixture.daemon.stop()
     }
 
     @Test func `a missing keyring is to be installed`() async throws {
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        try await world.daemon.stop()
+        let fixture = try await UnsplashFixture()
+        let ada = try await fixture.logIn("ada")
+        try await fixture.daemon.stop()
         try await PrivateKeyring.current.stop()
-        try await world.start()
-        try await world.wait(ada, "locked")
-        try await expectRemedy("install-keyring", ada, in: world)
-        try await world.daemon.stop()
+        try await fixture.start()
+        try await fixture.wait(ada, "locked")
+        try await expectRemedy("install-keyring", ada, in: fixture)
+        try await fixture.daemon.stop()
     }
 
     @Test
     func `a service that is unreachable needs no action, and one that fails can be tried again`()
         async throws
     {
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        try await world.wait(ada, "ready")
+        let fixture = try await UnsplashFixture()
+        let ada = try await fixture.logIn("ada")
+        try await fixture.wait(ada, "ready")
         for _ in 0..<3 {
-            world.unsplash.fail("GET /photos", .htmlStatus(503), times: 1)
+            fixture.unsplash.fail("GET /photos", .htmlStatus(503), times: 1)
             await expectError(ServiceError.serviceFailed.name) { _ = try await ada.refresh("") }
         }
-        try await world.wait(ada, "failed")
-        try await expectRemedy("retry", ada, in: world)
+        try await fixture.wait(ada, "failed")
+        try await expectRemedy("retry", ada, in: fixture)
         _ = try await ada.refresh("")
-        try await world.wait(ada, "ready")
-        world.unsplash.stop()
+        try await fixture.wait(ada, "ready")
+        fixture.unsplash.stop()
         await expectError(ServiceError.offline.name) { _ = try await ada.refresh("") }
-        try await world.wait(ada, "offline")
-        try await expectRemedy("", ada, in: world)
-        try await world.daemon.stop()
+        try await fixture.wait(ada, "offline")
+        try await expectRemedy("", ada, in: fixture)
+        try await fixture.daemon.stop()
     }
 
     @Test func `an invalid configuration is to be corrected`() async throws {
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        try await world.daemon.stop()
+        let fixture = try await UnsplashFixture()
+        let ada = try await fixture.logIn("ada")
+        try await fixture.daemon.stop()
         let file = "home/.config/imagefeed/imagefeed.conf"
         let directory = try PrivateBus.current.directory
         try directory.write("[Provider unsplash]\nClientId=a\nApiUrl=nonsense\n", to: file)
-        try await world.start()
-        try await world.wait(ada, "failed")
-        try await expectRemedy("configure", ada, in: world)
-        try await world.daemon.stop()
+        try await fixture.start()
+        try await fixture.wait(ada, "failed")
+        try await expectRemedy("configure", ada, in: fixture)
+        try await fixture.daemon.stop()
     }
 
     @Test func `the help of a provider says what to register before it is configured`() async throws
     {
-        let world = try await UnsplashWorld(setup: .addresses)
+        let fixture = try await UnsplashFixture(setup: .addresses)
         func help(_ provider: String) async throws -> String? {
-            let object = world.client.proxy(ServiceName.providers.appending(provider))
+            let object = fixture.client.proxy(ServiceName.providers.appending(provider))
             return try await object.property(.provider, "Help").string
         }
         let unsplash = try #require(try await help("unsplash"))
         #expect(unsplash.contains("https://unsplash.com/oauth/applications"))
         #expect(try await help("local") == "")
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 }

@@ -12,10 +12,10 @@ struct SupervisionTests {
         result: String, isOpen: Bool
     ) async throws {
         let manager = try await FakeServiceManager(result)
-        let world = try await UnsplashWorld(launcher: [
+        let fixture = try await UnsplashFixture(launcher: [
             "/bin/sh", "-c", #"SYSTEMD_EXEC_PID=$$ exec "$0" "$@""#,
         ])
-        let (login, url) = try await world.startLogin()
+        let (login, url) = try await fixture.startLogin()
         if isOpen {
             try await login.openBrowser()
         } else {
@@ -24,7 +24,7 @@ struct SupervisionTests {
         let command = try #require(manager.commands.value.first)
         #expect(command == ["xdg-open", "xdg-open", url])
         try await login.cancel()
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test(arguments: [true, false])

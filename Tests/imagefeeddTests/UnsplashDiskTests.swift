@@ -13,144 +13,145 @@ import UnsplashSimulator
 @MainActor
 struct UnsplashDiskTests {
     @Test func `a full disk is reported and cached data can be read`() async throws {
-        let world = try await UnsplashWorld(photoCount: 2_000)
-        try await world.daemon.stop()
-        try await world.start(launcher: Disk.small(Disk.cache, kibibytes: 600))
-        let ada = try await world.logIn("ada")
-        let first = try await world.ids(ada, count: 20)
+        let fixture = try await UnsplashFixture(photoCount: 2_000)
+        try await fixture.daemon.stop()
+        try await fixture.start(launcher: Disk.small(Disk.cache, kibibytes: 600))
+        let ada = try await fixture.logIn("ada")
+        let first = try await fixture.ids(ada, count: 20)
         var cursor = ""
         let reply = await errorReply {
             for _ in 0..<40 { cursor = try await ada.page("", cursor: cursor, count: 100).next }
         }
         #expect(reply?.name == ServiceError.storageFull.name)
         #expect(reply?.message.contains("full") == true)
-        #expect(try await world.ids(ada, count: 20) == first)
+        #expect(try await fixture.ids(ada, count: 20) == first)
         // Likes are stored on another disk.
         #expect(try await ada.like(first[0]) == "done")
         #expect(try await ada.photo(first[0])["liked"] == .bool(true))
         #expect(try await ada.unlike(first[0]) == "done")
         #expect(try await ada.photo(first[0])["liked"] == .bool(false))
-        #expect(world.unsplash.likes(of: "ada").isEmpty)
+        #expect(fixture.unsplash.likes(of: "ada").isEmpty)
         let image = await errorReply { _ = try await ada.imagePath(first[1], size: "full") }
         #expect(image?.name == ServiceError.storageFull.name)
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test func `likes are rejected on a full disk`() async throws {
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        let ids = try await world.ids(ada, count: 20)
-        try await world.daemon.stop()
-        try await world.start(launcher: Disk.full(Disk.data))
+        let fixture = try await UnsplashFixture()
+        let ada = try await fixture.logIn("ada")
+        let ids = try await fixture.ids(ada, count: 20)
+        try await fixture.daemon.stop()
+        try await fixture.start(launcher: Disk.full(Disk.data))
         // Accounts and feeds can be read.
-        #expect(try await world.ids(ada, count: 20) == ids)
+        #expect(try await fixture.ids(ada, count: 20) == ids)
         await expectError(ServiceError.storageFull.name) { _ = try await ada.like(ids[0]) }
-        #expect(try await world.property(ada, "Label") == .string("ada"))
-        #expect(world.unsplash.requests("POST /photos/*/like").isEmpty)
-        try await world.daemon.stop()
+        #expect(try await fixture.property(ada, "Label") == .string("ada"))
+        #expect(fixture.unsplash.requests("POST /photos/*/like").isEmpty)
+        try await fixture.daemon.stop()
     }
 
     @Test(arguments: [false, true])
     func `a cache that cannot be written is read and new data stay in memory`(
         isFull: Bool
     ) async throws {
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        let ids = try await world.ids(ada, count: 20)
-        try await world.daemon.stop()
-        world.unsplash.stop()
-        try await world.start(launcher: isFull ? Disk.full(Disk.cache) : Disk.readOnly(Disk.cache))
-        #expect(try await world.ids(ada, count: 20) == ids)
-        try await world.wait(ada, "offline")
+        let fixture = try await UnsplashFixture()
+        let ada = try await fixture.logIn("ada")
+        let ids = try await fixture.ids(ada, count: 20)
+        try await fixture.daemon.stop()
+        fixture.unsplash.stop()
+        try await fixture.start(
+            launcher: isFull ? Disk.full(Disk.cache) : Disk.readOnly(Disk.cache))
+        #expect(try await fixture.ids(ada, count: 20) == ids)
+        try await fixture.wait(ada, "offline")
         #expect(try await ada.like(ids[0]) == "queued")
-        try world.unsplash.resume()
-        try await world.unsplash.waitForReplies("POST /photos/*/like")
-        try await world.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
+        try fixture.unsplash.resume()
+        try await fixture.unsplash.waitForReplies("POST /photos/*/like")
+        try await fixture.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
         #expect(try await ada.photo(ids[0])["liked"] == .bool(true))
         if !isFull {
-            #expect(try await !world.ids(ada, "topic:nature").isEmpty)
-            #expect(try await world.ids(ada, count: 30).starts(with: ids))
+            #expect(try await !fixture.ids(ada, "topic:nature").isEmpty)
+            #expect(try await fixture.ids(ada, count: 30).starts(with: ids))
         }
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test func `a deleted cache is created again`() async throws {
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        let ids = try await world.ids(ada, count: 20)
+        let fixture = try await UnsplashFixture()
+        let ada = try await fixture.logIn("ada")
+        let ids = try await fixture.ids(ada, count: 20)
         let path = try await ada.imagePath(ids[0], size: "thumb")
         let avatar = try await ada.properties(.profile)["Avatar"]?.string ?? ""
         #expect(access(avatar, R_OK) == 0)
         try await Disk.remove(Disk.cache)
         _ = try await ada.properties(.profile)
-        try await world.client.wait(ada.path, .profile, "Avatar", .string(""))
+        try await fixture.client.wait(ada.path, .profile, "Avatar", .string(""))
         #expect(try await ada.like(ids[1]) == "done")
-        #expect(try await world.ids(ada, count: 20) == ids)
+        #expect(try await fixture.ids(ada, count: 20) == ids)
         // The address of the image may have changed, and with it its name.
         let new = try await ada.imagePath(ids[0], size: "thumb")
         #expect(access(path, R_OK) != 0 || new == path)
         #expect(access(new, R_OK) == 0)
-        try await world.client.wait(ada.path, .profile, "Avatar", .string(avatar))
+        try await fixture.client.wait(ada.path, .profile, "Avatar", .string(avatar))
         #expect(access(avatar, R_OK) == 0)
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test func `a damaged cache is replaced and reported in the log`() async throws {
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        let ids = try await world.ids(ada, count: 20)
-        try await world.daemon.stop()
+        let fixture = try await UnsplashFixture()
+        let ada = try await fixture.logIn("ada")
+        let ids = try await fixture.ids(ada, count: 20)
+        try await fixture.daemon.stop()
         try PrivateBus.current.directory.write(
             String(repeating: "garbage ", count: 2_000), to: "\(Disk.cache)/feeds.sqlite")
-        try await world.start()
-        #expect(try await world.ids(ada, count: 20) == ids)
-        try await world.daemon.process.standardError.wait { output in
+        try await fixture.start()
+        #expect(try await fixture.ids(ada, count: 20) == ids)
+        try await fixture.daemon.process.standardError.wait { output in
             output.text.contains("cannot be used and is replaced") ? true : nil
         }
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test func `a damaged account database is renamed and a new login works`() async throws {
-        let world = try await UnsplashWorld()
-        let path = try await world.logIn("ada").path
-        try await world.daemon.stop()
+        let fixture = try await UnsplashFixture()
+        let path = try await fixture.logIn("ada").path
+        try await fixture.daemon.stop()
         try PrivateBus.current.directory.write(
             String(repeating: "garbage ", count: 2_000), to: "\(Disk.data)/accounts.sqlite")
-        try await world.start()
-        #expect(try await world.logIn("ada").path == path)
-        try await world.daemon.process.standardError.wait { output in
+        try await fixture.start()
+        #expect(try await fixture.logIn("ada").path == path)
+        try await fixture.daemon.process.standardError.wait { output in
             output.text.contains("accounts.sqlite.damaged-1") ? true : nil
         }
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test func `cached data are available after a start without a network`() async throws {
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        let ids = try await world.ids(ada)
+        let fixture = try await UnsplashFixture()
+        let ada = try await fixture.logIn("ada")
+        let ids = try await fixture.ids(ada)
         let path = try await ada.imagePath(ids[0], size: "regular")
         let profile = try await ada.properties(.profile)
-        try await world.daemon.stop()
-        world.unsplash.stop()
-        try await world.start()
-        #expect(try await world.ids(ada) == ids)
+        try await fixture.daemon.stop()
+        fixture.unsplash.stop()
+        try await fixture.start()
+        #expect(try await fixture.ids(ada) == ids)
         #expect(try await ada.imagePath(ids[0], size: "regular") == path)
-        try await world.wait(ada, "offline")
+        try await fixture.wait(ada, "offline")
         let shown = try await ada.properties(.profile)
         for name in ["Name", "Username", "Bio", "Avatar"] { #expect(shown[name] == profile[name]) }
         for id in ids.prefix(10) { #expect(try await ada.like(id) == "queued") }
         // The like is undone before or after it is sent; in both cases, it is not liked in the end.
         _ = try await ada.unlike(ids[3])
-        try await world.daemon.kill()
-        try await world.start()
+        try await fixture.daemon.kill()
+        try await fixture.start()
         #expect(try await ada.photo(ids[0])["pending"] == .bool(true))
-        try world.unsplash.resume()
-        try await world.wait(ada, "ready")
-        try await world.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
-        let sent = world.unsplash.requests("POST /photos/*/like")
+        try fixture.unsplash.resume()
+        try await fixture.wait(ada, "ready")
+        try await fixture.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
+        let sent = fixture.unsplash.requests("POST /photos/*/like")
             .compactMap { $0.target.split(separator: "/").dropFirst().first.map(String.init) }
         #expect(sent.filter { $0 != ids[3] } == ids.prefix(10).filter { $0 != ids[3] })
-        #expect(Set(world.unsplash.likes(of: "ada")) == Set(ids.prefix(10)).subtracting([ids[3]]))
-        try await world.daemon.stop()
+        #expect(Set(fixture.unsplash.likes(of: "ada")) == Set(ids.prefix(10)).subtracting([ids[3]]))
+        try await fixture.daemon.stop()
     }
 }

@@ -7,7 +7,7 @@ import UnsplashSimulator
 
 /// The daemon with a simulated Unsplash, and a real keyring if the test has one.
 @MainActor
-final class UnsplashWorld: BrowserWorld {
+final class UnsplashFixture: BrowserFixture {
     /// The part of the configuration that is set when the test begins.
     enum Setup {
         /// The addresses of the service.
@@ -75,7 +75,7 @@ final class UnsplashWorld: BrowserWorld {
             .configure([.clientSecret: .fileDescriptor(secret)])
     }
 
-    // MARK: BrowserWorld
+    // MARK: BrowserFixture
 
     let provider: String
     var service: any SimulatedService { unsplash }

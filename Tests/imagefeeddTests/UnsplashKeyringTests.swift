@@ -9,12 +9,12 @@ import UnsplashSimulator
 struct UnsplashKeyringTests {
     @Test(arguments: ["locked", "killed"])
     func `a token that cannot be stored is revoked`(trouble: String) async throws {
-        let world = try await UnsplashWorld()
-        let gate = world.unsplash.hold("GET /me")
-        let (login, url) = try await world.startLogin()
+        let fixture = try await UnsplashFixture()
+        let gate = fixture.unsplash.hold("GET /me")
+        let (login, url) = try await fixture.startLogin()
         async let failure = errorReply { _ = try await login.wait() }
-        async let redirect = world.unsplash.approve(url, as: "ada")
-        let request = try #require(try await world.unsplash.waitForRequests("GET /me").first)
+        async let redirect = fixture.unsplash.approve(url, as: "ada")
+        let request = try #require(try await fixture.unsplash.waitForRequests("GET /me").first)
         let token = try #require(request["Authorization"]?.split(separator: " ").last)
         if trouble == "locked" {
             try await PrivateKeyring.current.connect().lock()
@@ -26,19 +26,19 @@ struct UnsplashKeyringTests {
             trouble == "locked" ? .secretStoreLocked : .secretStoreUnavailable
         #expect(await failure?.name == expected.name)
         #expect(try await redirect.response?.text.contains("Error") == false)
-        let revoked = try await world.unsplash.waitForRequests("POST /oauth/revoke", count: 2)
+        let revoked = try await fixture.unsplash.waitForRequests("POST /oauth/revoke", count: 2)
         #expect(revoked.contains { $0.fields["token"] == String(token) })
-        #expect(!world.unsplash.isValid(String(token)))
-        #expect(try await world.accounts().isEmpty)
-        try await world.daemon.stop()
-        try await world.start()
-        #expect(try await world.accounts().isEmpty)
-        try await world.daemon.stop()
+        #expect(!fixture.unsplash.isValid(String(token)))
+        #expect(try await fixture.accounts().isEmpty)
+        try await fixture.daemon.stop()
+        try await fixture.start()
+        #expect(try await fixture.accounts().isEmpty)
+        try await fixture.daemon.stop()
     }
 
     @Test func `a replaced keyring is used`() async throws {
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
+        let fixture = try await UnsplashFixture()
+        let ada = try await fixture.logIn("ada")
         let bus = try PrivateBus.current
         try await PrivateKeyring.current.stop()
         let another = try await PrivateKeyring.start(
@@ -46,7 +46,7 @@ struct UnsplashKeyringTests {
         _ = try await ada.refresh("")
         try await ada.logout()
         another.kill(9)
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 }
 
@@ -56,19 +56,19 @@ struct UnsplashWithoutKeyringTests {
     @Test func `a login without a keyring recommends an installation and does not use the code`()
         async throws
     {
-        let world = try await UnsplashWorld(setup: .clientID)
-        let (login, url) = try await world.startLogin()
+        let fixture = try await UnsplashFixture(setup: .clientID)
+        let (login, url) = try await fixture.startLogin()
         async let failure = errorReply { _ = try await login.wait() }
-        try await world.unsplash.approve(url, as: "ada")
+        try await fixture.unsplash.approve(url, as: "ada")
         let reply = try #require(await failure)
         #expect(reply.name == ServiceError.secretStoreUnavailable.name)
         #expect(reply.message.contains("install gnome-keyring"), "\(reply.message)")
-        #expect(world.unsplash.requests("POST /oauth/token").isEmpty)
-        #expect(try await world.accounts().isEmpty)
+        #expect(fixture.unsplash.requests("POST /oauth/token").isEmpty)
+        #expect(try await fixture.accounts().isEmpty)
         let configured = try await Terminal.run(
             "configure", "unsplash", "--client-secret-file", "-", input: "secret")
         #expect(configured.exit == .code(1))
         #expect(configured.error.contains("install"), "\(configured.error)")
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 }

@@ -13,15 +13,15 @@ struct UnsplashLoginTests {
     }
 
     @Test func `a login uses a pasted code if the redirect port is in use`() async throws {
-        let world = try await UnsplashWorld()
-        let server = try LoopbackServer(port: world.port) { _ in LoopbackResponse(text: "") }
-        let (login, url) = try await world.startLogin()
+        let fixture = try await UnsplashFixture()
+        let server = try LoopbackServer(port: fixture.port) { _ in LoopbackResponse(text: "") }
+        let (login, url) = try await fixture.startLogin()
         #expect(url.contains("redirect_uri=urn%3Aietf%3Awg%3Aoauth%3A2.0%3Aoob"), "\(url)")
-        let redirect = try await world.unsplash.approve(url, as: "ada")
+        let redirect = try await fixture.unsplash.approve(url, as: "ada")
         try await login.submitCode(#require(redirect["code"]))
         #expect(try await login.wait() == ServiceName.accounts.appending("unsplash_ada"))
         withExtendedLifetime(server) {}
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
 }

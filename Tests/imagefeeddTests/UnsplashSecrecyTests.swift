@@ -10,11 +10,11 @@ import UnsplashSimulator
 struct UnsplashSecrecyTests {
     @Test func `no secret is disclosed`() async throws {
         let recording = try await BusRecording()
-        let world = try await UnsplashWorld()
-        let unsplash = world.unsplash
+        let fixture = try await UnsplashFixture()
+        let unsplash = fixture.unsplash
         unsplash.settings.tokenLifetimeSeconds = 7200
-        let ada = try await world.logIn("ada")
-        let ids = try await world.ids(ada)
+        let ada = try await fixture.logIn("ada")
+        let ids = try await fixture.ids(ada)
         _ = try await ada.like(ids[0])
         // Renew a token, let a login fail, let an account require a login, and let requests fail in several ways.
         unsplash.advanceClock(seconds: 7300)
@@ -23,14 +23,14 @@ struct UnsplashSecrecyTests {
         _ = await errorReply { _ = try await ada.refresh("") }
         unsplash.fail(
             "POST /oauth/token", .oauth(401, "invalid_client", description: "no"), times: 1)
-        let (login, url) = try await world.startLogin()
+        let (login, url) = try await fixture.startLogin()
         async let failure = errorReply { _ = try await login.wait() }
         let redirect = try await unsplash.approve(url, as: "bob")
         #expect(await failure?.name == ServiceError.loginFailed.name)
-        let second = try await world.logIn("bob")
+        let second = try await fixture.logIn("bob")
         unsplash.revokeTokens(of: "bob")
         _ = await errorReply { _ = try await second.refresh("") }
-        let process = world.daemon.process.id
+        let process = fixture.daemon.process.id
         // Only root can read the environment of a process that is not dumpable.
         let environment =
             getuid() == 0
@@ -42,7 +42,7 @@ struct UnsplashSecrecyTests {
             decoding: Data(contentsOf: URL(filePath: "/proc/\(process)/cmdline")), as: UTF8.self)
         #expect(commandLine.contains("imagefeedd"))
 
-        var secrets = world.tokens
+        var secrets = fixture.tokens
         for request in unsplash.requests("POST /oauth/token") {
             for field in ["code", "refresh_token"] {
                 if let secret = request.fields[field] { secrets.insert(secret) }
@@ -52,7 +52,7 @@ struct UnsplashSecrecyTests {
         #expect(secrets.count >= 7)
         #expect(try secrets.contains(#require(redirect["code"])))
         let bus = try await recording.text()
-        let log = world.daemon.process.standardError.value.text
+        let log = fixture.daemon.process.standardError.value.text
         for secret in secrets {
             #expect(!bus.contains(secret))
             #expect(!log.contains(secret))
@@ -61,7 +61,7 @@ struct UnsplashSecrecyTests {
         }
         #expect(bus.contains(ids[0]))
         #expect(try await files(holding: Array(secrets)) == [])
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
 }

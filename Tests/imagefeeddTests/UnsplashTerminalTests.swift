@@ -7,8 +7,8 @@ import UnsplashSimulator
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct UnsplashTerminalTests {
     @Test func `a session at the terminal works and its logout leaves no data`() async throws {
-        let world = try await UnsplashWorld(photoCount: 150, setup: .addresses)
-        let unsplash = world.unsplash
+        let fixture = try await UnsplashFixture(photoCount: 150, setup: .addresses)
+        let unsplash = fixture.unsplash
         #expect(try await Terminal.run("login", "unsplash", "--no-browser").exit == .code(78))
         let configured = try await Terminal.run(
             "configure", "unsplash", "--client-id", unsplash.clientID, "--client-secret-file", "-",
@@ -54,7 +54,7 @@ struct UnsplashTerminalTests {
         #expect(logout.exit == .code(0), "\(logout.error)")
         let revoked = try await unsplash.waitForRequests("POST /oauth/revoke", count: 2)
         let tokens = revoked.compactMap { $0.fields["token"] }
-        #expect(world.tokens.isSubset(of: tokens))
+        #expect(fixture.tokens.isSubset(of: tokens))
         let keyring = try PrivateKeyring.current.connect()
         #expect(try await keyring.search(["account": "unsplash_ada"]) == ([], []))
         let secrets = tokens + [unsplash.clientSecret]
@@ -63,9 +63,9 @@ struct UnsplashTerminalTests {
         #expect(status.output.contains("logged-out"), "\(status.output)")
         #expect(try await Terminal.run("feed").exit == .code(77))
         for secret in secrets {
-            #expect(!world.daemon.process.standardError.value.text.contains(secret))
+            #expect(!fixture.daemon.process.standardError.value.text.contains(secret))
         }
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
         #expect(try await files(holding: ids + secrets) == [])
     }
 }

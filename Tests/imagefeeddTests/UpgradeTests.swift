@@ -34,18 +34,18 @@ struct UpgradeTests {
     @Test(arguments: ["0.1.0"])
     func `the data of an older version are used`(version: String) async throws {
         try Pictures.add(["Dune"])
-        let world = try await UnsplashWorld()
+        let fixture = try await UnsplashFixture()
         // The token is in the keyring, where all versions find it.
-        let ada = try await world.logIn("ada")
-        let photo = try await world.ids(ada)[2]
-        try await world.daemon.kill()
+        let ada = try await fixture.logIn("ada")
+        let photo = try await fixture.ids(ada)[2]
+        try await fixture.daemon.kill()
         try FileManager.default.removeItem(
             atPath: PrivateBus.current.directory.appending("home/.local/share/imagefeed"))
         try FileManager.default.removeItem(
             atPath: PrivateBus.current.directory.appending("home/.cache/imagefeed"))
         try await install(version, photo: photo)
-        try await world.start()
-        let client = world.client
+        try await fixture.start()
+        let client = fixture.client
         let objects = try await client.service.objects()
         for id in ["local_ada", "unsplash_ada"] {
             let path = ServiceName.accounts.appending(id)
@@ -54,30 +54,30 @@ struct UpgradeTests {
         let manager = try await client.service.manager.properties()
         #expect(manager["DefaultAccount"] == .objectPath(ada.path))
         // The pending like is delivered.
-        try await world.unsplash.waitForRequests("POST /photos/*/like")
+        try await fixture.unsplash.waitForRequests("POST /photos/*/like")
         try await client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
-        #expect(world.unsplash.likes(of: "ada") == [photo])
+        #expect(fixture.unsplash.likes(of: "ada") == [photo])
         let local = client.service.account(ServiceName.accounts.appending("local_ada"))
         try await client.wait(local.path, .account, "State", .string("ready"))
         #expect(try await client.titles(local) == ["Dune"])
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test func `a daemon that is replaced leaves its queued likes to the new one`() async throws {
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        let ids = try await world.ids(ada)
-        world.unsplash.stop()
+        let fixture = try await UnsplashFixture()
+        let ada = try await fixture.logIn("ada")
+        let ids = try await fixture.ids(ada)
+        fixture.unsplash.stop()
         #expect(try await ada.like(ids[0]) == "queued")
         #expect(try await ada.like(ids[1]) == "queued")
         let new = try await RunningDaemon(["--replace"])
-        #expect(try await world.daemon.process.exitStatus() == .code(0))
+        #expect(try await fixture.daemon.process.exitStatus() == .code(0))
         #expect(
             try await ada.properties(.like)["Pending"]?.strings.map(Set.init) == Set(ids[..<2]))
-        try world.unsplash.resume()
-        try await world.unsplash.waitForRequests("POST /photos/*/like", count: 2)
-        try await world.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
-        #expect(Set(world.unsplash.likes(of: "ada")) == Set(ids[..<2]))
+        try fixture.unsplash.resume()
+        try await fixture.unsplash.waitForRequests("POST /photos/*/like", count: 2)
+        try await fixture.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
+        #expect(Set(fixture.unsplash.likes(of: "ada")) == Set(ids[..<2]))
         try await new.stop()
     }
 }

@@ -8,7 +8,7 @@ import UnsplashSimulator
 /// Tests of a client that reads a page once and then only listens.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct WatchTests {
-    private func setInterval(_ value: String, _ world: UnsplashWorld) throws {
+    private func setInterval(_ value: String, _ fixture: UnsplashFixture) throws {
         let directory = try PrivateBus.current.directory
         let name = "home/.config/imagefeed/imagefeed.conf"
         let text = try String(contentsOfFile: directory.appending(name), encoding: .utf8)
@@ -16,23 +16,23 @@ struct WatchTests {
             .filter { !$0.hasPrefix("RefreshInterval=") && $0 != "[Daemon]" }
         try directory.write(
             "[Daemon]\nRefreshInterval=\(value)\n" + other.joined(separator: "\n"), to: name)
-        world.daemon.process.kill(SIGHUP)
+        fixture.daemon.process.kill(SIGHUP)
     }
 
     @Test
     func `a listening client gets new photos within the refresh interval, also after it changes`()
         async throws
     {
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
+        let fixture = try await UnsplashFixture()
+        let ada = try await fixture.logIn("ada")
         let listener = try TestClient()
         _ = try await listener.service.account(ada.path).page("", cursor: "", count: 30)
         let updates = try await Signals(listener.connection, ada.path, .feed, "Updated")
         // With the default interval, the update would come long after the end of the test.
-        _ = world.publish()
-        try setInterval("1s", world)
+        _ = fixture.publish()
+        try setInterval("1s", fixture)
         try await updates.messages.wait { $0.isEmpty ? nil : true }
-        #expect(world.unsplash.requests("GET /photos").count <= 3)
-        try await world.daemon.stop()
+        #expect(fixture.unsplash.requests("GET /photos").count <= 3)
+        try await fixture.daemon.stop()
     }
 }

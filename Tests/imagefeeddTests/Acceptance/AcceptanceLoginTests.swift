@@ -16,11 +16,12 @@ struct AcceptanceLoginTests {
     func `the code or the final address of the browser can be pasted`(provider: TestedProvider)
         async throws
     {
-        let world = try await provider.browserWorld()
-        for paste in world.showsCodes ? ["code", "address"] : ["address"] {
-            let (login, url) = try await world.startLogin([.manual: .bool(true)])
+        let fixture = try await provider.browserFixture()
+        for paste in fixture.showsCodes ? ["code", "address"] : ["address"] {
+            let (login, url) = try await fixture.startLogin([.manual: .bool(true)])
             // Without a redirect listener, the browser ends at an address or at a page with the code.
-            let redirect = try await world.service.approve(url, as: "ada", followingRedirect: false)
+            let redirect = try await fixture.service.approve(
+                url, as: "ada", followingRedirect: false)
             let code = try #require(redirect["code"])
             // Invalid codes do not change the login.
             for text in ["", " ", "https://example.org/", "?code=a&state=another", "two words"] {
@@ -29,43 +30,43 @@ struct AcceptanceLoginTests {
             #expect(try await state(login) == "waiting")
             try await login.submitCode(paste == "code" ? "  \(code)\n" : redirect.address)
             #expect(
-                try await login.wait() == ServiceName.accounts.appending(world.accountID("ada")))
+                try await login.wait() == ServiceName.accounts.appending(fixture.accountID("ada")))
             #expect(try await state(login) == "succeeded")
             await expectError(ServiceError.cancelled.name) { try await login.submitCode(code) }
         }
-        let (wrong, _) = try await world.startLogin([.manual: .bool(true)])
+        let (wrong, _) = try await fixture.startLogin([.manual: .bool(true)])
         try await wrong.submitCode("abcdefgh")
-        let failure = world.rejectsCodes ? ServiceError.loginFailed : ServiceError.serviceFailed
+        let failure = fixture.rejectsCodes ? ServiceError.loginFailed : ServiceError.serviceFailed
         await expectError(failure.name) { _ = try await wrong.wait() }
         #expect(try await state(wrong) == "failed")
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
     @Test(arguments: TestedProvider.withBrowser)
     func `concurrent logins are independent and can be denied or cancelled`(
         provider: TestedProvider
     ) async throws {
-        let world = try await provider.browserWorld()
-        let (denied, deniedURL) = try await world.startLogin()
+        let fixture = try await provider.browserFixture()
+        let (denied, deniedURL) = try await fixture.startLogin()
         async let refusal = errorReply { _ = try await denied.wait() }
-        let page = try await world.service.deny(deniedURL, as: "ada")
+        let page = try await fixture.service.deny(deniedURL, as: "ada")
         #expect(await refusal?.name == ServiceError.loginDenied.name)
         #expect(page.response?.status == 200)
         #expect(try await state(denied) == "failed")
 
-        let (cancelled, _) = try await world.startLogin()
+        let (cancelled, _) = try await fixture.startLogin()
         async let cancellation = errorReply { _ = try await cancelled.wait() }
         try await cancelled.cancel()
         #expect(await cancellation?.name == ServiceError.cancelled.name)
         #expect(try await state(cancelled) == "cancelled")
-        #expect(try await world.accounts().isEmpty)
+        #expect(try await fixture.accounts().isEmpty)
 
-        let (first, firstURL) = try await world.startLogin()
-        let (second, secondURL) = try await world.startLogin()
+        let (first, firstURL) = try await fixture.startLogin()
+        let (second, secondURL) = try await fixture.startLogin()
         async let bob = second.wait()
         async let ada = first.wait()
-        let redirect = try await world.service.approve(secondURL, as: "bob")
-        #expect(try await bob == ServiceName.accounts.appending(world.accountID("bob")))
+        let redirect = try await fixture.service.approve(secondURL, as: "bob")
+        #expect(try await bob == ServiceName.accounts.appending(fixture.accountID("bob")))
         #expect(try await state(first) == "waiting")
         // A repeated or forged redirect has no effect.
         let base = redirect.address.prefix { $0 != "?" }
@@ -74,9 +75,9 @@ struct AcceptanceLoginTests {
             #expect(try await LoopbackClient.send("GET", base + query).status >= 400)
         }
         #expect(try await state(first) == "waiting")
-        try await world.service.approve(firstURL, as: "ada")
-        #expect(try await ada == ServiceName.accounts.appending(world.accountID("ada")))
-        try await world.daemon.stop()
+        try await fixture.service.approve(firstURL, as: "ada")
+        #expect(try await ada == ServiceName.accounts.appending(fixture.accountID("ada")))
+        try await fixture.daemon.stop()
     }
 
     nonisolated private static let faults: [Fault] = [
@@ -87,54 +88,54 @@ struct AcceptanceLoginTests {
     func `a failure of the service fails the login without leaving data`(
         provider: TestedProvider
     ) async throws {
-        let world = try await provider.browserWorld()
+        let fixture = try await provider.browserFixture()
         // After the first login, the client registration exists.
-        try await world.logIn("bob")
+        try await fixture.logIn("bob")
         for endpoint in [Endpoint.token, .user] {
             for fault in Self.faults {
-                let (login, url) = try await world.startLogin()
-                let before = world.service.requests(world.pattern(.revocation)).count
-                world.service.fail(world.pattern(endpoint), fault)
+                let (login, url) = try await fixture.startLogin()
+                let before = fixture.service.requests(fixture.pattern(.revocation)).count
+                fixture.service.fail(fixture.pattern(endpoint), fault)
                 async let failure = errorReply { _ = try await login.wait() }
-                async let redirect = world.service.approve(url, as: "ada")
+                async let redirect = fixture.service.approve(url, as: "ada")
                 let reply = try #require(await failure)
                 #expect(reply.name == ServiceError.serviceFailed.name, "\(reply.message)")
                 #expect(reply.message.hasSuffix("."), "\(reply.message)")
                 #expect(try await redirect.response?.status == 200)
-                world.service.recover(world.pattern(endpoint))
-                guard endpoint == .user, world.requestsPerRevocation > 0 else { continue }
-                let revoked = try await world.service.waitForReplies(
-                    world.pattern(.revocation), count: before + world.requestsPerRevocation)
+                fixture.service.recover(fixture.pattern(endpoint))
+                guard endpoint == .user, fixture.requestsPerRevocation > 0 else { continue }
+                let revoked = try await fixture.service.waitForReplies(
+                    fixture.pattern(.revocation), count: before + fixture.requestsPerRevocation)
                 for token in revoked.compactMap({ $0.fields["token"] }) {
-                    #expect(!world.isValid(token))
+                    #expect(!fixture.isValid(token))
                 }
             }
         }
-        #expect(try await world.accounts() == [world.accountID("bob")])
-        try await world.logIn("ada")
-        try await world.daemon.stop()
+        #expect(try await fixture.accounts() == [fixture.accountID("bob")])
+        try await fixture.logIn("ada")
+        try await fixture.daemon.stop()
     }
 
     @Test(arguments: TestedProvider.withBrowser)
     func `a login that is cancelled late revokes its token`(
         provider: TestedProvider
     ) async throws {
-        let world = try await provider.browserWorld()
-        let gate = world.service.hold(world.pattern(.user))
-        let (login, url) = try await world.startLogin()
-        async let redirect = world.service.approve(url, as: "ada")
-        try await world.service.waitForRequests(world.pattern(.user))
+        let fixture = try await provider.browserFixture()
+        let gate = fixture.service.hold(fixture.pattern(.user))
+        let (login, url) = try await fixture.startLogin()
+        async let redirect = fixture.service.approve(url, as: "ada")
+        try await fixture.service.waitForRequests(fixture.pattern(.user))
         try await login.cancel()
         gate.release()
-        if world.requestsPerRevocation > 0 {
-            try await world.service.waitForReplies(
-                world.pattern(.revocation), count: world.requestsPerRevocation)
-            for token in world.tokens { #expect(!world.isValid(token)) }
+        if fixture.requestsPerRevocation > 0 {
+            try await fixture.service.waitForReplies(
+                fixture.pattern(.revocation), count: fixture.requestsPerRevocation)
+            for token in fixture.tokens { #expect(!fixture.isValid(token)) }
         }
         _ = try await redirect
-        #expect(try await world.accounts().isEmpty)
-        try await world.expectNoTrace(of: "ada", Array(world.tokens))
-        try await world.daemon.stop()
+        #expect(try await fixture.accounts().isEmpty)
+        try await fixture.expectNoTrace(of: "ada", Array(fixture.tokens))
+        try await fixture.daemon.stop()
     }
 
     @Test(arguments: TestedProvider.withBrowser)
@@ -142,29 +143,29 @@ struct AcceptanceLoginTests {
         provider: TestedProvider
     ) async throws {
         let recording = try await BusRecording()
-        let world = try await provider.browserWorld()
-        let ada = try await world.logIn("ada")
-        let ids = try await world.ids(ada)
+        let fixture = try await provider.browserFixture()
+        let ada = try await fixture.logIn("ada")
+        let ids = try await fixture.ids(ada)
         _ = try await ada.like(ids[0])
         // Let requests fail, redirect and refuse them, and let a login fail.
-        let elsewhere = Fault.redirect(307, to: world.unrelatedURL + "/photos")
+        let elsewhere = Fault.redirect(307, to: fixture.unrelatedURL + "/photos")
         for fault in [Fault.htmlPage, elsewhere] {
-            world.service.fail(world.pattern(.feed), fault, times: 1)
+            fixture.service.fail(fixture.pattern(.feed), fault, times: 1)
             _ = await errorReply { _ = try await ada.refresh("") }
         }
-        world.service.fail(world.pattern(.like), elsewhere, times: 1)
+        fixture.service.fail(fixture.pattern(.like), elsewhere, times: 1)
         _ = try? await ada.like(ids[1])
-        let (login, url) = try await world.startLogin()
-        world.service.fail(world.pattern(.token), elsewhere, times: 1)
+        let (login, url) = try await fixture.startLogin()
+        fixture.service.fail(fixture.pattern(.token), elsewhere, times: 1)
         async let failure = errorReply { _ = try await login.wait() }
-        let redirect = try await world.service.approve(url, as: "bob")
+        let redirect = try await fixture.service.approve(url, as: "bob")
         #expect(await failure != nil)
-        let bob = try await world.logIn("bob")
-        world.revokeTokens(of: "bob")
+        let bob = try await fixture.logIn("bob")
+        fixture.revokeTokens(of: "bob")
         _ = await errorReply { _ = try await bob.refresh("") }
 
-        var secrets = world.tokens.union(world.clientSecrets)
-        for request in world.service.requests(world.pattern(.token)) {
+        var secrets = fixture.tokens.union(fixture.clientSecrets)
+        for request in fixture.service.requests(fixture.pattern(.token)) {
             for field in ["code", "refresh_token", "code_verifier"] {
                 if let secret = request.fields[field], secret != "none" { secrets.insert(secret) }
             }
@@ -172,20 +173,20 @@ struct AcceptanceLoginTests {
         #expect(try secrets.contains(#require(redirect["code"])))
         #expect(secrets.count >= 5)
         let bus = try await recording.text()
-        let log = world.daemon.process.standardError.value.text
+        let log = fixture.daemon.process.standardError.value.text
         for secret in secrets {
             #expect(!bus.contains(secret))
             #expect(!log.contains(secret))
         }
         #expect(bus.contains(ids[0]))
         #expect(try await files(holding: Array(secrets)) == [])
-        for request in world.service.requests(on: .unrelated) {
+        for request in fixture.service.requests(on: .unrelated) {
             #expect(request["Authorization"] == nil)
             let text =
                 String(decoding: request.body, as: UTF8.self) + request.target
                 + request.headers.map(\.value).joined()
             for secret in secrets { #expect(!text.contains(secret)) }
         }
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 }

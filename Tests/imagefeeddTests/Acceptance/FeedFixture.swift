@@ -6,7 +6,7 @@ import Testing
 
 /// The daemon with the Python example and simulated photo feeds on loopback.
 @MainActor
-final class FeedWorld: ServiceWorld {
+final class FeedFixture: ServiceFixture {
     let provider = "rss"
     let feeds: SimulatedFeeds
     let client: TestClient

@@ -6,14 +6,14 @@ import Testing
 
 /// The daemon with a simulated Immich server.
 @MainActor
-final class ImmichWorld: SecretWorld {
+final class ImmichFixture: SecretFixture {
     let provider: String
     let server: SimulatedImmich
     let client: TestClient
     var daemon: RunningDaemon
 
     init(
-        place: UnsplashWorld.Place = .daemon, _ version: Version = .v3, photoCount: Int = 45
+        place: UnsplashFixture.Place = .daemon, _ version: Version = .v3, photoCount: Int = 45
     ) async throws {
         provider = place == .daemon ? "immich" : "gallery"
         server = try SimulatedImmich.start(version, photoCount: photoCount)

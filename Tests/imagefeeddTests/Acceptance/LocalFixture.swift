@@ -6,7 +6,7 @@ import Testing
 
 /// The daemon with local photos, which all local users share.
 @MainActor
-final class LocalWorld: ProviderWorld {
+final class LocalFixture: ProviderFixture {
     let provider = "local"
     let client: TestClient
     var daemon: RunningDaemon

@@ -7,7 +7,7 @@ import Testing
 
 /// The daemon with one provider and its service: everything that the acceptance tests need to know about a provider.
 @MainActor
-protocol ProviderWorld: AnyObject, Sendable {
+protocol ProviderFixture: AnyObject, Sendable {
     /// The ID of the provider.
     var provider: String { get }
     var client: TestClient { get }
@@ -40,7 +40,7 @@ protocol ProviderWorld: AnyObject, Sendable {
 
 /// A provider of a simulated service on the network.
 @MainActor
-protocol ServiceWorld: ProviderWorld {
+protocol ServiceFixture: ProviderFixture {
     var service: any SimulatedService { get }
     /// The requests to the API.
     var requestsOfAPI: [RecordedRequest] { get }
@@ -56,7 +56,7 @@ protocol ServiceWorld: ProviderWorld {
 
 /// A service that requires a token or a key.
 @MainActor
-protocol SecretWorld: ServiceWorld {
+protocol SecretFixture: ServiceFixture {
     /// Revokes the access of the application to a user's account.
     func revokeTokens(of user: String)
     /// The tokens or keys in the requests to the API so far.
@@ -65,7 +65,7 @@ protocol SecretWorld: ServiceWorld {
 
 /// A service with a browser login.
 @MainActor
-protocol BrowserWorld: SecretWorld {
+protocol BrowserFixture: SecretFixture {
     /// An address of another server, which must not receive secrets.
     var unrelatedURL: String { get }
     /// The options of every login, such as the server.
@@ -94,7 +94,7 @@ enum Endpoint {
     case images
 }
 
-extension ProviderWorld {
+extension ProviderFixture {
     /// The arguments of the daemon. Its log is searched for secrets.
     static var arguments: [String] { ["--log-level", "trace"] }
 
@@ -174,7 +174,7 @@ extension ProviderWorld {
     }
 }
 
-extension ServiceWorld {
+extension ServiceFixture {
     var requestsPerPage: Int { 1 }
     var otherSource: String { "likes" }
 
@@ -182,7 +182,7 @@ extension ServiceWorld {
     var requestCount: Int { requestsOfAPI.count }
 }
 
-extension BrowserWorld {
+extension BrowserFixture {
     var rejectsCodes: Bool { true }
 
     // MARK: Logging in

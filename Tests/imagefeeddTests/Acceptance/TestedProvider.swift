@@ -73,40 +73,40 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     /// The providers with a browser login.
     static let withBrowser = withSecret.filter { !withKey.contains($0) }
 
-    @MainActor func world() async throws -> any ProviderWorld {
+    @MainActor func fixture() async throws -> any ProviderFixture {
         switch self {
-        case .local: try await LocalWorld()
-        case .daily: try await DailyWorld()
-        case .immich: try await ImmichWorld()
-        case .unsplash: try await UnsplashWorld()
-        case .mastodon: try await MastodonWorld(.mastodon)
-        case .pixelfed: try await MastodonWorld(.pixelfed)
-        case .closedMastodon: try await MastodonWorld(.closedMastodon)
-        case .goToSocial: try await MastodonWorld(.goToSocial)
-        case .friendica: try await MastodonWorld(.friendica)
-        case .akkoma: try await MastodonWorld(.akkoma)
-        case .snac: try await MastodonWorld(.snac)
-        case .takahe: try await MastodonWorld(.takahe)
-        case .iceshrimp: try await MastodonWorld(.iceshrimp)
-        case .sharkey: try await MastodonWorld(.sharkey)
-        case .dailyPlugin: try await DailyWorld(place: .plugin)
-        case .immichPlugin: try await ImmichWorld(place: .plugin)
-        case .unsplashPlugin: try await UnsplashWorld(place: .plugin)
-        case .mastodonPlugin: try await MastodonWorld(.mastodon, place: .plugin)
-        case .pixelfedPlugin: try await MastodonWorld(.pixelfed, place: .plugin)
-        case .rss: try await FeedWorld()
+        case .local: try await LocalFixture()
+        case .daily: try await DailyFixture()
+        case .immich: try await ImmichFixture()
+        case .unsplash: try await UnsplashFixture()
+        case .mastodon: try await MastodonFixture(.mastodon)
+        case .pixelfed: try await MastodonFixture(.pixelfed)
+        case .closedMastodon: try await MastodonFixture(.closedMastodon)
+        case .goToSocial: try await MastodonFixture(.goToSocial)
+        case .friendica: try await MastodonFixture(.friendica)
+        case .akkoma: try await MastodonFixture(.akkoma)
+        case .snac: try await MastodonFixture(.snac)
+        case .takahe: try await MastodonFixture(.takahe)
+        case .iceshrimp: try await MastodonFixture(.iceshrimp)
+        case .sharkey: try await MastodonFixture(.sharkey)
+        case .dailyPlugin: try await DailyFixture(place: .plugin)
+        case .immichPlugin: try await ImmichFixture(place: .plugin)
+        case .unsplashPlugin: try await UnsplashFixture(place: .plugin)
+        case .mastodonPlugin: try await MastodonFixture(.mastodon, place: .plugin)
+        case .pixelfedPlugin: try await MastodonFixture(.pixelfed, place: .plugin)
+        case .rss: try await FeedFixture()
         }
     }
 
-    @MainActor func serviceWorld() async throws -> any ServiceWorld {
-        try #require(try await world() as? any ServiceWorld)
+    @MainActor func serviceFixture() async throws -> any ServiceFixture {
+        try #require(try await fixture() as? any ServiceFixture)
     }
 
-    @MainActor func secretWorld() async throws -> any SecretWorld {
-        try #require(try await world() as? any SecretWorld)
+    @MainActor func secretFixture() async throws -> any SecretFixture {
+        try #require(try await fixture() as? any SecretFixture)
     }
 
-    @MainActor func browserWorld() async throws -> any BrowserWorld {
-        try #require(try await world() as? any BrowserWorld)
+    @MainActor func browserFixture() async throws -> any BrowserFixture {
+        try #require(try await fixture() as? any BrowserFixture)
     }
 }

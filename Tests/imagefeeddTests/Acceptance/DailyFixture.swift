@@ -6,13 +6,13 @@ import WikimediaSimulator
 
 /// The daemon with a simulated Wikimedia Commons.
 @MainActor
-final class DailyWorld: ServiceWorld {
+final class DailyFixture: ServiceFixture {
     let provider: String
     let commons: SimulatedWikimedia
     let client: TestClient
     var daemon: RunningDaemon
 
-    init(place: UnsplashWorld.Place = .daemon, pictureCount: Int = 45) async throws {
+    init(place: UnsplashFixture.Place = .daemon, pictureCount: Int = 45) async throws {
         provider = place == .daemon ? "daily" : "pictures"
         commons = try SimulatedWikimedia.start(pictureCount: pictureCount)
         try PrivateBus.current.directory.write(
