@@ -16,7 +16,7 @@ nonisolated struct PreparedPageCache {
         let key: Key
         /// nil after a change of what the page may hold.
         var reply: PreparedReply?
-        /// Whether a client has asked for it since it was made because of a change.
+        /// True if a client requested the page after it was made because of a change.
         var isWanted: Bool
         /// The time at which the reply was prepared, if it expires.
         var prepared: Timestamp?

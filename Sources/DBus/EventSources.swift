@@ -10,7 +10,7 @@ final class EventSources {
     private var watches: [Int: DescriptorSource] = [:]
     /// Called after libdbus has read or written something.
     private var afterEvent: () -> Void = {}
-    /// Whether libdbus is reading or writing, and ``afterEvent`` comes next.
+    /// True while libdbus reads or writes; then ``afterEvent`` is called.
     private(set) var isInEvent = false
 
     /// Hands the watches of `connection`, which nothing else drives, to this object, which must

@@ -1,9 +1,9 @@
 internal import ProviderKit
 
-/// How far the connections of a request may reach.
+/// The addresses to which the connections of a request may lead.
 ///
-/// Connections are kept apart by it: one into the user's own network, opened for the user, is not there for
-/// what a stranger names by the same name.
+/// Each scope has its own connections: a request for an address from a third party cannot use a connection that was
+/// opened for the user in the local network under the same name.
 nonisolated enum AddressScope: Hashable {
     case anywhere
     case publicOnly

@@ -2,21 +2,23 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Writes what comes into a file, in order, on a queue of its own: a disk may be slow, and a home far away.
+/// Writes data to a file in the order of its arrival.
+///
+/// A queue of its own writes it, because a disk or a network file system may be slow.
 final class FileWriter {
     private let file: Int32
     private let queue: DispatchQueue
-    /// Called on the main queue after each piece: what has been written, in all.
+    /// Called on the main queue after each piece, with the total number of written bytes.
     private let onWritten: (Int) -> Void
     private let isStopped = Flag()
-    /// What waits for the piece that is being written.
+    /// The data to write after the current piece.
     private var waiting: [UInt8] = []
     private var writing = 0
     private var written = 0
-    /// `errno`, after which nothing is written any more.
+    /// The `errno` of a failed write, after which nothing is written.
     private(set) var failure: Int32?
 
-    /// So much may wait in memory.
+    /// The largest number of bytes in memory.
     private static let capacity = 1 << 20
 
     init(_ file: Int32, on queue: DispatchQueue, onWritten: @escaping (Int) -> Void) {
@@ -25,13 +27,13 @@ final class FileWriter {
         self.onWritten = onWritten
     }
 
-    /// Whether more should not be appended for now.
+    /// True if no more data should be appended for now.
     var isFull: Bool { waiting.count + writing >= Self.capacity }
 
-    /// Whether there is room for a good piece again.
+    /// True if there is room for a large piece again.
     var hasRoom: Bool { waiting.count + writing <= Self.capacity / 4 }
 
-    /// Whether all of it is in the file, or will never be.
+    /// True if no write is in progress.
     var isIdle: Bool { writing == 0 }
 
     func append(_ bytes: UnsafeRawBufferPointer) {
@@ -40,7 +42,7 @@ final class FileWriter {
         if isIdle { writeNext() }
     }
 
-    /// Writes no more than what is being written.
+    /// Discards the data after the current piece.
     func stop() {
         isStopped.raise()
         waiting = []

@@ -36,19 +36,19 @@ nonisolated struct IPAddress: Hashable {
 
     private init(v4 bytes: ArraySlice<UInt8>) { self.bytes = Array(bytes) }
 
-    /// Whether it leads to this machine by its nature: 127/8, ::1.
+    /// True for the loopback addresses of this computer: 127/8 and ::1.
     var isLoopback: Bool {
         if let embedded = mapped { return embedded.isLoopback }
         if bytes.count == 4 { return bytes[0] == 127 }
         return bytes == [UInt8](repeating: 0, count: 15) + [1]
     }
 
-    /// Whether it leads into the public Internet.
+    /// True if the address is globally reachable.
     ///
-    /// Source: the special-purpose registries of IANA (RFC 6890), with all that is not globally reachable.
+    /// Source: the special-purpose registries of IANA (RFC 6890), which list the other addresses.
     var isPublic: Bool {
         if bytes.count == 4 { return !Self.special4.contains { isWithin($0.0, bits: $0.1) } }
-        // What carries an IPv4 address leads where that one leads.
+        // An address with an embedded IPv4 address leads to the latter.
         if let embedded = mapped ?? translated { return embedded.isPublic }
         return bytes[0] & 0xe0 == 0x20 && !Self.special6.contains { isWithin($0.0, bits: $0.1) }
     }
@@ -64,7 +64,7 @@ nonisolated struct IPAddress: Hashable {
             || isWithin([0xfc, 0], bits: 18) && bytes.count == 16
     }
 
-    /// Whether the first bits are those of another address of the same version.
+    /// Returns true if the first bits are those of another address of the same version.
     func isWithin(_ prefix: [UInt8], bits: Int) -> Bool {
         guard prefix.count <= bytes.count, bits <= bytes.count * 8 else { return false }
         return (0..<bits).allSatisfy { bit in

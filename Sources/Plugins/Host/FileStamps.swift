@@ -36,9 +36,9 @@ nonisolated struct FileStamps: Hashable, Sendable {
         }
     }
 
-    /// The same files as they are now.
+    /// Reads the stamps of the same files again.
     init(_ other: FileStamps) { self.init(other.paths, folders: other.folders) }
 
-    /// Whether the files are not what they were.
+    /// True if the files changed since the stamps were read.
     var haveChanged: Bool { FileStamps(self) != self }
 }

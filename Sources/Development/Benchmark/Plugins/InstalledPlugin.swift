@@ -44,7 +44,7 @@ final class InstalledPlugin {
         return feed
     }
 
-    /// What confines it.
+    /// The sandbox of the plugin.
     var confinement: String { host?.providers.first?.condition.sandbox ?? "" }
 
     func stop() { host?.stop() }

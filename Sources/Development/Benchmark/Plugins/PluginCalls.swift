@@ -2,12 +2,13 @@ internal import ProviderKit
 internal import UnsplashProvider
 internal import UnsplashSimulator
 
-/// How long calls take through plugins, next to the same provider inside the process.
+/// A comparison of the duration of calls to plugins and to the same provider in the process.
 ///
-/// The load of the machine drifts: the kinds take turns, in one run. The web answers at once: what is measured is
-/// the way to the plugin and back, twice, and what the plugin makes of the answer.
+/// The kinds take turns in one run, because the load of the machine changes. The service replies at once: the duration
+/// consists of the messages to the plugin and back, for the call and for its HTTP request, and of the work of the
+/// plugin.
 final class PluginCalls {
-    /// How often a plugin is started.
+    /// The number of starts of a plugin.
     private static let starts = 40
     private static let chunk = 10
     private static let chunks = 60
