@@ -383,24 +383,9 @@ final class PluginConnection {
         killTimer = nil
         logger.debug("A plugin has ended", metadata: ["reason": "\(reason)"])
         process = nil
-        if !isOver { sandboxStart = readReport() }
+        if !isOver { sandboxStart = SandboxStart(report, lastErrorLine: lastErrorLine) }
         fail(reason, .exit)
         trace.record(.ended(reason: reason))
-    }
-
-    /// The result of the start of a sandbox.
-    enum SandboxStart {
-        case succeeded
-        /// It failed, as the last line of standard error says.
-        case failed(String)
-        /// There were too few resources to start it, as the last line of standard error says.
-        case shortage(String)
-    }
-
-    private func readReport() -> SandboxStart {
-        guard report?.saysThatItFailed == true else { return .succeeded }
-        let line = lastErrorLine ?? "no reason was given"
-        return Shortage.isReason(for: [line]) ? .shortage(line) : .failed(line)
     }
 
     private func close(reason: String) {
