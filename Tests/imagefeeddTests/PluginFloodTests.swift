@@ -25,12 +25,6 @@ private let floods = [
     "denied", "pages", "images",
 ]
 
-/// Reports errors with their text. An error that leaves the body of an exit test only ends the process.
-@MainActor
-private func recordErrors(_ body: @MainActor () async throws -> Void) async {
-    do { try await body() } catch { Issue.record(error) }
-}
-
 @MainActor
 private func expectUndelayedCalls(in sandbox: String) async throws {
     signal(SIGPIPE, SIG_IGN)

@@ -54,9 +54,12 @@ struct PendingPluginCalls<Answer> {
         calls.values.lazy.compactMap(\.account).first { $0.id == id }
     }
 
-    /// Returns the earliest time limit of the calls for an account.
-    func end(for account: PluginAccount) -> SuspendingClock.Instant? {
-        calls.values.lazy.filter { $0.account === account }.map(\.end).min()
+    /// Returns the time limit of a request for an account, which leaves the plugin time to answer the call.
+    func timeLeft(for account: PluginAccount, at now: SuspendingClock.Instant) -> Duration {
+        let reserve = Duration.seconds(1)
+        let ends = calls.values.lazy.filter { $0.account === account }.map(\.end)
+        guard let end = ends.min() else { return reserve }
+        return max(reserve, end - reserve - now)
     }
 
     /// Returns a call whose time limit has passed.

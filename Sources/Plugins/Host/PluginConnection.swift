@@ -148,11 +148,8 @@ final class PluginConnection {
     /// Returns the time limit of a request for an account. A plugin that waits for a slow service can still answer in
     /// time.
     func timeLeft(for account: PluginAccount) -> Duration {
-        guard let end = calls.end(for: account) else { return Self.reserve }
-        return max(Self.reserve, end - Self.reserve - .now)
+        calls.timeLeft(for: account, at: .now)
     }
-
-    private static let reserve = Duration.seconds(1)
 
     /// Returns the receiver of notifications about an account; nil if the plugin was not asked about it before, or if
     /// the account has no session.
