@@ -76,6 +76,10 @@ extension Engine {
             // With an invalid server, no request has a key.
             description =
                 (try? provider.access(settings, server: account.identity.server)) ?? description
+        } else if case .polling(let provider) = provider.loginMethod {
+            description =
+                (try? provider.access(settings, server: account.identity.server))
+                ?? KeyDescription(keyField: KeyDescription.basicField, keyOrigins: [])
         } else if !(provider is UnusableProvider) {
             return nil
         }
@@ -110,7 +114,7 @@ extension Engine {
         return switch account.provider.loginMethod {
         case .oauth(let provider): try? provider.oauth(settings)
         case .federated(let provider): try? provider.oauth(account.identity.server, settings)
-        case .none, .key, .password: nil
+        case .none, .key, .polling, .password: nil
         }
     }
 
@@ -119,7 +123,7 @@ extension Engine {
         guard provider.info.authentication == .oauth2 else { return false }
         return switch provider.loginMethod {
         case .oauth, .federated: true
-        case .none, .key, .password: false
+        case .none, .key, .polling, .password: false
         }
     }
 }

@@ -86,10 +86,19 @@ extension Engine {
         let settings = ports.settings.settings(of: provider.info.id)
         let send: () async throws -> Void
         if token.isIssued {
-            guard case .key(let keyProvider) = provider.loginMethod,
+            if case .polling(let provider) = provider.loginMethod {
+                send = { [weak self] in
+                    try await self?.revoke(token, provider, at: server, settings)
+                }
+            } else if case .key(let keyProvider) = provider.loginMethod,
                 let provider = keyProvider.tokenLogin
-            else { return }
-            send = { [weak self] in try await self?.revoke(token, provider, at: server, settings) }
+            {
+                send = { [weak self] in
+                    try await self?.revoke(token, provider, at: server, settings)
+                }
+            } else {
+                return
+            }
         } else if token.client != nil || Self.isRemote(provider) {
             send = { [weak self] in
                 if let endpoint { return try await endpoint.revoke(token) }
@@ -115,6 +124,26 @@ extension Engine {
         try await provider.revokeToken(
             AccountIdentity(username: "", server: server),
             SessionPorts(http: client, settings: settings, logger: ports.logger))
+    }
+
+    /// Revokes a password that a service issued for a login in the browser.
+    private func revoke(
+        _ token: OAuthToken, _ provider: any PollingLogin, at server: String,
+        _ settings: ProviderSettings
+    ) async throws {
+        let access = try provider.access(settings, server: server)
+        let client = AuthorizedClient(
+            ports.http, FixedToken(token: token.accessToken, isIssuedToken: true), access)
+        let plain = AuthorizedClient(ports.http, FixedToken(token: Secret("")), access.anonymous)
+        let description = try await provider.describeLogin(
+            server, SessionPorts(http: plain, settings: settings, logger: ports.logger))
+        guard let request = description.revocation else { return }
+        let response = try await client.send(request)
+        // A password that the server does not know is revoked already.
+        guard response.isSuccess || response.status == 401 else {
+            throw ProviderError.failed(
+                "\(server) answered the revocation with status \(response.status).")
+        }
     }
 
     /// Revokes a token of an account in the background, unless an account has it.

@@ -100,7 +100,10 @@ package final class Engine {
     }
 
     private static func mayHaveSecret(_ provider: any Provider) -> Bool {
-        if case .key = provider.loginMethod { return true }
+        switch provider.loginMethod {
+        case .key, .polling: return true
+        case .none, .oauth, .federated, .password: break
+        }
         return isRemote(provider) || provider is UnusableProvider
     }
 

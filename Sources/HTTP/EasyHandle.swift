@@ -103,7 +103,8 @@ final class EasyHandle {
         }
         switch hop.method {
         case .get, .post: break
-        case .put, .delete: set(CURLOPT_CUSTOMREQUEST, hop.method.rawValue)
+        case .put, .delete, .propfind, .proppatch, .report, .search:
+            set(CURLOPT_CUSTOMREQUEST, hop.method.rawValue)
         }
     }
 

@@ -75,6 +75,11 @@ public struct HTTPRequest: Sendable {
         case post = "POST"
         case put = "PUT"
         case delete = "DELETE"
+        // The methods of WebDAV: RFC 4918, RFC 3253, RFC 5323.
+        case propfind = "PROPFIND"
+        case proppatch = "PROPPATCH"
+        case report = "REPORT"
+        case search = "SEARCH"
     }
 
     /// The origin of an address, which decides about the networks it may lead to.

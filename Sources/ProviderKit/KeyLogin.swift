@@ -14,6 +14,14 @@ public struct KeyDescription: Hashable, Sendable {
     /// whose manifest defines its hosts.
     package var namedOrigins: Set<String> = []
 
+    /// The description without a key, for requests without credentials.
+    package var anonymous: KeyDescription {
+        var description = self
+        description.keyField = nil
+        description.tokenField = nil
+        return description
+    }
+
     /// Creates a description.
     public init(keyField: String?, keyOrigins: [String], needsServer: Bool = false) {
         self.keyField = keyField

@@ -1,7 +1,7 @@
 /// A provider connects Image Feed to one kind of photo service.
 ///
-/// The provider conforms to one of ``KeyLogin``, ``OAuthLogin``, ``FederatedLogin`` or ``PasswordLogin``, which sets its
-/// ``loginMethod``. Optional features are protocols of their own: its sessions conform to ``RemoteFeed`` (photos of a web
+/// The provider conforms to one of ``KeyLogin``, ``OAuthLogin``, ``FederatedLogin``, ``PollingLogin`` or ``PasswordLogin``,
+/// which sets its ``loginMethod``. Optional features are protocols of their own: its sessions conform to ``RemoteFeed`` (photos of a web
 /// service) or ``FeedSession`` (photos on this computer), and, if they support it, to ``RemoteLikes``, ``RemoteImages``
 /// and ``ProfileSession``. See ``Session``.
 public protocol Provider: Sendable {
@@ -34,6 +34,8 @@ public enum LoginMethod: Sendable {
     case oauth(any OAuthLogin)
     /// A browser login at a server that the user names.
     case federated(any FederatedLogin)
+    /// A browser login at a server that the user names, which the engine polls for.
+    case polling(any PollingLogin)
     /// A login with a user name and a password.
     case password(any PasswordLogin)
 
@@ -68,6 +70,11 @@ extension OAuthLogin {
 extension FederatedLogin {
     /// The browser login at a server.
     public var loginMethod: LoginMethod { .federated(self) }
+}
+
+extension PollingLogin {
+    /// The browser login with polling.
+    public var loginMethod: LoginMethod { .polling(self) }
 }
 
 extension PasswordLogin {

@@ -53,6 +53,7 @@ struct SchemaTests {
             ("photo", photo.json, []), ("source", source.json, []),
             ("page.result", page.json, []), ("profile.result", profile.json, []),
             ("discover.result", Samples.server.json, []),
+            ("describeLogin.result", Samples.polling.json, []),
             (
                 "identify.result",
                 AccountIdentity(username: "ada", server: "b", userID: "1").json, []

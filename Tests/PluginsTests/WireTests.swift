@@ -338,6 +338,13 @@ enum Samples {
         return DiscoveredServer(name: "photos.test", oauth: oauth)
     }
 
+    static var polling: PollingDescription {
+        var request = HTTPRequest(.delete, "https://photos.test/password")
+        request.headers.append("OCS-APIRequest", "true")
+        return PollingDescription(
+            server: "photos.test", startURL: "https://photos.test/login", revocation: request)
+    }
+
     static var photo: RemotePhoto {
         var remote = RemotePhoto(
             .filled(id: "1"),

@@ -31,6 +31,8 @@ package final class Login {
 
     /// The time limit of a login.
     package static let timeLimit = Duration.seconds(600)
+    /// The time limit of a login that the engine polls for: the lifetime of the address for the browser.
+    package static let pollingTimeLimit = Duration.seconds(1200)
     /// The time for which a finished login is retained for late callers.
     package static let retentionTime = Duration.seconds(60)
 
@@ -95,6 +97,16 @@ package final class Login {
         engine.emit(.loginChanged(self))
     }
 
+    /// Sets the address for the browser, for a login without a code.
+    ///
+    /// - Throws: `CancellationError` if the login has ended.
+    func setAddress(_ address: String) throws {
+        guard !hasEnded else { throw CancellationError() }
+        authorizationURL = address
+        endPreparing()
+        engine.emit(.loginChanged(self))
+    }
+
     private func endPreparing() {
         isPreparing = false
         for waiter in addressWaiters { waiter.resume() }
@@ -134,12 +146,16 @@ package final class Login {
 
     /// Starts the login.
     ///
-    /// - Parameter work: Identifies the user and creates the account. It runs in a task that is cancelled with the
-    ///   login.
-    func begin(_ work: @escaping @MainActor () async throws -> Account) {
+    /// - Parameters:
+    ///   - timeLimit: The time after which the login fails.
+    ///   - work: Identifies the user and creates the account. It runs in a task that is cancelled with the login.
+    func begin(
+        within timeLimit: Duration = Login.timeLimit,
+        _ work: @escaping @MainActor () async throws -> Account
+    ) {
         self.work = Task {
             let deadline = Task { [engine] in
-                try await engine.ports.clock.sleep(for: Self.timeLimit)
+                try await engine.ports.clock.sleep(for: timeLimit)
                 end(.failed, error: EngineError.loginTimedOut)
                 self.work?.cancel()
             }

@@ -66,7 +66,8 @@ extension LoginList {
             identify: { try await provider.identify(found.name, $0) })
     }
 
-    private func limited<Value: Sendable>(
+    /// Limits the time of a request to a server.
+    func limited<Value: Sendable>(
         _ limit: Duration, _ server: String,
         _ body: @escaping @MainActor () async throws -> Value
     ) async throws -> Value {

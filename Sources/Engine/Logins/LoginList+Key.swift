@@ -98,9 +98,8 @@ extension LoginList {
         to named: AccountIdentity, _ provider: any TokenLogin, _ password: Secret,
         _ description: KeyDescription, _ settings: ProviderSettings
     ) async throws -> Secret {
-        var anonymous = description
-        anonymous.keyField = nil
-        let client = AuthorizedClient(ports.http, FixedToken(token: Secret("")), anonymous)
+        let client = AuthorizedClient(
+            ports.http, FixedToken(token: Secret("")), description.anonymous)
         let ports = SessionPorts(http: client, settings: settings, logger: ports.logger)
         let token = try await provider.requestToken(named, password: password, ports)
         guard token.isCode else {

@@ -14,6 +14,8 @@ package final class LoginList {
     /// The exchanges of codes for tokens, by the number of the login. They continue after the end of a login, so
     /// that its token can be revoked.
     let exchanges = SingleFlight<Int, OAuthToken>()
+    /// The polls for the credentials of logins, by the number of the login. They continue as well.
+    let polls = SingleFlight<Int, PolledLogin.Poll>()
     let registrations: ClientRegistrations
     unowned let engine: Engine
     var ports: EnginePorts { engine.ports }
@@ -47,7 +49,7 @@ package final class LoginList {
         else { throw EngineError.tooManyLogins }
         let method = provider.loginMethod
         switch method {
-        case .federated, .key: break
+        case .federated, .key, .polling: break
         case .none, .oauth, .password:
             guard options.server == nil else {
                 throw EngineError.notSupported(
@@ -59,6 +61,7 @@ package final class LoginList {
         case .oauth(let provider): return try start(provider, options)
         case .federated(let provider): return try start(provider, options)
         case .key(let provider): return try start(provider, options)
+        case .polling(let provider): return try start(provider, options)
         case .none:
             let reason = provider.installed.map { "cannot be used: \($0.condition.reason)" }
             throw EngineError.notSupported("\(provider.info.name) \(reason ?? "has no login.")")

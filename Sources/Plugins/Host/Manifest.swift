@@ -42,7 +42,7 @@ nonisolated struct Manifest: Hashable, Sendable {
         guard !server.isEmpty else { return nil }
         if let address = loopbackServers[server] { return address }
         let address = WebAddress(server.contains("://") ? server : "https://\(server)")
-        return address.flatMap { $0.isSafe && $0.rest.isEmpty ? $0 : nil }
+        return address.flatMap { $0.isSafe && (login == .polling || $0.rest.isEmpty) ? $0 : nil }
     }
 
     /// Returns true if an ID can be that of a source of the plugin.
@@ -69,13 +69,15 @@ nonisolated enum PluginLogin: Hashable, Sendable {
     case oauth2(OAuthDescription, help: String)
     /// A browser login at a server that the user names.
     case federated(FederationRules)
+    /// A browser login at a server that the user names, which the daemon polls for.
+    case polling
 
     /// True if the user names one of many servers.
     var needsServer: Bool {
         switch self {
         case .open(let needsServer), .key(_, _, let needsServer): needsServer
         case .oauth2: false
-        case .federated: true
+        case .federated, .polling: true
         }
     }
 }

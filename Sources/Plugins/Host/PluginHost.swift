@@ -168,6 +168,7 @@ package final class PluginHost {
         case .oauth2(let description, let help):
             OAuthPluginProvider(plugin: plugin, description, help: help)
         case .federated(let rules): FederatedPluginProvider(plugin: plugin, rules: rules)
+        case .polling: PollingPluginProvider(plugin: plugin)
         }
     }
 

@@ -64,8 +64,11 @@ nonisolated extension PluginLogin {
                 FederationRules(
                     scopes: Set(try group.list("Scopes", required: true)),
                     refusals: try Self.refusals(group)))
+        case "polling": self = .polling
         case let type:
-            throw ManifestProblem("Type must be none, key, oauth2 or federated, not “\(type)”.")
+            throw ManifestProblem(
+                "Type must be none, key, oauth2, federated or polling, not “\(type)”."
+            )
         }
     }
 
@@ -93,7 +96,7 @@ nonisolated extension PluginLogin {
     /// The origins that receive the key or the token according to the manifest.
     var credentialOrigins: [String] {
         switch self {
-        case .open, .federated: []
+        case .open, .federated, .polling: []
         case .key(_, let hosts, _): hosts
         case .oauth2(let description, _): description.tokenOrigins
         }

@@ -65,7 +65,7 @@ struct KeyPluginProvider: PluginProvider, KeyLogin {
             needsServer = needs
             description.keyField = field
             description.keyOrigins = origins
-        case .oauth2, .federated: needsServer = false
+        case .oauth2, .federated, .polling: needsServer = false
         }
         description.needsServer = needsServer
         guard needsServer, !server.isEmpty else { return description }
@@ -112,7 +112,7 @@ nonisolated extension Manifest {
         var recipients = Set(login.credentialOrigins)
         switch login {
         case .open: return []
-        case .key, .federated: break
+        case .key, .federated, .polling: break
         case .oauth2(let description, _):
             // They get the token that renews the other one.
             for url in [description.tokenURL, description.revocationURL] {
@@ -130,7 +130,7 @@ nonisolated extension Manifest {
             switch login {
             case .open: .none
             case .key: .password
-            case .oauth2, .federated: .oauth2
+            case .oauth2, .federated, .polling: .oauth2
             }
         return ProviderInfo(
             id: info.id, name: info.name, iconName: info.iconName, authentication: authentication,

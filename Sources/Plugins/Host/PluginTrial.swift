@@ -22,6 +22,7 @@ package final class PluginTrial {
             case .key: .key
             case .oauth2: .oauth2
             case .federated: .federated
+            case .polling: .polling
             }
         }
         package var needsServer: Bool { manifest.login.needsServer }
@@ -39,6 +40,7 @@ package final class PluginTrial {
         case key
         case oauth2
         case federated
+        case polling
     }
 
     /// A problem of a manifest.
@@ -142,6 +144,9 @@ package final class PluginTrial {
             return KeyDescription(
                 keyField: HTTPRequest.bearerField, keyOrigins: description.tokenOrigins,
                 needsServer: true)
+        case .polling:
+            return try PollingPluginProvider(plugin: plugin)
+                .access(ProviderSettings(), server: server)
         }
     }
 
@@ -149,6 +154,9 @@ package final class PluginTrial {
     ///
     /// - Throws: ``ProviderError/invalidArgument(_:)``.
     package func serverName(_ text: String) throws(ProviderError) -> String {
+        if case .polling = plugin.manifest.login {
+            return try PollingPluginProvider(plugin: plugin).server(text, ProviderSettings())
+        }
         guard case .federated(let rules) = plugin.manifest.login else { return text.lowercased() }
         return try FederatedPluginProvider(plugin: plugin, rules: rules)
             .server(text, ProviderSettings())
@@ -158,6 +166,9 @@ package final class PluginTrial {
     ///
     /// - Throws: ``ProviderError``.
     package func discover(_ server: String, _ ports: SessionPorts) async throws {
+        if case .polling = plugin.manifest.login {
+            _ = try await PollingPluginProvider(plugin: plugin).describeLogin(server, ports)
+        }
         guard case .federated(let rules) = plugin.manifest.login else { return }
         _ = try await FederatedPluginProvider(plugin: plugin, rules: rules)
             .discover(server, user: nil, ports)

@@ -19,7 +19,9 @@ extension HTTPRequest {
     package init(_ reader: PluginReader) throws(PluginFault) {
         let name = try reader.text("method") ?? "GET"
         guard let method = Method(rawValue: name) else {
-            throw PluginFault("\(reader.path).method is not GET, POST, PUT or DELETE")
+            throw PluginFault(
+                "\(reader.path).method is not GET, POST, PUT, DELETE, PROPFIND, PROPPATCH, REPORT or SEARCH"
+            )
         }
         self.init(method, try reader.requiredText("url"))
         headers = try reader.headers()

@@ -81,6 +81,32 @@ extension DiscoveredServer {
     }
 }
 
+extension PollingDescription {
+    /// The description as JSON.
+    package var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "name": .string(server), "start_url": .string(startURL),
+        ]
+        members["revocation"] = revocation?.json
+        return .object(members)
+    }
+
+    /// Decodes the description that a plugin returned. The origins of the addresses are not checked.
+    package init(_ reader: PluginReader) throws(PluginFault) {
+        try reader.expectObject()
+        self.init(
+            server: try reader.name("name"), startURL: try reader.address("start_url"))
+        guard reader.value["revocation"] != nil else { return }
+        let revocation = try reader.object("revocation")
+        _ = try revocation.address("url")
+        let request = try HTTPRequest(revocation)
+        guard request.headers.fields.allSatisfy(\.isAllowedInRequest) else {
+            throw PluginFault("\(revocation.path).headers contains a reserved field")
+        }
+        self.revocation = request
+    }
+}
+
 extension PluginReader {
     /// Returns an address that may be requested.
     fileprivate func address(_ key: String) throws(PluginFault) -> String {

@@ -75,6 +75,8 @@ package enum PluginMethod: String, CaseIterable, Sendable {
     case initialize
     /// For federated services: describes a server and its login.
     case discover
+    /// For logins with polling: describes the login at a server.
+    case describeLogin
     case identify
     case profile
     case sources

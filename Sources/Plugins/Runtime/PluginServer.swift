@@ -67,6 +67,12 @@ final class PluginServer {
             return try await provider.discover(
                 account.requiredText("server"), user: user, ports(account.requiredText("id"))
             ).json
+        case .describeLogin:
+            guard case .polling(let provider) = provider.loginMethod else { break }
+            let account = try parameters.object("account")
+            return try await provider.describeLogin(
+                account.requiredText("server"), ports(account.requiredText("id"))
+            ).json
         case .identify: return try await identify(parameters).json
         case .profile:
             guard let session = try session(parameters).profileSession else { break }
@@ -117,6 +123,11 @@ final class PluginServer {
             let named = AccountIdentity(
                 username: try account.text("username") ?? "",
                 server: try account.text("server") ?? "")
+            return try await provider.identify(named, ports)
+        case .polling(let provider):
+            let named = AccountIdentity(
+                username: try account.text("username") ?? "",
+                server: try account.requiredText("server"))
             return try await provider.identify(named, ports)
         case .none, .password:
             throw ProviderError.notSupported("\(provider.info.name) has no login.")

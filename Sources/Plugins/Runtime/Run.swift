@@ -15,8 +15,8 @@ internal import System
 /// computation needs a queue or a thread of its own. The HTTP client sends requests through the daemon, which adds the
 /// credentials. The logger writes to the log of the daemon. The process exits when the daemon closes standard input.
 ///
-/// - Parameter provider: Conforms to `KeyLogin`, `OAuthLogin` or `FederatedLogin`; its sessions conform to
-///   `RemoteFeed`.
+/// - Parameter provider: Conforms to `KeyLogin`, `OAuthLogin`, `FederatedLogin` or `PollingLogin`; its sessions
+///   conform to `RemoteFeed`.
 ///
 /// Source: `imagefeed-providers(7)`.
 @MainActor

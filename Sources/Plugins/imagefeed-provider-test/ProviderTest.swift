@@ -93,7 +93,7 @@ final class ProviderTest {
         do {
             if let account = try makeAccount(trial) {
                 await AccountTest(self, account).run()
-            } else if tried.login == .federated, !options.server.isEmpty {
+            } else if [.federated, .polling].contains(tried.login), !options.server.isEmpty {
                 await checkDiscovery()
                 skipAccount()
             } else {
@@ -191,7 +191,7 @@ final class ProviderTest {
     }
 
     private func checkDiscovery() async {
-        var check = Check("discover", .calls)
+        var check = Check(tried.login == .polling ? "describeLogin" : "discover", .calls)
         do {
             let server = try trial.serverName(options.server)
             try await trial.discover(server, try ports(trial, nil, server))
@@ -209,6 +209,8 @@ final class ProviderTest {
                 (tried.needsServer ? "--server HOST and " : "") + "--password-file FILE with a key"
             case .oauth2: "--password-file FILE with an access token"
             case .federated: "--server HOST and --password-file FILE with an access token"
+            case .polling:
+                "--server HOST and --password-file FILE with “user name:password” in Base64"
             }
         Report.show(
             Check(

@@ -1,14 +1,13 @@
 internal import Glibc
-internal import ProviderKit
 
 /// A day in the time zone of this computer.
-struct LocalDay: Hashable, Sendable {
-    private let year: Int
-    private let month: Int
-    private let day: Int
+package struct LocalDay: Hashable, Sendable {
+    package let year: Int
+    package let month: Int
+    package let day: Int
 
     /// Creates the day of a time.
-    init(_ moment: Timestamp) {
+    package init(_ moment: Timestamp) {
         var seconds = time_t(moment.secondsSince1970)
         var fields = tm()
         localtime_r(&seconds, &fields)
@@ -18,10 +17,10 @@ struct LocalDay: Hashable, Sendable {
     }
 
     /// Noon of the day, `2026-11-22T12:00:00.000Z`. Servers state days in UTC.
-    var noon: String { "\(year)-\(Self.digits(month))-\(Self.digits(day))T12:00:00.000Z" }
+    package var noon: String { "\(year)-\(Self.digits(month))-\(Self.digits(day))T12:00:00.000Z" }
 
     /// Returns true if a time in RFC 3339 is on this day of an earlier year.
-    func isAnniversary(_ text: String) -> Bool {
+    package func isAnniversary(_ text: String) -> Bool {
         let parts = text.prefix(10).split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, let year = Int(parts[0]) else { return false }
         return year < self.year && parts[1] == Self.digits(month) && parts[2] == Self.digits(day)

@@ -1,0 +1,131 @@
+internal import OAuth
+internal import ProviderKit
+internal import Quoting
+
+/// Logins in the browser at a server that the user names, which this application polls for.
+extension LoginList {
+    /// Starts a login at the server that the caller named, or at the server of a known account.
+    func start(_ provider: any PollingLogin, _ options: LoginOptions) throws -> Login {
+        try checkNoPassword(provider, options)
+        let info = provider.info
+        guard !options.isManual else {
+            throw EngineError.notSupported(
+                "\(info.name) shows no code; log in without the option manual, and confirm in the browser."
+            )
+        }
+        guard let text = options.server ?? options.account?.identity.server else {
+            throw EngineError.serverMissing(provider)
+        }
+        let settings = ports.settings.settings(of: info.id)
+        let server = try provider.server(text, settings)
+        let access = try provider.access(settings, server: server)
+        let login = add(
+            provider, for: options.account, server: server, isPreparing: true,
+            client: options.client)
+        login.begin(within: Login.pollingTimeLimit) { [self] in
+            do {
+                // This is done first, so that no password is issued that cannot be stored.
+                try await unlockSecrets([])
+                let plain = SessionPorts(
+                    http: AuthorizedClient(
+                        ports.http, FixedToken(token: Secret("")), access.anonymous),
+                    settings: settings, logger: ports.logger)
+                let description = try await limited(Self.discoveryTime, server) {
+                    try await provider.describeLogin(server, plain)
+                }
+                try check(login, description)
+                let polled = try await PolledLogin.start(
+                    description, at: description.server.excerpt, plain.http, now: ports.now())
+                try login.setAddress(polled.url)
+                let confirmed = try await confirmation(of: polled, plain.http, login, description)
+                return try await finish(login, confirmed, description, provider)
+            } catch {
+                throw BrowserLoginContext.loginError(error, server.excerpt)
+            }
+        }
+        return login
+    }
+
+    private func check(_ login: Login, _ description: PollingDescription) throws {
+        guard let identity = login.expectedAccount?.identity,
+            identity.server != description.server
+        else { return }
+        throw EngineError.invalidArgument(
+            "\(identity.username.excerpt) is at another server, not at \(description.server.excerpt)."
+        )
+    }
+
+    /// The credentials of a confirmed login.
+    private struct Confirmed {
+        let username: String
+        let token: OAuthToken
+    }
+
+    /// Polls until the user has confirmed.
+    ///
+    /// Only a confirmation, a refusal of the server, and the end of the login end the polls: the user may need minutes,
+    /// and the network may fail meanwhile.
+    private func confirmation(
+        of polled: PolledLogin, _ http: any HTTPClient, _ login: Login,
+        _ description: PollingDescription
+    ) async throws -> Confirmed {
+        var delay = PolledLogin.interval
+        while true {
+            try await ports.clock.sleep(for: delay)
+            // The server returns the password once. A poll continues after the end of the login, so that the password
+            // can be revoked.
+            let poll = try await polls.run(login.number) { [engine] in
+                let poll = try await polled.poll(http, now: engine.ports.now())
+                if case .confirmed(let username, let password) = poll, login.hasEnded {
+                    let token = Self.token(username, password, now: engine.ports.now())
+                    engine.revoke(token, of: login.provider, at: description.server)
+                    throw CancellationError()
+                }
+                return poll
+            }
+            switch poll {
+            case .pending: delay = PolledLogin.interval
+            case .failed(let retryAfter):
+                delay = min(delay * 2, PolledLogin.maximumDelay)
+                if let retryAfter {
+                    delay = max(delay, min(retryAfter, PolledLogin.maximumRetryDelay))
+                }
+            case .confirmed(let username, let password):
+                return Confirmed(
+                    username: username, token: Self.token(username, password, now: ports.now()))
+            }
+        }
+    }
+
+    private static func token(
+        _ username: String, _ password: Secret, now: Timestamp
+    ) -> OAuthToken {
+        .issued(PolledLogin.basic(username: username, password: password), now: now)
+    }
+
+    /// Creates the account of a confirmed login. After a failure, the password is revoked.
+    private func finish(
+        _ login: Login, _ confirmed: Confirmed, _ description: PollingDescription,
+        _ provider: any PollingLogin
+    ) async throws -> Account {
+        let token = confirmed.token
+        do {
+            try login.proceed()
+            let settings = ports.settings.settings(of: provider.info.id)
+            let client = AuthorizedClient(
+                ports.http, FixedToken(token: token.accessToken, isIssuedToken: true),
+                try provider.access(settings, server: description.server))
+            let identity = try await provider.identify(
+                AccountIdentity(username: confirmed.username, server: description.server),
+                SessionPorts(http: client, settings: settings, logger: ports.logger))
+            try login.check(identity)
+            try await unlockToken(of: identity, provider, login.expectedAccount)
+            return try await completeLogin(
+                identity, provider, as: login.expectedAccount, with: token
+            ) { !login.hasEnded }
+        } catch {
+            engine.revoke(token, of: provider, at: description.server)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,149 @@
+internal import FoundationEssentials
+package import ProviderKit
+
+/// One browser login for which the service issues a user name and a password, which this application polls for.
+///
+/// Source: “Login Flow v2” in the developer manual of the servers that have it.
+nonisolated package struct PolledLogin: Sendable {
+    /// The address that the browser opens.
+    package let url: String
+    private let endpoint: String
+    private let token: Secret
+
+    /// The interval between two polls.
+    package static let interval = Duration.seconds(2)
+    /// The largest delay after failures.
+    package static let maximumDelay = Duration.seconds(30)
+    /// The largest delay that a server can request.
+    package static let maximumRetryDelay = Duration.seconds(300)
+    /// The size limit of a response, in bytes.
+    private static let maximumBytes = 64 << 10
+
+    /// The result of a poll.
+    package enum Poll: Sendable {
+        /// The user has not confirmed yet.
+        case pending
+        /// The poll failed for a temporary reason.
+        case failed(retryAfter: Duration?)
+        /// The user has confirmed. The server returns the password only once.
+        case confirmed(username: String, password: Secret)
+    }
+
+    /// Starts a login. The request carries no credentials.
+    ///
+    /// - Parameters:
+    ///   - description: The description of the login.
+    ///   - server: The server, for messages.
+    ///   - http: The HTTP client.
+    ///   - now: The current time.
+    /// - Returns: The login.
+    /// - Throws: ``ProviderError``, ``HTTPError``; ``OAuthError/serviceFailed(_:)`` for an invalid response.
+    package static func start(
+        _ description: PollingDescription, at server: String, _ http: any HTTPClient,
+        now: Timestamp
+    ) async throws -> PolledLogin {
+        var request = HTTPRequest(.post, description.startURL)
+        request.headers.append("Accept", "application/json")
+        request.maximumBytes = maximumBytes
+        let response = try await http.send(request)
+        switch response.status {
+        case 200..<300: break
+        case 429:
+            throw OAuthError.rateLimited(until: response.retryAfter(now: now).map { now + $0 })
+        default: throw OAuthError.serviceFailed("The login has status \(response.status).")
+        }
+        guard !response.isHTML,
+            let fields = try? JSONDecoder().decode(Started.self, from: Data(response.body)),
+            !fields.poll.token.isEmpty
+        else { throw OAuthError.serviceFailed("The response to the login cannot be decoded.") }
+        // Only the server that the user named may show the login, and receive the poll token.
+        for text in [fields.login, fields.poll.endpoint] {
+            guard let address = WebAddress(text) else {
+                throw OAuthError.serviceFailed("The login contains an invalid address.")
+            }
+            guard address.origin == WebAddress(description.startURL)?.origin else {
+                throw ProviderError.failed(
+                    "\(server) names another address for the login, \(address.origin); log in with that address, or correct the address in the settings of the server."
+                )
+            }
+        }
+        return PolledLogin(
+            url: fields.login, endpoint: fields.poll.endpoint, token: Secret(fields.poll.token))
+    }
+
+    /// Polls once.
+    ///
+    /// - Parameters:
+    ///   - http: The HTTP client. It adds no credentials.
+    ///   - now: The current time.
+    /// - Returns: The result. A network failure is not an error of this method.
+    /// - Throws: ``OAuthError/refused(_:)`` if the server ends the login, ``OAuthError/serviceFailed(_:)`` if it
+    ///   confirms the login without usable credentials; `CancellationError`.
+    package func poll(_ http: any HTTPClient, now: Timestamp) async throws -> Poll {
+        var form = SecretForm()
+        form.append("token", token)
+        var request = form.request(to: endpoint)
+        request.maximumBytes = Self.maximumBytes
+        defer {
+            form.wipe()
+            request.body.wipe()
+        }
+        let response: HTTPResponse
+        do {
+            response = try await http.send(request)
+        } catch HTTPError.unreachable, HTTPError.failed {
+            return .failed(retryAfter: nil)
+        }
+        switch response.status {
+        case 404: return .pending
+        // A network that requires a login of its own answers with a page.
+        case 200..<300 where !response.isHTML: return try Self.credentials(response.body)
+        case 200..<400, 408, 425, 429, 500...:
+            return .failed(retryAfter: response.retryAfter(now: now))
+        default: throw OAuthError.refused("The login has status \(response.status).")
+        }
+    }
+
+    private static func credentials(_ body: [UInt8]) throws -> Poll {
+        guard let fields = try? JSONDecoder().decode(Credentials.self, from: Data(body)) else {
+            throw OAuthError.serviceFailed("The response to the login cannot be decoded.")
+        }
+        // A colon would end the user name.
+        guard !fields.loginName.isEmpty, !fields.appPassword.isEmpty,
+            !fields.loginName.contains(":"),
+            [fields.loginName, fields.appPassword].allSatisfy({
+                $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
+            })
+        else { throw OAuthError.serviceFailed("The login contains invalid credentials.") }
+        return .confirmed(username: fields.loginName, password: Secret(fields.appPassword))
+    }
+
+    /// Returns the credentials in the form of Basic authentication.
+    ///
+    /// Source: RFC 7617 §2.
+    package static func basic(username: String, password: Secret) -> Secret {
+        var bytes = Array(username.utf8)
+        password.withBytes {
+            bytes.reserveCapacity(bytes.count + $0.count + 1)
+            bytes.append(UInt8(ascii: ":"))
+            bytes.append(contentsOf: $0)
+        }
+        defer { bytes.wipe() }
+        return Secret(Base64.encodedBytes(bytes))
+    }
+
+    private struct Started: Decodable {
+        struct Poll: Decodable {
+            let token: String
+            let endpoint: String
+        }
+
+        let login: String
+        let poll: Poll
+    }
+
+    private struct Credentials: Decodable {
+        let loginName: String
+        let appPassword: String
+    }
+}
