@@ -19,6 +19,7 @@ let package = Package(
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CCrypt"),
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
+        .systemLibrary(name: "CExpat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CProcesses"),
@@ -353,6 +354,11 @@ let package = Package(
         .target(name: "System", dependencies: ["CLinux", "CProcesses", "CSwiftRuntime"]),
         .testTarget(
             name: "SystemTests", dependencies: ["System", "TestSupport", "event-loop-scenarios"]),
+
+        // MARK: XML
+
+        .target(name: "XML", dependencies: ["CExpat"]),
+        .testTarget(name: "XMLTests", dependencies: ["XML"]),
 
         // MARK: imagefeedctl
 

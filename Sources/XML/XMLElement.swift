@@ -1,0 +1,64 @@
+/// An element of an XML document, with its text and its children. Attributes are left out.
+package struct XMLElement: Hashable, Sendable {
+    /// The namespace; empty for none.
+    package let namespace: String
+    /// The name without a prefix.
+    package let name: String
+    /// The text of the element, without that of its children. Text around children is left out.
+    package private(set) var text = ""
+    /// The children, in order.
+    package private(set) var children: [XMLElement] = []
+
+    init(namespace: String, name: String) {
+        self.namespace = namespace
+        self.name = name
+    }
+
+    /// Returns the first child with a name, in any namespace.
+    package func child(_ name: String) -> XMLElement? { children.first { $0.name == name } }
+
+    /// Returns the first child with a name in a namespace.
+    package func child(_ name: String, in namespace: String) -> XMLElement? {
+        children.first { $0.name == name && $0.namespace == namespace }
+    }
+
+    /// Returns the children with a name in a namespace.
+    package func children(_ name: String, in namespace: String) -> [XMLElement] {
+        children.filter { $0.name == name && $0.namespace == namespace }
+    }
+
+    mutating func append(_ child: XMLElement) {
+        children.append(child)
+        // White space between elements.
+        text = ""
+    }
+
+    mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        if children.isEmpty { text += String(decoding: bytes, as: UTF8.self) }
+    }
+}
+
+extension String {
+    /// The text with references for the characters that have a meaning in XML. Control characters, which XML cannot
+    /// represent, are left out.
+    ///
+    /// Source: XML 1.0 §2.2 and §2.4.
+    package var escapedForXML: String {
+        var escaped = ""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "'": escaped += "&#39;"
+            case "\t", "\n", "\r": escaped += "&#\(scalar.value);"
+            default:
+                if scalar.value >= 0x20, scalar.value & 0xfffe != 0xfffe {
+                    escaped.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        return escaped
+    }
+}
