@@ -150,6 +150,8 @@ final class PluginFixture {
                 request = json.loads(line)
                 if request["method"] == "initialize": answer({"protocol": 1})
                 elif request["method"] == "discover": answer(discover(request["params"]["account"]))
+                elif request["method"] == "describeLogin":
+                    answer(describeLogin(request["params"]["account"]))
                 elif request["method"] == "identify": answer({"username": "ada"})
                 elif request["method"] in ("page", "photo"):
                     account = request["params"]["account"]["id"]
