@@ -108,6 +108,9 @@ let package = Package(
         .testTarget(
             name: "MastodonSimulatorTests", dependencies: ["MastodonSimulator", "TestSupport"]),
         .target(
+            name: "NextcloudSimulator", dependencies: ["ServiceSimulator", "XML"],
+            path: "Sources/Development/NextcloudSimulator"),
+        .target(
             name: "WikimediaSimulator", dependencies: ["ServiceSimulator"],
             path: "Sources/Development/WikimediaSimulator"),
         .target(
@@ -135,6 +138,9 @@ let package = Package(
         .executableTarget(
             name: "mastodon-plugin", dependencies: ["MastodonProvider", "PluginRuntime"],
             path: "Sources/Development/mastodon-plugin"),
+        .executableTarget(
+            name: "nextcloud-plugin", dependencies: ["NextcloudProvider", "PluginRuntime"],
+            path: "Sources/Development/nextcloud-plugin"),
         .executableTarget(
             name: "unsplash-plugin", dependencies: ["PluginRuntime", "UnsplashProvider"],
             path: "Sources/Development/unsplash-plugin"),
@@ -315,6 +321,21 @@ let package = Package(
             exclude: ["Recordings"]),
 
         .target(
+            name: "NextcloudProvider",
+            dependencies: [
+                "ProviderKit", "Quoting", "XML", .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/Providers/Nextcloud"),
+        .testTarget(
+            name: "NextcloudProviderTests",
+            dependencies: [
+                "HTTP", "LoopbackHTTP", "NextcloudProvider", "NextcloudSimulator", "ProviderKit",
+                "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            exclude: ["Examples"]),
+
+        .target(
             name: "UnsplashProvider",
             dependencies: [
                 "ProviderKit", "Quoting", .product(name: "Logging", package: "swift-log"),
@@ -371,7 +392,7 @@ let package = Package(
             dependencies: [
                 "BusAPI", "BusService", "CLinux", "System", "Configuration", "DBus",
                 "DailyProvider", "Engine", "HTTP", "ImageClient", "ImmichProvider", "LocalProvider",
-                "MastodonProvider",
+                "MastodonProvider", "NextcloudProvider",
                 "Desktop", "Plugins",
                 "ProviderKit", "Sandbox", "Secrets", "Storage", "UnsplashProvider",
                 .product(name: "Logging", package: "swift-log"),
@@ -380,10 +401,10 @@ let package = Package(
             name: "imagefeeddTests",
             dependencies: [
                 "BusAPI", "DBus", "Engine", "ImmichSimulator", "LoopbackHTTP", "MastodonSimulator",
-                "ProviderKit", "ServiceSimulator", "Storage", "TestSupport", "UnsplashSimulator",
-                "WikimediaSimulator", "daily-plugin",
+                "NextcloudSimulator", "ProviderKit", "ServiceSimulator", "Storage", "TestSupport",
+                "UnsplashSimulator", "WikimediaSimulator", "daily-plugin",
                 "imagefeedctl", "imagefeed-plugin-launcher", "imagefeedd", "immich-plugin",
-                "mastodon-plugin", "unsplash-plugin",
+                "mastodon-plugin", "nextcloud-plugin", "unsplash-plugin",
             ],
             exclude: ["OlderVersions"]),
     ],
@@ -412,9 +433,9 @@ if Context.environment["IMAGEFEED_FUZZER"] != nil {
             dependencies: [
                 "CFuzzer", "Configuration", "DBus", "DailyProvider", "Engine", "HTTP",
                 "ImageMetadata",
-                "ImageProtocol", "ImmichProvider", "MastodonProvider", "OAuth", "PluginProtocol",
-                "Plugins",
-                "ProviderKit", "UnsplashProvider",
+                "ImageProtocol", "ImmichProvider", "MastodonProvider", "NextcloudProvider", "OAuth",
+                "PluginProtocol", "Plugins",
+                "ProviderKit", "UnsplashProvider", "XML",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/Development/Fuzzer"),

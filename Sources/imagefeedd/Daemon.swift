@@ -13,6 +13,7 @@ internal import ImmichProvider
 internal import LocalProvider
 internal import Logging
 internal import MastodonProvider
+internal import NextcloudProvider
 internal import Plugins
 internal import ProviderKit
 internal import Sandbox
@@ -95,6 +96,7 @@ final class Daemon {
             DailyProvider(),
             ImmichProvider(),
             MastodonProvider(),
+            NextcloudProvider(),
             UnsplashProvider(),
         ]
         providers = known.filter { provider in

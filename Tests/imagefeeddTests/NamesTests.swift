@@ -5,7 +5,7 @@ import Testing
 struct NamesTests {
     @Test(arguments: [
         ("dailyprovider", "Daily"), ("wikimedia", "Daily"), ("immich", "Immich"),
-        ("mastodon", "Mastodon"), ("pixelfed", "Mastodon"),
+        ("mastodon", "Mastodon"), ("nextcloud", "Nextcloud"), ("pixelfed", "Mastodon"),
     ])
     func `a provider consists of its folder and one line in the daemon`(
         name: String, folder: String

@@ -321,7 +321,7 @@ struct AcceptanceTests {
         try await fixture.daemon.stop()
     }
 
-    @Test(arguments: TestedProvider.withKey)
+    @Test(arguments: TestedProvider.withKey + TestedProvider.withPolling)
     func `a rejected key requires another one and no key is disclosed`(
         provider: TestedProvider
     ) async throws {

@@ -8,6 +8,7 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     case local
     case daily
     case immich
+    case nextcloud
     case unsplash
     case mastodon
     case pixelfed
@@ -23,6 +24,7 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     // The same providers as plugins. The local provider cannot be a plugin, because plugins have no access to files.
     case dailyPlugin = "daily, a plugin"
     case immichPlugin = "immich, a plugin"
+    case nextcloudPlugin = "nextcloud, a plugin"
     case unsplashPlugin = "unsplash, a plugin"
     case mastodonPlugin = "mastodon, a plugin"
     case pixelfedPlugin = "pixelfed, a plugin"
@@ -70,14 +72,20 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     /// The providers with a login by a key, without a browser.
     static let withKey: [TestedProvider] = [.immich, .immichPlugin]
 
-    /// The providers with a browser login.
-    static let withBrowser = withSecret.filter { !withKey.contains($0) }
+    /// The providers with a browser login that ends without a redirect. `NextcloudTests` test it.
+    static let withPolling: [TestedProvider] = [.nextcloud, .nextcloudPlugin]
+
+    /// The providers with a browser login that ends with a redirect.
+    static let withBrowser = withSecret.filter {
+        !withKey.contains($0) && !withPolling.contains($0)
+    }
 
     @MainActor func fixture() async throws -> any ProviderFixture {
         switch self {
         case .local: try await LocalFixture()
         case .daily: try await DailyFixture()
         case .immich: try await ImmichFixture()
+        case .nextcloud: try await NextcloudFixture()
         case .unsplash: try await UnsplashFixture()
         case .mastodon: try await MastodonFixture(.mastodon)
         case .pixelfed: try await MastodonFixture(.pixelfed)
@@ -91,6 +99,7 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
         case .sharkey: try await MastodonFixture(.sharkey)
         case .dailyPlugin: try await DailyFixture(place: .plugin)
         case .immichPlugin: try await ImmichFixture(place: .plugin)
+        case .nextcloudPlugin: try await NextcloudFixture(place: .plugin)
         case .unsplashPlugin: try await UnsplashFixture(place: .plugin)
         case .mastodonPlugin: try await MastodonFixture(.mastodon, place: .plugin)
         case .pixelfedPlugin: try await MastodonFixture(.pixelfed, place: .plugin)

@@ -1,0 +1,101 @@
+internal import ProviderKit
+
+/// A mapping from records to the model.
+struct ModelMapping: Sendable {
+    private let server: ServerAddress
+    /// True if photos have the place where they were taken.
+    private let showsLocation: Bool
+
+    /// The largest size of a preview that servers draw by default, in pixels.
+    private static let maximumPreview = 4096
+    private static let previewSizes: [(ImageSize, Int)] = [
+        (.thumb, 256), (.small, 512), (.regular, 1024),
+    ]
+
+    init(_ server: ServerAddress, showsLocation: Bool = false) {
+        self.server = server
+        self.showsLocation = showsLocation
+    }
+
+    /// Returns the photos of a list.
+    func photos(_ records: some Sequence<FileRecord>) -> [RemotePhoto] {
+        records.lazy.filter(\.isPhoto).map(photo)
+    }
+
+    func photo(_ record: FileRecord) -> RemotePhoto {
+        var photo = Photo(id: PhotoID("\(record.id)"))
+        photo.created = record.taken ?? record.modified
+        photo.updated = record.modified
+        photo.width = ServiceNumber.size(record.width)
+        photo.height = ServiceNumber.size(record.height)
+        photo.blurHash = record.blurHash.flatMap { BlurHash.isValid($0) ? $0 : nil }
+        photo.title = ServiceText.line(record.name.map(Self.title))
+        photo.camera = Self.camera(record)
+        if showsLocation, let latitude = record.latitude, let longitude = record.longitude,
+            -90...90 ~= latitude, -180...180 ~= longitude
+        {
+            photo.latitude = latitude
+            photo.longitude = longitude
+        }
+        photo.url = "\(server.base)/index.php/f/\(record.id)"
+        photo.isLiked = record.isFavourite ?? false
+        let isDisplayed = record.mediaType.map(FileRecord.displayedTypes.contains) ?? false
+        // Servers draw other formats for display, in a format that the record does not state.
+        photo.mediaType = isDisplayed ? record.mediaType : nil
+        var images: [ImageSize: String] = [:]
+        if record.hasPreview != false {
+            for (size, pixels) in Self.previewSizes { images[size] = preview(record, pixels) }
+        }
+        let original = server.origin + record.path
+        images[.full] = isDisplayed ? original : preview(record, Self.maximumPreview)
+        var remote = RemotePhoto(photo, images: images, note: record.path)
+        remote.hasLikeState = record.isFavourite != nil
+        return remote
+    }
+
+    /// Returns the address of a preview that fits into a square. The tag changes with the file, and with it the address.
+    private func preview(_ record: FileRecord, _ pixels: Int) -> String {
+        var query = [
+            ("fileId", "\(record.id)"), ("x", "\(pixels)"), ("y", "\(pixels)"), ("a", "1"),
+            ("forceIcon", "0"),
+        ]
+        let tag = record.tag.map { $0.filter { $0 != "\"" }.prefix(64) }
+        if let tag { query.append(("c", String(tag))) }
+        return URLEncoding.adding(query, to: server.base + "/index.php/core/preview")
+    }
+
+    /// Returns the address of the original file; nil for a photo of another server.
+    func original(_ photo: RemotePhoto) -> String? {
+        photo.note.hasPrefix(server.path + "/remote.php/") ? server.origin + photo.note : nil
+    }
+
+    /// Returns the name of a file without its extension. In an album, the ID of the file precedes the name.
+    private static func title(_ name: String) -> String {
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
+        return String(name[..<dot])
+    }
+
+    /// Returns the name of a camera with its maker, which many model names contain.
+    private static func camera(_ record: FileRecord) -> String? {
+        let make = ServiceText.line(record.make)
+        guard let model = ServiceText.line(record.model) else { return make }
+        guard let make, !model.lowercased().hasPrefix(make.lowercased()) else { return model }
+        return "\(make) \(model)"
+    }
+
+    /// Returns the profile of a user; nil if the record has no ID.
+    func profile(_ record: UserRecord) -> Profile? {
+        guard let id = record.id, !id.isEmpty, ServiceText.line(id, atMost: 256) == id else {
+            return nil
+        }
+        var profile = Profile(username: id, name: ServiceText.line(record.name) ?? id)
+        profile.userID = id
+        profile.bio =
+            ServiceText.paragraphs(record.biography) ?? ServiceText.line(record.headline) ?? ""
+        profile.location = ServiceText.line(record.address) ?? ""
+        let path = URLEncoding.escape(id)
+        profile.url = "\(server.base)/index.php/u/\(path)"
+        profile.avatarURL = "\(server.base)/index.php/avatar/\(path)/512"
+        return profile
+    }
+}

@@ -1,0 +1,183 @@
+internal import FoundationEssentials
+internal import Logging
+internal import ProviderKit
+internal import XML
+
+/// A client for the interfaces of one server.
+struct NextcloudClient: Sendable {
+    let server: ServerAddress
+    /// The ID of the user, which is part of the paths of files.
+    let user: String
+    let http: any HTTPClient
+    let logger: Logger
+    let settings: NextcloudSettings
+    let mapping: ModelMapping
+    private let now: @Sendable () -> Timestamp
+
+    /// The maximum size of a document in bytes. A photo takes about 2 KiB.
+    private static let maximumBytes = 32 << 20
+
+    /// - Throws: ``ProviderError/invalidArgument(_:)`` for an invalid server, ``ProviderError/notConfigured(_:)``.
+    init(
+        _ account: AccountIdentity, _ ports: SessionPorts,
+        now: @escaping @Sendable () -> Timestamp
+    ) throws(ProviderError) {
+        server = try ServerAddress(account.server, keepsPath: true)
+        user = account.username
+        settings = try NextcloudSettings(ports.settings)
+        mapping = ModelMapping(server, showsLocation: settings.showsLocation)
+        http = ports.http
+        logger = ports.logger
+        self.now = now
+    }
+
+    // MARK: WebDAV
+
+    /// Searches the files of the user.
+    ///
+    /// - Parameters:
+    ///   - condition: The condition.
+    ///   - order: The property by which the results are ordered, highest first; nil for any order.
+    ///   - limit: The maximum number of results.
+    ///   - hasMetadata: True if the properties of the app Photos are requested.
+    ///   - subject: The item, for error messages.
+    /// - Returns: The results, in any order: servers sort results of several storages again.
+    /// - Throws: ``UnsupportedSearch`` if the server does not support a part of the search; ``ProviderError``,
+    ///   ``HTTPError``.
+    func search(
+        _ condition: DAVCondition, by order: String?, limit: Int, hasMetadata: Bool,
+        about subject: Subject
+    ) async throws -> [FileRecord] {
+        let properties = DAVBody.properties(
+            hasMetadata: hasMetadata, showsLocation: settings.showsLocation)
+        let body = DAVBody.search(
+            of: user, properties, where: condition, by: order, limit: limit)
+        let response = try await exchange(.search, "/remote.php/dav/", body)
+        let refusal = refusal(response)
+        guard let error = refusal.error(subject) else {
+            return try records(response)
+        }
+        throw refusal.isUnsupportedSearch ? UnsupportedSearch(error: error) : error
+    }
+
+    /// Lists the photos of an album.
+    func photos(of source: NextcloudSource) async throws -> [FileRecord] {
+        guard let path = albumPath(source) else { return [] }
+        let properties = DAVBody.properties(
+            hasMetadata: true, showsLocation: settings.showsLocation)
+        let response = try await exchange(.propfind, path, DAVBody.find(properties), depth: 1)
+        if let error = refusal(response).error(.source(source.id)) { throw error }
+        return try records(response)
+    }
+
+    private func albumPath(_ source: NextcloudSource) -> String? {
+        let (folder, name): (String, String)
+        switch source {
+        case .album(let album): (folder, name) = ("albums", album)
+        case .sharedAlbum(let album): (folder, name) = ("sharedalbums", album)
+        case .all, .likes, .memories: return nil
+        }
+        return
+            "/remote.php/dav/photos/\(URLEncoding.escape(user))/\(folder)/\(URLEncoding.escape(name))"
+    }
+
+    /// Lists the albums in a folder: `albums` or `sharedalbums`.
+    ///
+    /// - Returns: The albums; none if the server has no app for them.
+    func albums(in folder: String) async throws -> [AlbumRecord] {
+        let response = try await exchange(
+            .propfind, "/remote.php/dav/photos/\(URLEncoding.escape(user))/\(folder)/",
+            DAVBody.find("<nc:nbItems/><nc:last-photo/>"), depth: 1)
+        if [404, 405, 501].contains(response.status) { return [] }
+        if let error = refusal(response).error(.albums) { throw error }
+        // The first response is the folder itself.
+        return try document(response).responses.filter { $0.name != folder }
+            .compactMap(AlbumRecord.init)
+    }
+
+    /// Changes a favourite.
+    func setFavourite(_ file: FileRecord, _ isFavourite: Bool, _ id: PhotoID) async throws {
+        let response = try await exchange(
+            .proppatch, relative(file.path),
+            DAVBody.favourite(isFavourite))
+        if let error = refusal(response).error(.like(id)) { throw error }
+        switch try document(response).failure {
+        case nil: return
+        case 404: throw Refusal.missing(id, server.host)
+        case 401, 403, 409, 422:
+            throw ProviderError.refused(
+                "\(server.host) does not let this account change favourites of the file.")
+        case let status?:
+            throw ProviderError.failed(
+                "\(server.host) rejected the favourite with status \(status); try again later.")
+        }
+    }
+
+    /// Returns a path of a response without the path of the server.
+    private func relative(_ path: String) -> String {
+        path.hasPrefix(server.path + "/") ? String(path.dropFirst(server.path.count)) : path
+    }
+
+    private func exchange(
+        _ method: HTTPRequest.Method, _ path: String, _ body: String, depth: Int? = nil
+    ) async throws -> HTTPResponse {
+        var request = HTTPRequest(method, server.base + path)
+        request.headers.append("Content-Type", "application/xml; charset=utf-8")
+        if let depth { request.headers.append("Depth", "\(depth)") }
+        request.body = Array(body.utf8)
+        request.maximumBytes = Self.maximumBytes
+        return try await http.send(request)
+    }
+
+    private func document(_ response: HTTPResponse) throws -> MultiStatus {
+        do {
+            if let document = MultiStatus(try XMLDocument.parse(response.body)) { return document }
+        } catch XMLError.unavailable(let reason) {
+            throw ProviderError.notSupported(
+                "The documents of \(server.host) cannot be read, because \(reason).")
+        } catch {
+            logger.debug(
+                "Cannot decode a response",
+                metadata: [
+                    "status": "\(response.status)", "bytes": "\(response.body.count)",
+                    "reason": "\(error)",
+                ])
+        }
+        throw Refusal.invalidResponse("an unexpected document", server.host)
+    }
+
+    private func records(_ response: HTTPResponse) throws -> [FileRecord] {
+        // A folder of the list has no ID of a file.
+        try document(response).responses.compactMap(FileRecord.init)
+    }
+
+    private func refusal(_ response: HTTPResponse) -> Refusal {
+        Refusal(response: response, server: server.host, now: now())
+    }
+
+    // MARK: Users
+
+    /// Fetches the profile of the logged-in user.
+    func currentUser() async throws -> Profile {
+        var request = HTTPRequest(.get, server.base + "/ocs/v2.php/cloud/user?format=json")
+        request.headers.append("OCS-APIRequest", "true")
+        request.headers.append("Accept", "application/json")
+        let response = try await http.send(request)
+        if let error = refusal(response).error(.user) { throw error }
+        guard let reply = try? JSONDecoder().decode(UserReply.self, from: Data(response.body)),
+            let profile = mapping.profile(reply.user)
+        else { throw Refusal.invalidResponse("a user without an ID", server.host) }
+        return profile
+    }
+
+    /// Returns the error of a response with an image; nil for a success.
+    func imageError(_ response: HTTPResponse, _ id: PhotoID) -> ProviderError? {
+        refusal(response).error(.photo(id))
+    }
+}
+
+/// The refusal of a search that the version of the server does not support.
+struct UnsupportedSearch: Error {
+    /// The error for users if no simpler search succeeds.
+    let error: ProviderError
+}

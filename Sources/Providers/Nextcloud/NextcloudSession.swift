@@ -1,0 +1,190 @@
+internal import Logging
+internal import ProviderKit
+internal import Synchronization
+
+/// The session of a user at a server.
+///
+/// It stores only the abilities of the server, and the sources for a minute.
+final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
+    let events: AsyncStream<SessionEvent>
+    let likesSource = NextcloudSource.likes.id
+    let cacheVariant: String
+    let hasStablePageTokens = true
+    private let continuation: AsyncStream<SessionEvent>.Continuation
+    private let client: Result<NextcloudClient, ProviderError>
+    private let http: any HTTPClient
+    private let now: @Sendable () -> Timestamp
+    /// The mode of the searches that succeeded. An update of the server is detected by the next session.
+    private let mode = Mutex(PhotoSearch.Mode.full)
+    private let knownSources = Mutex<FetchedSources?>(nil)
+
+    private struct FetchedSources {
+        let sources: [Source]
+        let fetched: Timestamp
+    }
+
+    /// The time for which the sources are not fetched again: that takes two requests.
+    private static let sourcesRetention = Duration.seconds(60)
+    private static let maximumAlbums = 600
+    private static let photosPerPage = 500
+
+    init(
+        _ account: AccountIdentity, _ ports: SessionPorts, now: @escaping @Sendable () -> Timestamp
+    ) {
+        (events, continuation) = AsyncStream.makeStream()
+        self.now = now
+        http = ports.http
+        do throws(ProviderError) {
+            let client = try NextcloudClient(account, ports, now: now)
+            self.client = .success(client)
+            cacheVariant = client.settings.showsLocation ? "location" : ""
+            continuation.yield(.status(.ready))
+        } catch {
+            client = .failure(error)
+            cacheVariant = ""
+            let remedy: Remedy = if case .notConfigured = error { .configure } else { .login }
+            continuation.yield(.status(.failed(reason: "\(error)", remedy: remedy)))
+        }
+    }
+
+    func close() { continuation.finish() }
+
+    // MARK: Sources
+
+    func accepts(_ source: SourceID) -> Bool { NextcloudSource(source) != nil }
+
+    func sources() async throws -> [Source] {
+        let client = try client.get()
+        let start = now()
+        if let known = knownSources.withLock({ $0 }), known.fetched <= start,
+            start < known.fetched + Self.sourcesRetention
+        {
+            return known.sources
+        }
+        var sources = [
+            Source(id: NextcloudSource.all.id, title: "All photos", kind: .feed),
+            Source(id: likesSource, title: "Favourites", kind: .likes),
+            Source(id: NextcloudSource.memories.id, title: "Memories", kind: .feed),
+        ]
+        for album in try await client.albums(in: "albums") {
+            sources.append(Self.source(.album(album.name), album))
+        }
+        for album in try await client.albums(in: "sharedalbums") {
+            sources.append(Self.source(.sharedAlbum(album.name), album))
+        }
+        sources = Array(sources.prefix(Self.maximumAlbums))
+        knownSources.withLock { [sources] in $0 = FetchedSources(sources: sources, fetched: start) }
+        return sources
+    }
+
+    private static func source(_ source: NextcloudSource, _ album: AlbumRecord) -> Source {
+        Source(
+            id: source.id, title: ServiceText.line(album.name) ?? "Untitled album", kind: .album,
+            count: ServiceNumber.count(album.count), cover: album.cover.map { PhotoID("\($0)") })
+    }
+
+    // MARK: Photos
+
+    func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
+        let client = try client.get()
+        guard let kind = NextcloudSource(source) else {
+            throw ProviderError.notFound("There is no source \(source.text.debugDescription).")
+        }
+        let start = try pageToken.map { (token) throws(ProviderError) in
+            guard let position = PhotoPosition(token) else { throw .staleCursor }
+            return position
+        }
+        let position = start ?? .top
+        switch kind {
+        case .all, .likes:
+            return try await supported { mode in
+                try await PhotoSearch(client: client, source: kind, mode: mode)
+                    .page(after: position)
+            }
+        case .memories:
+            let today = LocalDay(now())
+            return try await supported { mode in
+                try await PhotoSearch(client: client, source: kind, mode: mode).memories(today)
+            }
+        case .album, .sharedAlbum:
+            let records = try await client.photos(of: kind)
+                .filter { PhotoPosition($0) < position }
+                .sorted { PhotoPosition($0) > PhotoPosition($1) }
+            let shown = records.prefix(Self.photosPerPage)
+            return RemotePage(
+                client.mapping.photos(shown),
+                next: shown.count < records.count
+                    ? shown.last.map { PhotoPosition($0).token } : nil)
+        }
+    }
+
+    /// Searches with the properties that the server supports, and with fewer if it rejects them.
+    private func supported<Value>(
+        _ search: (PhotoSearch.Mode) async throws -> Value
+    ) async throws -> Value {
+        let known = mode.withLock { $0 }
+        var mode = known
+        while true {
+            do {
+                let value = try await search(mode)
+                if mode != known { self.mode.withLock { [mode] in $0 = mode } }
+                return value
+            } catch let error as UnsupportedSearch {
+                guard let simpler = mode.simpler else { throw error.error }
+                mode = simpler
+            }
+        }
+    }
+
+    func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
+        let client = try client.get()
+        let record = try await fetchRecord(id, client)
+        guard record.isPhoto else { throw Refusal.missing(id, client.server.host) }
+        return client.mapping.photo(record)
+    }
+
+    private func fetchRecord(_ id: PhotoID, _ client: NextcloudClient) async throws -> FileRecord {
+        let missing = Refusal.missing(id, client.server.host)
+        guard let number = Int64(id.text), number > 0, "\(number)" == id.text else { throw missing }
+        let found = try await supported { mode in
+            try await client.search(
+                .comparison("eq", property: "oc:fileid", literal: id.text), by: nil, limit: 1,
+                hasMetadata: mode.hasMetadata, about: .photo(id))
+        }
+        guard let record = found.first else { throw missing }
+        guard record.id == number else {
+            throw Refusal.invalidResponse("another photo", client.server.host)
+        }
+        return record
+    }
+
+    // MARK: Images
+
+    /// The images require the credentials of the account.
+    var imageClient: any HTTPClient {
+        switch client {
+        case .success(let client): ImageClient(client: client)
+        case .failure: http
+        }
+    }
+
+    func downloadAddress(_ photo: RemotePhoto) -> String? {
+        guard case .success(let client) = client else { return nil }
+        return client.mapping.original(photo)
+    }
+
+    // MARK: Likes
+
+    /// Sets the favourite state. The service does not count favourites.
+    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
+        let client = try client.get()
+        // The path, which a favourite needs, changes when the file is moved.
+        let record = try await fetchRecord(photo, client)
+        try await client.setFavourite(record, isLiked, photo)
+        return nil
+    }
+
+    // MARK: Users
+
+    func profile() async throws -> Profile { try await client.get().currentUser() }
+}

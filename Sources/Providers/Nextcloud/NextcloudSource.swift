@@ -1,0 +1,52 @@
+internal import ProviderKit
+
+/// The sources of a server.
+enum NextcloudSource: Hashable, Sendable {
+    /// All photos of the user, by capture date.
+    case all
+    /// The favourites of the user.
+    case likes
+    /// The photos taken on today's date in earlier years.
+    case memories
+    /// An album of the user, by its name.
+    case album(String)
+    /// An album that another user shares, by its name, which contains the owner.
+    case sharedAlbum(String)
+
+    /// The maximum length of the name of an album, in bytes.
+    private static let maximumLength = 480
+
+    /// Creates a source from its ID; nil for an ID of no source.
+    init?(_ id: SourceID) {
+        switch id.text {
+        case "all": self = .all
+        case "likes": self = .likes
+        case "memories": self = .memories
+        default:
+            let parts = id.text.split(
+                separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, Self.isName(parts[1]) else { return nil }
+            switch parts[0] {
+            case "album": self = .album(String(parts[1]))
+            case "shared": self = .sharedAlbum(String(parts[1]))
+            default: return nil
+            }
+        }
+    }
+
+    var id: SourceID {
+        switch self {
+        case .all: SourceID("all")
+        case .likes: SourceID("likes")
+        case .memories: SourceID("memories")
+        case .album(let name): SourceID("album:\(name)")
+        case .sharedAlbum(let name): SourceID("shared:\(name)")
+        }
+    }
+
+    /// Returns true for the name of an album: one segment of a path.
+    static func isName(_ text: some StringProtocol) -> Bool {
+        1...maximumLength ~= text.utf8.count && text != "." && text != ".."
+            && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") }
+    }
+}

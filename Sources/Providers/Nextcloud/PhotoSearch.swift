@@ -1,0 +1,132 @@
+internal import ProviderKit
+
+/// The search for photos of a source by windows of time.
+///
+/// The service cannot continue a search reliably by a number of results, because its order does not include the ID. So
+/// each page is the photos before a position, ordered by time and then by ID. The time of a photo is its capture date, or
+/// the time of the file if the server has not read its metadata. Databases disagree about the order of photos without a
+/// capture date. So these are searched separately, and both results are merged as far as both are complete.
+struct PhotoSearch {
+    /// The properties of the server that a search can use. Older servers reject the others.
+    enum Mode: Int, Sendable {
+        /// Capture dates, and the condition that a file has none.
+        case full
+        /// Capture dates.
+        case withoutConditions
+        /// Only the times of files: before version 28.
+        case fileTimes
+
+        var hasMetadata: Bool { self != .fileTimes }
+
+        /// The mode for a server that does not support this one.
+        var simpler: Mode? { Mode(rawValue: rawValue + 1) }
+    }
+
+    let client: NextcloudClient
+    let source: NextcloudSource
+    let mode: Mode
+
+    /// The number of results of the first search.
+    private static let firstLimit = 100
+    /// The largest number of results. More photos with one time cannot be told apart.
+    private static let maximumLimit = 6400
+    private static let photosPerPage = 500
+    /// The largest number of windows without photos that one page reads.
+    private static let maximumWindows = 8
+
+    /// The photos of a window of time.
+    private struct Window {
+        var records: [FileRecord] = []
+        /// The time at and below which photos may be missing; nil if none are.
+        var floor: Int64?
+    }
+
+    /// Fetches the page after a position.
+    func page(after start: PhotoPosition) async throws -> RemotePage {
+        var position = start
+        var limit = Self.firstLimit
+        for _ in 0..<Self.maximumWindows {
+            let window = try await window(at: position.seconds, limit)
+            let records = window.records.filter { PhotoPosition($0) < position }
+                .sorted { PhotoPosition($0) > PhotoPosition($1) }
+            guard let floor = window.floor else { return page(records, isLast: true) }
+            let complete = records.prefix { $0.seconds > floor }
+            if !complete.isEmpty { return page(Array(complete), isLast: false) }
+            if floor < position.seconds {
+                // No photo is above the floor.
+                position = PhotoPosition(seconds: floor, id: .max)
+            } else if limit < Self.maximumLimit {
+                // All results have one time.
+                limit *= 4
+            } else {
+                guard !records.isEmpty else {
+                    position = PhotoPosition(seconds: floor - 1, id: .max)
+                    continue
+                }
+                return page(records, isLast: false)
+            }
+        }
+        return RemotePage([], next: position.token)
+    }
+
+    private func page(_ records: [FileRecord], isLast: Bool) -> RemotePage {
+        let shown = records.prefix(Self.photosPerPage)
+        let isEnd = isLast && shown.count == records.count
+        return RemotePage(
+            client.mapping.photos(shown),
+            next: isEnd ? nil : shown.last.map { PhotoPosition($0).token })
+    }
+
+    /// Fetches the photos at and before a time.
+    private func window(at top: Int64, _ limit: Int) async throws -> Window {
+        var window = Window()
+        if mode.hasMetadata {
+            let dated = try await search(
+                [.taken("lte", top)], by: DAVCondition.dateTaken, limit)
+            window.records = dated.filter { $0.taken != nil }
+            if dated.count >= limit {
+                window.floor = dated.compactMap(\.taken?.secondsSince1970).min()
+            }
+        }
+        // Files with older times are part of a later window.
+        var conditions = [DAVCondition.modified("lte", top)]
+        if let floor = window.floor { conditions.append(.modified("gte", floor)) }
+        if mode == .full { conditions.append(.undefined(DAVCondition.dateTaken)) }
+        let others = try await search(conditions, by: DAVCondition.modified, limit)
+        window.records += others.filter { !mode.hasMetadata || $0.taken == nil }
+        if others.count >= limit {
+            let lowest = others.compactMap(\.modified?.secondsSince1970).min() ?? top
+            window.floor = max(window.floor ?? lowest, lowest)
+        }
+        return window
+    }
+
+    /// Fetches the photos of today's date in earlier years, the most recent first.
+    ///
+    /// The server interprets the time of a camera as UTC, so that the days are those in UTC.
+    func memories(_ today: LocalDay) async throws -> RemotePage {
+        guard mode.hasMetadata else { return RemotePage([]) }
+        let days = (1...Self.maximumYears).compactMap { years -> DAVCondition? in
+            guard
+                let start = CalendarTime.start(
+                    year: today.year - years, month: today.month, day: today.day)
+            else { return nil }
+            return .all([.taken("gte", start), .taken("lt", start + 86_400)])
+        }
+        let found = try await search([.any(days)], by: DAVCondition.dateTaken, Self.photosPerPage)
+        let records = found.sorted { PhotoPosition($0) > PhotoPosition($1) }
+        return RemotePage(client.mapping.photos(records.prefix(Self.photosPerPage)))
+    }
+
+    /// Servers accept at most 100 comparisons.
+    private static let maximumYears = 40
+
+    private func search(
+        _ conditions: [DAVCondition], by order: String, _ limit: Int
+    ) async throws -> [FileRecord] {
+        let favourites: [DAVCondition] = source == .likes ? [.isFavourite] : []
+        return try await client.search(
+            .all([.isImage] + favourites + conditions), by: order, limit: limit,
+            hasMetadata: mode.hasMetadata, about: .source(source.id))
+    }
+}

@@ -1,0 +1,98 @@
+internal import ProviderKit
+internal import XML
+
+/// The used properties of a file.
+struct FileRecord: Hashable, Sendable {
+    /// The path at the server, percent-encoded.
+    let path: String
+    let id: Int64
+    let name: String?
+    let mediaType: String?
+    let tag: String?
+    let modified: Timestamp?
+    /// The capture date. The server interprets the time of the camera as UTC; without one, it uses the time of the
+    /// file. nil if the server has not read the file yet, and before version 28.
+    let taken: Timestamp?
+    let isFavourite: Bool?
+    /// False if the server cannot draw the image.
+    let hasPreview: Bool?
+    /// The size after the orientation is applied.
+    let width: Int?
+    let height: Int?
+    let make: String?
+    let model: String?
+    let blurHash: String?
+    let latitude: Double?
+    let longitude: Double?
+
+    /// The time by which photos are ordered, in seconds since 1970.
+    var seconds: Int64 { (taken ?? modified)?.secondsSince1970 ?? 0 }
+
+    /// Reads a response of a multi-status document; nil for one without the ID of a file.
+    init?(_ response: MultiStatus.Response) {
+        let own = response.properties
+        func text(_ name: String, in namespace: String) -> String? {
+            own.child(name, in: namespace).flatMap { $0.text.isEmpty ? nil : $0.text }
+        }
+        guard let id = text("fileid", in: Namespace.ownCloud).flatMap({ Int64($0) }), id > 0 else {
+            return nil
+        }
+        self.id = id
+        path = response.path
+        name = text("displayname", in: Namespace.dav)
+        mediaType = text("getcontenttype", in: Namespace.dav)
+        tag = text("getetag", in: Namespace.dav)
+        modified = text("getlastmodified", in: Namespace.dav).flatMap { Timestamp(httpDate: $0) }
+        func metadata(_ name: String) -> XMLElement? {
+            own.child("metadata-" + name, in: Namespace.nextcloud)
+        }
+        // Times of other centuries are those of cameras whose clock was never set.
+        taken = metadata("photos-original_date_time").flatMap { Int64($0.text) }
+            .flatMap { abs($0) < 253_402_300_800 ? Timestamp(secondsSince1970: $0) : nil }
+        isFavourite = text("favorite", in: Namespace.ownCloud).map { $0 != "0" && $0 != "false" }
+        hasPreview = text("has-preview", in: Namespace.nextcloud).map { $0 == "true" }
+        let size = metadata("photos-size")
+        width = size?.child("width").flatMap { Int($0.text) }
+        height = size?.child("height").flatMap { Int($0.text) }
+        let exif = metadata("photos-ifd0")
+        make = exif?.child("Make")?.text
+        model = exif?.child("Model")?.text
+        blurHash = metadata("blurhash")?.text
+        let place = metadata("photos-gps")
+        latitude = place?.child("latitude").flatMap { Double($0.text) }
+        longitude = place?.child("longitude").flatMap { Double($0.text) }
+    }
+
+    /// True if the file is an image that can be shown. Drawings such as SVG are not photos.
+    var isPhoto: Bool {
+        guard let mediaType, mediaType.hasPrefix("image/"), !mediaType.hasPrefix("image/svg")
+        else { return false }
+        return hasPreview != false || FileRecord.displayedTypes.contains(mediaType)
+    }
+
+    /// The formats that clients can show without a conversion.
+    static let displayedTypes: Set = [
+        "image/jpeg", "image/png", "image/webp", "image/gif", "image/avif",
+    ]
+}
+
+/// The used properties of an album.
+struct AlbumRecord: Hashable, Sendable {
+    /// The name, which is the last segment of the path.
+    let name: String
+    let count: Int?
+    /// The ID of the photo that represents the album.
+    let cover: Int64?
+
+    /// Reads a response of a multi-status document; nil for one without properties of an album.
+    init?(_ response: MultiStatus.Response) {
+        let own = response.properties
+        guard let name = response.name, NextcloudSource.isName(name),
+            let count = own.child("nbItems", in: Namespace.nextcloud)
+        else { return nil }
+        self.name = name
+        self.count = Int(count.text)
+        cover = own.child("last-photo", in: Namespace.nextcloud).flatMap { Int64($0.text) }
+            .flatMap { $0 > 0 ? $0 : nil }
+    }
+}

@@ -1,0 +1,125 @@
+internal import ProviderKit
+internal import XML
+
+/// The namespaces of WebDAV at a server.
+enum Namespace {
+    static let dav = "DAV:"
+    static let ownCloud = "http://owncloud.org/ns"
+    static let nextcloud = "http://nextcloud.org/ns"
+
+    /// The declarations of the prefixes in requests.
+    static let declarations =
+        "xmlns:d=\"\(dav)\" xmlns:oc=\"\(ownCloud)\" xmlns:nc=\"\(nextcloud)\" xmlns:ns=\"https://github.com/icewind1991/SearchDAV/ns\""
+}
+
+/// The bodies of requests.
+enum DAVBody {
+    /// The properties of a photo.
+    ///
+    /// - Parameters:
+    ///   - hasMetadata: True if the server has the properties of the app Photos, which came with version 28.
+    ///   - showsLocation: True if the place is requested.
+    static func properties(hasMetadata: Bool, showsLocation: Bool) -> String {
+        var names = [
+            "d:displayname", "d:getcontenttype", "d:getetag", "d:getlastmodified", "oc:fileid",
+            "oc:favorite", "nc:has-preview",
+        ]
+        if hasMetadata {
+            names += [
+                "nc:metadata-photos-original_date_time", "nc:metadata-photos-size",
+                "nc:metadata-photos-ifd0", "nc:metadata-blurhash",
+            ]
+            if showsLocation { names.append("nc:metadata-photos-gps") }
+        }
+        return names.map { "<\($0)/>" }.joined()
+    }
+
+    /// Returns the body of `PROPFIND`.
+    ///
+    /// Source: RFC 4918 §14.20.
+    static func find(_ properties: String) -> String {
+        document("propfind", "<d:prop>\(properties)</d:prop>")
+    }
+
+    /// Returns the body of `PROPPATCH` that changes a favourite.
+    ///
+    /// Source: RFC 4918 §14.19.
+    static func favourite(_ isFavourite: Bool) -> String {
+        document(
+            "propertyupdate",
+            "<d:set><d:prop><oc:favorite>\(isFavourite ? 1 : 0)</oc:favorite></d:prop></d:set>")
+    }
+
+    /// Returns the body of `SEARCH` in the files of a user.
+    ///
+    /// - Parameters:
+    ///   - user: The ID of the user. The scope is not percent-encoded: a server answers such a scope with 404.
+    ///   - properties: The requested properties.
+    ///   - condition: The condition.
+    ///   - order: The property by which the results are ordered, highest first; nil for any order.
+    ///   - limit: The maximum number of results.
+    ///
+    /// Source: RFC 5323 §2.
+    static func search(
+        of user: String, _ properties: String, where condition: DAVCondition, by order: String?,
+        limit: Int
+    ) -> String {
+        let order = order.map {
+            "<d:orderby><d:order><d:prop><\($0)/></d:prop><d:descending/></d:order></d:orderby>"
+        }
+        return document(
+            "searchrequest",
+            """
+            <d:basicsearch><d:select><d:prop>\(properties)</d:prop></d:select>\
+            <d:from><d:scope><d:href>/files/\(user.escapedForXML)</d:href>\
+            <d:depth>infinity</d:depth></d:scope></d:from>\
+            <d:where>\(condition.text)</d:where>\(order ?? "<d:orderby/>")\
+            <d:limit><d:nresults>\(limit)</d:nresults></d:limit></d:basicsearch>
+            """)
+    }
+
+    private static func document(_ name: String, _ content: String) -> String {
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><d:\(name) \(Namespace.declarations)>\(content)</d:\(name)>"
+    }
+}
+
+/// A condition of a search.
+indirect enum DAVCondition: Hashable, Sendable {
+    case all([DAVCondition])
+    case any([DAVCondition])
+    case undefined(String)
+    /// A comparison: `eq`, `lt`, `lte`, `gte` or `like`.
+    case comparison(String, property: String, literal: String)
+
+    var text: String {
+        switch self {
+        case .all(let conditions): "<d:and>\(conditions.map(\.text).joined())</d:and>"
+        case .any(let conditions): "<d:or>\(conditions.map(\.text).joined())</d:or>"
+        case .undefined(let property):
+            "<d:not><d:is-defined><d:prop><\(property)/></d:prop></d:is-defined></d:not>"
+        case .comparison(let name, let property, let literal):
+            "<d:\(name)><d:prop><\(property)/></d:prop><d:literal>\(literal.escapedForXML)</d:literal></d:\(name)>"
+        }
+    }
+
+    /// The images.
+    static let isImage = comparison("like", property: "d:getcontenttype", literal: "image/%")
+    /// The favourites.
+    static let isFavourite = comparison("eq", property: "oc:favorite", literal: "yes")
+    /// The property of the capture date, in seconds since 1970.
+    static let dateTaken = "nc:metadata-photos-original_date_time"
+    /// The property of the time of the last change of a file.
+    static let modified = "d:getlastmodified"
+
+    /// A comparison of the capture date.
+    static func taken(_ name: String, _ seconds: Int64) -> DAVCondition {
+        comparison(name, property: dateTaken, literal: "\(seconds)")
+    }
+
+    /// A comparison of the time of the last change.
+    static func modified(_ name: String, _ seconds: Int64) -> DAVCondition {
+        comparison(
+            name, property: modified,
+            literal: CalendarTime(seconds: max(0, seconds)).rfc3339)
+    }
+}

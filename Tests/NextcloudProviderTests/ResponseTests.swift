@@ -1,0 +1,201 @@
+import Foundation
+import Logging
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import NextcloudProvider
+
+/// Tests of errors, invalid responses and logins.
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct ResponseTests {
+    private func error(
+        _ response: HTTPResponse, _ call: (NextcloudSession) async throws -> Void
+    ) async -> ProviderError? {
+        await #expect(throws: ProviderError.self) {
+            try await call(ScriptedSession(responding: response).session)
+        }
+    }
+
+    private func pageError(_ response: HTTPResponse) async -> ProviderError? {
+        await error(response) { _ = try await $0.fetchPage(SourceID("all"), from: nil) }
+    }
+
+    @Test func `maintenance, throttling and an untrusted address are explained`() async throws {
+        let maintenance = await pageError(
+            HTTPResponse(
+                status: 503, headers: ["X-Nextcloud-Maintenance-Mode": "1", "Retry-After": "120"],
+                url: ""))
+        #expect(
+            maintenance == .failed("cloud.example is in maintenance mode; try again later."))
+        #expect(
+            await pageError(HTTPResponse(status: 429, url: "")) == .rateLimited(until: nil))
+        let limited = await pageError(
+            HTTPResponse(status: 429, headers: ["Retry-After": "60"], url: ""))
+        #expect(
+            limited == .rateLimited(until: Timestamp(secondsSince1970: 1_785_592_500)))
+        let untrusted = await pageError(
+            .json(
+                "<!DOCTYPE html><h2>Access through untrusted domain</h2> trusted domain",
+                status: 400, ["Content-Type": "text/html"]))
+        #expect(untrusted.map { "\($0)".contains("trusted_domains") } == true)
+        #expect(await pageError(HTTPResponse(status: 401, url: "")) == .unauthorized)
+        let failure = await pageError(HTTPResponse(status: 502, url: ""))
+        #expect(failure == .failed("cloud.example failed with status 502; try again later."))
+    }
+
+    @Test(arguments: [
+        "", "{}", "<html><body>Welcome</body></html>", "<!DOCTYPE html><p>", "<a/>",
+        "<d:multistatus xmlns:d=\"DAV:\">", "<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>",
+    ])
+    func `another document is an invalid response`(body: String) async throws {
+        for status in [200, 207] {
+            let error = await pageError(.json(body, status: status))
+            #expect(error.map { "\($0)".contains("invalid response") } == true)
+        }
+    }
+
+    @Test(arguments: [
+        "//evil.test/a.jpg", "http://evil.test/a.jpg", "a.jpg", "/a/../b.jpg", "/a b.jpg", "",
+        "/a.jpg?x=1", "/a#b",
+    ])
+    func `a file with an invalid path is left out`(path: String) async throws {
+        let session = ScriptedSession(responding: .json(Self.document(path: path), status: 207))
+            .session
+        #expect(try await session.fetchPage(SourceID("all"), from: nil).photos.isEmpty)
+    }
+
+    @Test func `properties of the wrong type are unknown`() async throws {
+        let session = ScriptedSession(
+            settings: ProviderSettings(["ShowLocation": "true"])
+        ) { _ in
+            .json(
+                Self.document(
+                    path: "/remote.php/dav/files/ada/a.jpg",
+                    """
+                    <d:getlastmodified>yesterday</d:getlastmodified><oc:favorite></oc:favorite>
+                    <nc:metadata-photos-size><width>-1</width><height>x</height></nc:metadata-photos-size>
+                    <nc:metadata-photos-original_date_time>99999999999999999999</nc:metadata-photos-original_date_time>
+                    <nc:metadata-photos-gps><latitude>91</latitude><longitude>nan</longitude></nc:metadata-photos-gps>
+                    <nc:metadata-blurhash>&lt;b&gt;</nc:metadata-blurhash>
+                    """), status: 207)
+        }.session
+        let page = try await session.fetchPage(SourceID("all"), from: nil)
+        let photo = try #require(page.photos.first)
+        #expect(photo.photo.created == nil && photo.photo.updated == nil)
+        #expect(photo.photo.width == nil && photo.photo.height == nil)
+        #expect(photo.photo.latitude == nil && photo.photo.longitude == nil)
+        #expect(photo.photo.blurHash == nil && !photo.hasLikeState)
+    }
+
+    nonisolated private static func document(path: String, _ properties: String = "") -> String {
+        """
+        <?xml version="1.0"?>
+        <d:multistatus xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns" xmlns:nc="http://nextcloud.org/ns">
+        <d:response><d:href>\(path)</d:href><d:propstat><d:prop><oc:fileid>7</oc:fileid>
+        <d:getcontenttype>image/jpeg</d:getcontenttype>\(properties)</d:prop>
+        <d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response></d:multistatus>
+        """
+    }
+
+    @Test(arguments: ["x", "1", "1:2:3", "a:b", "1:-2", "999999999999999:1"])
+    func `an invalid page token is a lost position`(token: String) async throws {
+        let session = ScriptedSession(responding: HTTPResponse(status: 500, url: "")).session
+        await #expect(throws: ProviderError.staleCursor) {
+            _ = try await session.fetchPage(SourceID("all"), from: token)
+        }
+    }
+
+    @Test(arguments: ["", "album:", "album:a/b", "album:..", "search:a", "all2", "shared:\n"])
+    func `an ID of no source is not accepted`(id: String) {
+        #expect(NextcloudSource(SourceID(id)) == nil)
+    }
+
+    // MARK: Logins
+
+    private func describe(
+        _ server: String, _ answer: @escaping ScriptedHTTP.Answer
+    ) async throws -> (PollingDescription, [String]) {
+        let http = ScriptedHTTP()
+        http.answer.update { $0 = answer }
+        let ports = SessionPorts(
+            http: http, settings: ProviderSettings(), logger: Logger(label: "test"))
+        let provider = NextcloudProvider()
+        let name = try provider.server(server, ports.settings)
+        let description = try await provider.describeLogin(name, ports)
+        return (description, http.requests.value.map(\.url))
+    }
+
+    @Test(arguments: [
+        ("cloud.example", "cloud.example", 1), ("https://Cloud.example/", "cloud.example", 1),
+        ("https://cloud.example:443/apps/files/?dir=/", "cloud.example", 1),
+        ("cloud.example/index.php/login", "cloud.example", 1),
+        ("cloud.example/s/abc", "cloud.example", 1),
+        ("cloud.example/nextcloud", "cloud.example/nextcloud", 1),
+        ("cloud.example/nextcloud/index.php/apps/photos", "cloud.example/nextcloud", 1),
+        ("cloud.example/nextcloud/unknown/page", "cloud.example/nextcloud", 3),
+        ("http://192.168.1.2:8080/nextcloud/", "http://192.168.1.2:8080/nextcloud", 1),
+    ])
+    func `the path of a server is found from the address of a page`(
+        text: String, name: String, requests: Int
+    ) async throws {
+        let base = (name.contains("://") ? name : "https://\(name)")
+        let (description, urls) = try await describe(text) { request in
+            request.url == base + "/status.php"
+                ? .json(#"{"installed":true,"maintenance":false,"version":"31.0.2.1"}"#)
+                : HTTPResponse(status: 404, url: request.url)
+        }
+        #expect(description.server == name)
+        #expect(description.startURL == base + "/index.php/login/v2")
+        #expect(description.revocation?.url == base + "/ocs/v2.php/core/apppassword")
+        #expect(description.revocation?.method == .delete)
+        #expect(description.revocation?.headers["OCS-APIRequest"] == "true")
+        #expect(urls.count == requests)
+        let access = try NextcloudProvider().access(ProviderSettings(), server: name)
+        let origin = try #require(WebAddress(base)?.origin)
+        #expect(access.keyOrigins == [origin] && access.namedOrigins == [origin])
+    }
+
+    @Test func `other software, maintenance and an incomplete installation are explained`()
+        async throws
+    {
+        let answers: [(ScriptedHTTP.Answer, String)] = [
+            ({ _ in .json("<html>", status: 404) }, "no Nextcloud server at cloud.example"),
+            ({ _ in .json("<html>") }, "no Nextcloud server at cloud.example"),
+            ({ _ in .json(#"{"installed":false}"#) }, "no Nextcloud server"),
+            ({ _ in .json(#"{"installed":true,"maintenance":true}"#) }, "maintenance mode"),
+            ({ _ in .json("trusted domain", status: 400) }, "trusted_domains"),
+            ({ _ in .json("", status: 502) }, "failed with status 502"),
+        ]
+        for (answer, text) in answers {
+            let error = await #expect(throws: ProviderError.self) {
+                _ = try await describe("cloud.example", answer)
+            }
+            #expect(error.map { "\($0)".contains(text) } == true, "\(String(describing: error))")
+        }
+    }
+
+    @Test(arguments: [" ", "ftp://cloud.example", "cloud example", "https://a:b@cloud.example"])
+    func `an invalid address is rejected`(text: String) {
+        #expect(throws: ProviderError.self) {
+            try NextcloudProvider().server(text, ProviderSettings())
+        }
+    }
+
+    @Test func `the identity is the ID of the user, not the login name`() async throws {
+        let http = ScriptedHTTP()
+        http.answer.update { answer in
+            answer = { _ in
+                .json(#"{"ocs":{"meta":{},"data":{"id":"ada","display-name":"Ada"}}}"#)
+            }
+        }
+        let ports = SessionPorts(
+            http: http, settings: ProviderSettings(), logger: Logger(label: "test"))
+        let found = try await NextcloudProvider().identify(
+            AccountIdentity(username: "ada@mail.example", server: "cloud.example/a"), ports)
+        #expect(
+            found
+                == AccountIdentity(username: "ada", server: "cloud.example/a", userID: "ada"))
+        #expect(http.requests.value.first?.headers["OCS-APIRequest"] == "true")
+    }
+}

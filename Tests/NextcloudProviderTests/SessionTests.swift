@@ -1,0 +1,226 @@
+import Foundation
+import NextcloudSimulator
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import NextcloudProvider
+
+/// Tests of the session at simulated servers of each version.
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct SessionTests {
+    @Test(arguments: Version.allCases)
+    func `every source has its photos in order at each version`(version: Version) async throws {
+        let fixture = try SimulatedSession(version, path: "/nextcloud", photoCount: 250)
+        let (server, session) = (fixture.server, fixture.session)
+        #expect(try await fixture.walk("all") == server.photos)
+        let liked = [7, 80, 240].map { server.photos[$0] }
+        for id in liked.shuffled() {
+            #expect(try await session.setLiked(PhotoID(id), true) == nil)
+        }
+        #expect(server.likes(of: "ada") == Set(liked))
+        #expect(try await fixture.walk("likes") == liked)
+        server.addAlbum("Alps & sea: 2026", Array(server.photos.prefix(30)))
+        server.addAlbum("Trip (bob)", Array(server.photos.suffix(3)), isShared: true)
+        let sources = try await session.sources()
+        #expect(
+            sources.map(\.id.text) == [
+                "all", "likes", "memories", "album:Alps & sea: 2026", "shared:Trip (bob)",
+            ])
+        #expect(sources[3].count == 30)
+        #expect(sources[3].cover?.text == server.photos[0])
+        #expect(
+            try await fixture.walk("album:Alps & sea: 2026") == Array(server.photos.prefix(30)))
+        #expect(try await fixture.walk("shared:Trip (bob)") == Array(server.photos.suffix(3)))
+        #expect(try await session.setLiked(PhotoID(liked[0]), false) == nil)
+        #expect(server.likes(of: "ada") == Set(liked.dropFirst()))
+    }
+
+    @Test(arguments: [Version.v31, .v28, .v27], [true, false])
+    func `photos with one time are neither repeated nor skipped`(
+        version: Version, isDated: Bool
+    ) async throws {
+        let fixture = try SimulatedSession(version, photoCount: 0)
+        let server = fixture.server
+        let base = Moment(1_750_000_000)
+        for number in 0..<1300 {
+            server.publish {
+                // 700 photos have one time, the others have 6 in each second.
+                let time = number < 700 ? base : base + (number - 1000) / 6
+                $0.modified = time
+                $0.taken = version == .v27 || !isDated ? nil : time
+            }
+        }
+        let found = try await fixture.walk("all")
+        #expect(found.count == 1300)
+        #expect(found == server.photos)
+    }
+
+    @Test func `files without metadata are merged by their time`() async throws {
+        let fixture = try SimulatedSession(photoCount: 0)
+        let server = fixture.server
+        let base = Moment(1_750_000_000)
+        // 500 old photos were uploaded after 390 of 500 new files that have no metadata.
+        for number in 0..<500 {
+            server.publish {
+                $0.modified = base + 10_000 + number
+                $0.taken = base + -number * 50
+            }
+        }
+        for number in 0..<500 {
+            server.publish {
+                $0.modified = base + -number * 40
+                $0.taken = number < 390 ? nil : base + -number * 30
+            }
+        }
+        #expect(try await fixture.walk("all") == server.photos)
+        server.version = .v28
+        let other = try SimulatedSession(.v28, photoCount: 0)
+        for number in 0..<500 {
+            other.server.publish {
+                $0.modified = base + 10_000 + number
+                $0.taken = base + -number * 50
+            }
+        }
+        #expect(try await other.walk("all") == other.server.photos)
+    }
+
+    @Test func `a walk is not disturbed by photos that arrive or disappear`() async throws {
+        let fixture = try SimulatedSession(photoCount: 400)
+        let before = fixture.server.photos
+        var count = 0
+        let found = try await fixture.walk("all") { server in
+            count += 1
+            server.publish()
+            server.delete(before[count])
+        }
+        #expect(found.filter(before.contains) == before)
+        #expect(Set(found).count == found.count)
+        #expect(fixture.session.hasStablePageTokens)
+    }
+
+    @Test func `memories are the photos of today in earlier years`() async throws {
+        let fixture = try SimulatedSession(photoCount: 3)
+        let server = fixture.server
+        let today = LocalDay(.now)
+        func taken(_ years: Int, _ seconds: Int) -> String {
+            let day = Moment(
+                year: today.year - years, month: today.month, day: today.day)
+            return "\(server.publish { $0.taken = day + seconds }.id)"
+        }
+        let late = taken(1, 86_399)
+        let early = taken(1, 0)
+        let old = taken(12, 40_000)
+        _ = (taken(1, -1), taken(2, 86_400), taken(0, 100))
+        // The date of a file is no capture date.
+        server.publish {
+            $0.modified = Moment(year: today.year - 3, month: today.month, day: today.day)
+            $0.taken = nil
+        }
+        #expect(try await fixture.walk("memories") == [late, early, old])
+        server.version = .v27
+        #expect(try await SimulatedSession(.v27).walk("memories").isEmpty)
+    }
+
+    @Test func `a photo has its properties, and its place only if the user wants that`()
+        async throws
+    {
+        for shows in [false, true] {
+            let fixture = try SimulatedSession(
+                path: "/cloud", photoCount: 0,
+                settings: ProviderSettings(["ShowLocation": "\(shows)"]))
+            let file = fixture.server.publish {
+                $0.path = "Photos/2026 Été/Fog <1>.jpg"
+                ($0.latitude, $0.longitude) = (46.5, 7.9)
+                $0.taken = Moment(1_750_000_000)
+            }
+            let photo = try await fixture.session.fetchPhoto(PhotoID("\(file.id)"))
+            #expect(photo.photo.created == Timestamp(secondsSince1970: 1_750_000_000))
+            #expect(
+                photo.photo.updated
+                    == Timestamp(secondsSince1970: Int64(file.modified.secondsSince1970)))
+            #expect(photo.photo.title == "Fog <1>")
+            #expect(photo.photo.width == 640 && photo.photo.height == 480)
+            #expect(photo.photo.camera == "FUJIFILM X-T5")
+            #expect(photo.photo.blurHash == "LEHV6nWB2yk8pyo0adR*.7kCMdnj")
+            #expect(photo.photo.mediaType == "image/jpeg")
+            #expect(photo.photo.url == "\(fixture.server.url)/index.php/f/\(file.id)")
+            #expect(photo.photo.latitude == (shows ? 46.5 : nil))
+            #expect(!photo.photo.isLiked && photo.hasLikeState)
+            let thumb = try #require(photo.images[.thumb])
+            #expect(thumb.hasPrefix("\(fixture.server.url)/index.php/core/preview?fileId="))
+            #expect(thumb.contains("&x=256&y=256&a=1"))
+            #expect(fixture.session.downloadAddress(photo) == photo.images[.full])
+            // The addresses are those of images.
+            for url in Set(photo.images.values) {
+                let response = try await fixture.session.imageClient.send(HTTPRequest(.get, url))
+                #expect(
+                    response.status == 200 && response.body.starts(with: [0xff, 0xd8]), "\(url)")
+            }
+        }
+    }
+
+    @Test func `other formats are drawn by the server, and files without image are left out`()
+        async throws
+    {
+        let fixture = try SimulatedSession(photoCount: 0)
+        let raw = fixture.server.publish { $0.mediaType = "image/heic" }
+        let plain = fixture.server.publish { $0.hasPreview = false }
+        fixture.server.publish { $0.mediaType = "image/svg+xml" }
+        fixture.server.publish { $0.mediaType = "video/mp4" }
+        fixture.server.publish {
+            $0.mediaType = "image/x-dcraw"
+            $0.hasPreview = false
+        }
+        let page = try await fixture.session.fetchPage(SourceID("all"), from: nil)
+        #expect(page.photos.map(\.photo.id.text) == ["\(plain.id)", "\(raw.id)"])
+        #expect(page.photos[0].images.keys.sorted { $0.rawValue < $1.rawValue } == [.full])
+        #expect(page.photos[1].photo.mediaType == nil)
+        #expect(page.photos[1].images[.full]?.contains("&x=4096&") == true)
+        #expect(
+            fixture.session.downloadAddress(page.photos[1])?.contains("/remote.php/dav/files/ada/")
+                == true)
+    }
+
+    @Test func `the profile has the name, the page and the avatar of the user`() async throws {
+        let fixture = try SimulatedSession(path: "/cloud")
+        fixture.server.addUser("ada") {
+            $0.displayName = "Ada Lovelace"
+            $0.biography = "One.\nTwo."
+        }
+        let profile = try await fixture.session.profile()
+        #expect(profile.username == "ada" && profile.userID == "ada")
+        #expect(profile.name == "Ada Lovelace" && profile.bio == "One.\nTwo.")
+        #expect(profile.location == "Bergen")
+        #expect(profile.url == "\(fixture.server.url)/index.php/u/ada")
+        let avatar = try await fixture.session.imageClient.send(
+            HTTPRequest(.get, profile.avatarURL))
+        #expect(avatar.status == 200)
+    }
+
+    @Test func `a like of a missing, protected or moved photo`() async throws {
+        let fixture = try SimulatedSession()
+        let (server, session) = (fixture.server, fixture.session)
+        for id in ["1", "x", "007", "-5", ""] {
+            await #expect(throws: ProviderError.self) {
+                _ = try await session.setLiked(PhotoID(id), true)
+            }
+        }
+        let id = server.photos[3]
+        server.change(id) { $0.isProtected = true }
+        let error = await #expect(throws: ProviderError.self) {
+            _ = try await session.setLiked(PhotoID(id), true)
+        }
+        guard case .refused = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        server.change(id) {
+            $0.isProtected = false
+            $0.path = "Elsewhere/100% new & old.jpg"
+        }
+        _ = try await session.setLiked(PhotoID(id), true)
+        #expect(server.likes(of: "ada") == [id])
+        #expect(server.likes(of: "bob") == [])
+    }
+}

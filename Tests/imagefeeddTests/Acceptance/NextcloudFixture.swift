@@ -1,0 +1,129 @@
+import BusAPI
+import DBus
+import NextcloudSimulator
+import TestSupport
+import Testing
+
+/// The daemon with a simulated Nextcloud server.
+@MainActor
+final class NextcloudFixture: SecretFixture {
+    let provider: String
+    let server: SimulatedNextcloud
+    let client: TestClient
+    var daemon: RunningDaemon
+
+    init(
+        place: UnsplashFixture.Place = .daemon, _ version: Version = .v31, path: String = "",
+        photoCount: Int = 45
+    ) async throws {
+        provider = place == .daemon ? "nextcloud" : "cloud"
+        server = try SimulatedNextcloud.start(version, path: path, photoCount: photoCount)
+        for user in ["ada", "bob"] { server.addUser(user) }
+        try PrivateBus.current.directory.write(
+            "[Provider \(provider)]\nAllowLoopback=\(place == .plugin)\n",
+            to: "home/.config/imagefeed/imagefeed.conf")
+        if place == .plugin {
+            try HostedProvider.install("nextcloud-plugin", Self.manifest, id: provider)
+        }
+        daemon = try await RunningDaemon(Self.arguments)
+        client = try TestClient()
+    }
+
+    private static let manifest = """
+        [Provider]
+        Id=cloud
+        Name=Nextcloud
+        Exec=./cloud/cloud
+        Capabilities=feed;like;profile;albums;
+        DefaultSource=all
+        Sources=all;likes;memories;album:*;shared:*;
+        LastingPlaces=true
+
+        [Authentication]
+        Type=polling
+        """
+
+    func accountID(_ user: String) -> String {
+        HostedProvider.accountID(provider, "\(user)@\(server.url)")
+    }
+
+    /// Starts a login.
+    ///
+    /// - Returns: The login, and the address for the browser.
+    func startLogin(
+        at address: String? = nil, _ more: [LoginOption: Variant] = [:]
+    ) async throws -> (login: LoginClient, url: String) {
+        let options = more.merging([.server: .string(address ?? server.url)]) { $1 }
+        let login = client.service.login(
+            try await client.service.manager.login(provider, options))
+        let url = Observed("")
+        let watch = try await login.watch { changes in
+            if let text = changes["AuthorizationUrl"]?.string { url.update { $0 = text } }
+        }
+        let known = try await login.properties()["AuthorizationUrl"]?.string ?? ""
+        if !known.isEmpty { url.update { $0 = known } }
+        let text = try await url.wait { $0.isEmpty ? nil : $0 }
+        withExtendedLifetime(watch) {}
+        return (login, text)
+    }
+
+    @discardableResult
+    func logIn(_ user: String) async throws -> AccountClient {
+        try await logIn(user, at: nil)
+    }
+
+    /// Logs a user in with the browser.
+    @discardableResult
+    func logIn(
+        _ user: String, at address: String?, _ more: [LoginOption: Variant] = [:]
+    ) async throws -> AccountClient {
+        let (login, url) = try await startLogin(at: address, more)
+        #expect(server.confirm(url, as: user))
+        let account = client.service.account(try await login.wait())
+        try await wait(account, "ready", of: .profile)
+        return account
+    }
+
+    var service: any SimulatedService { server }
+    var feed: [String] { server.photos }
+    func publish() -> String { "\(server.publish().id)" }
+    func delete(_ photo: String) { server.delete(photo) }
+    func likes(of user: String) -> Set<String> { server.likes(of: user) }
+
+    var requestsOfAPI: [RecordedRequest] {
+        server.requests().filter {
+            let isFile = $0.method == "GET" && $0.path.contains("/remote.php/dav/")
+            return !isFile && !$0.path.contains("/preview") && !$0.path.contains("/avatar/")
+                && !$0.path.contains("/login/v2")
+        }
+    }
+
+    func pattern(_ endpoint: Endpoint) -> RequestPattern {
+        switch endpoint {
+        case .feed: "SEARCH /remote.php/dav/"
+        case .like: "PROPPATCH /remote.php/dav/files/*/*/*"
+        case .user: "GET /ocs/v2.php/cloud/user"
+        case .token: "POST /index.php/login/v2/poll"
+        case .revocation: "DELETE /ocs/v2.php/core/apppassword"
+        case .images: "GET /index.php/core/preview"
+        }
+    }
+
+    func exhaust() {
+        for pattern in [
+            "/remote.php/dav/", "/remote.php/dav/*/*/*/*", "/remote.php/dav/*/*/*",
+            "/ocs/v2.php/*/*",
+        ] as [RequestPattern] {
+            server.fail(pattern, .textStatus(429, ""))
+        }
+    }
+
+    func revokeTokens(of user: String) { server.revokeAll(of: user) }
+
+    var tokens: Set<String> {
+        Set(
+            server.requests().compactMap { $0["Authorization"] }.compactMap {
+                $0.split(separator: " ").last.map(String.init)
+            })
+    }
+}

@@ -1,0 +1,141 @@
+import BusAPI
+import DBus
+import Foundation
+import NextcloudSimulator
+import TestSupport
+import Testing
+
+/// Tests of the daemon with simulated Nextcloud servers.
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+struct NextcloudTests {
+    @Test(arguments: [UnsplashFixture.Place.daemon, .plugin])
+    func `a login stores a password that no message has, and a logout revokes it`(
+        place: UnsplashFixture.Place
+    ) async throws {
+        let recording = try await BusRecording()
+        let fixture = try await NextcloudFixture(place: place, path: "/nextcloud")
+        let server = fixture.server
+        let (login, url) = try await fixture.startLogin(at: server.url + "/index.php/apps/files/")
+        #expect(url.hasPrefix("\(server.url)/index.php/login/v2/flow/"))
+        #expect(try await login.properties()["State"] == .string("waiting"))
+        try await server.waitForReplies("POST /nextcloud/index.php/login/v2/poll")
+        #expect(try await login.properties()["State"] == .string("waiting"))
+        #expect(server.passwords.isEmpty)
+        server.confirm(url, as: "ada")
+        let ada = fixture.client.service.account(try await login.wait())
+        #expect(ada.path == ServiceName.accounts.appending(fixture.accountID("ada")))
+        #expect(try await fixture.ids(ada).count == 30)
+        let password = try #require(server.passwords.first)
+        let field = Data(password.utf8).base64EncodedString()
+        #expect(
+            server.requests("SEARCH /nextcloud/remote.php/dav/").allSatisfy {
+                $0["Authorization"] == "Basic \(field)"
+            })
+        // The login itself carries no credentials.
+        #expect(
+            server.requests().filter { $0.path.contains("/login/v2") }.allSatisfy {
+                $0["Authorization"] == nil
+            })
+
+        // The password remains valid after a restart.
+        try await fixture.daemon.stop()
+        try await fixture.start()
+        try await fixture.wait(ada, "ready")
+        #expect(try await ada.refresh("") == 0)
+
+        // Another login of the user replaces the password, which is then revoked.
+        #expect(try await fixture.logIn("ada").path == ada.path)
+        try await server.waitForReplies("DELETE /nextcloud/ocs/v2.php/core/apppassword")
+        let second = try #require(server.passwords.first)
+        #expect(server.passwords == [second] && second != password)
+        #expect(try await ada.refresh("") == 0)
+        try await ada.logout()
+        try await server.waitForReplies("DELETE /nextcloud/ocs/v2.php/core/apppassword", count: 2)
+        #expect(server.passwords.isEmpty)
+        let secrets = [password, second].flatMap {
+            [String($0.dropFirst(4)), Data($0.utf8).base64EncodedString()]
+        }
+        try await fixture.expectNoTrace(of: "ada", secrets)
+        let (bus, log) = (
+            try await recording.text(), fixture.daemon.process.standardError.value.text
+        )
+        for secret in secrets { #expect(!bus.contains(secret) && !log.contains(secret)) }
+        #expect(server.requests(on: .unrelated).isEmpty)
+        try await fixture.daemon.stop()
+    }
+
+    @Test func `failures of the server and the network while the user confirms are tolerated`()
+        async throws
+    {
+        let fixture = try await NextcloudFixture()
+        let server = fixture.server
+        server.fail(fixture.pattern(.token), .htmlPage, times: 1)
+        let (login, url) = try await fixture.startLogin()
+        try await server.waitForReplies(fixture.pattern(.token))
+        server.confirm(url, as: "ada")
+        let path = try await login.wait()
+        #expect(path == ServiceName.accounts.appending(fixture.accountID("ada")))
+        try await fixture.daemon.stop()
+    }
+
+    @Test
+    func `a cancelled login sends no more polls, and an address of another origin is refused`()
+        async throws
+    {
+        let fixture = try await NextcloudFixture()
+        let server = fixture.server
+        let (cancelled, _) = try await fixture.startLogin()
+        async let end = errorReply { _ = try await cancelled.wait() }
+        try await cancelled.cancel()
+        #expect(await end?.name == ServiceError.cancelled.name)
+        let polls = server.requests(fixture.pattern(.token)).count
+
+        server.namedOrigin = "https://cloud.example"
+        let login = fixture.client.service.login(
+            try await fixture.client.service.manager.login(
+                fixture.provider, [.server: .string(server.url)]))
+        let failure = try #require(await errorReply { _ = try await login.wait() })
+        #expect(failure.name == ServiceError.serviceFailed.name)
+        #expect(failure.message.contains("https://cloud.example"), "\(failure.message)")
+        #expect(server.requests(fixture.pattern(.token)).count == polls)
+
+        server.isInMaintenance = true
+        server.namedOrigin = nil
+        let third = fixture.client.service.login(
+            try await fixture.client.service.manager.login(
+                fixture.provider, [.server: .string(server.url)]))
+        let reply = try #require(await errorReply { _ = try await third.wait() })
+        #expect(reply.message.contains("maintenance mode"), "\(reply.message)")
+        await expectError(ServiceError.notSupported.name) {
+            _ = try await fixture.client.service.manager.login(
+                fixture.provider, [.server: .string(server.url), .manual: .bool(true)])
+        }
+        try await fixture.daemon.stop()
+    }
+
+    @Test func `two servers and two users are separate accounts`() async throws {
+        let fixture = try await NextcloudFixture()
+        let other = try SimulatedNextcloud.start(.v28, path: "/cloud", seed: 2)
+        other.addUser("ada")
+        let ada = try await fixture.logIn("ada")
+        let bob = try await fixture.logIn("bob")
+        let (login, url) = try await fixture.startLogin(at: other.url)
+        other.confirm(url, as: "ada")
+        let remote = fixture.client.service.account(try await login.wait())
+        #expect(try await fixture.accounts().count == 3)
+        let own = "\(fixture.server.publish { $0.owner = "ada" }.id)"
+        #expect(try await fixture.walk(ada) == [own] + fixture.server.photos)
+        #expect(try await fixture.walk(bob) == fixture.server.photos)
+        #expect(try await fixture.walk(remote) == other.photos)
+        #expect(try await remote.like(other.photos[0]) == "done")
+        #expect(other.likes(of: "ada") == [other.photos[0]])
+        #expect(fixture.server.likes(of: "ada") == [])
+        // No server receives the password of another one.
+        #expect(
+            fixture.tokens.isDisjoint(
+                with: other.requests().compactMap { request in
+                    request["Authorization"]?.split(separator: " ").last.map(String.init)
+                }))
+        try await fixture.daemon.stop()
+    }
+}
