@@ -2,8 +2,10 @@ internal import CDBus
 internal import DailyProvider
 internal import ImmichProvider
 internal import MastodonProvider
+internal import NextcloudProvider
 internal import ProviderKit
 internal import UnsplashProvider
+internal import XML
 
 @testable import Configuration
 @testable import DBus
@@ -30,17 +32,36 @@ let parsers: [String: Parser] = [
     "manifest": readManifest,
     "mastodon": { callProvider(MastodonProvider(), ["home", "tag:a"], $0) },
     "message": readMessage,
+    "nextcloud": {
+        callProvider(NextcloudProvider(), nextcloudSources, $0, server: "cloud.example/a")
+    },
     "plugin-message": readPluginMessage,
     "redirect": readRedirect,
     "response-head": readResponseHead,
     "text": readText,
     "token": readToken,
+    "xml": readXML,
     "unsplash": { callProvider(UnsplashProvider(), ["editorial", "search:a"], $0) },
 ]
 
 private let immichSources = [
     "all", "likes", "memories", "search:a", "album:00000000-0000-4000-8000-000000000001",
 ]
+
+private let nextcloudSources = ["all", "likes", "memories", "album:a", "shared:a"]
+
+/// Parses a document. Elements and texts are limited.
+@MainActor private func readXML(_ bytes: [UInt8]) {
+    guard let root = try? XMLDocument.parse(bytes) else { return }
+    func check(_ element: XMLElement, _ depth: Int) {
+        precondition(depth <= XMLLimits().depth)
+        precondition(element.text.utf8.count <= 3 * XMLLimits().textBytes)
+        let escaped = "<a>\(element.text.escapedForXML)</a>"
+        precondition((try? XMLDocument.parse(Array(escaped.utf8)))?.text == element.text)
+        for child in element.children { check(child, depth + 1) }
+    }
+    check(root, 1)
+}
 
 @MainActor private func readConfiguration(_ bytes: [UInt8]) {
     let before = KeyFile(String(decoding: bytes, as: UTF8.self))
