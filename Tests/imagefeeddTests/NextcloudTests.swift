@@ -113,6 +113,41 @@ struct NextcloudTests {
         try await fixture.daemon.stop()
     }
 
+    @Test func `a session at the terminal works, and its logout deletes the app password`()
+        async throws
+    {
+        let fixture = try await NextcloudFixture(path: "/nextcloud")
+        let server = fixture.server
+        let unnamed = try await Terminal.run("login", "nextcloud", "--no-browser")
+        #expect(unnamed.exit == .code(64) && unnamed.error.contains("--server"))
+        let login = try Terminal.start(
+            ["login", "nextcloud", "--server", server.url, "--no-browser"])
+        let address = try await login.firstLine()
+        #expect(server.confirm(address, as: "ada"))
+        let loggedIn = try await login.result()
+        #expect(loggedIn.exit == .code(0), "\(loggedIn.error)")
+        let id = fixture.accountID("ada")
+        #expect(loggedIn.output == "\(address)\n\(id)\n")
+        let photo = "\(id)/\(server.photos[2])"
+        let feed = try await Terminal.run("feed", "--count", "5")
+        #expect(feed.output.contains(photo), "\(feed.error)")
+        let like = try await Terminal.run("like", photo)
+        #expect(like.output == "\(photo)\tliked\tdone\n", "\(like.error)")
+        #expect(server.likes(of: "ada") == [server.photos[2]])
+        let file = try PrivateBus.current.directory.appending("photo.jpg")
+        let download = try await Terminal.run("download", photo, "--output", file)
+        #expect(download.exit == .code(0), "\(download.error)")
+        #expect(try Data(contentsOf: URL(filePath: file)).starts(with: fixture.imageBeginning))
+        #expect(server.requests("GET /nextcloud/remote.php/dav/files/ada/Photos/*").count == 1)
+        // VIEW
+        #expect(server.passwords.count == 1)
+        let logout = try await Terminal.run("logout", "--yes")
+        #expect(logout.exit == .code(0), "\(logout.error)")
+        try await server.waitForReplies("DELETE /nextcloud/ocs/v2.php/core/apppassword")
+        #expect(server.passwords.isEmpty)
+        try await fixture.daemon.stop()
+    }
+
     @Test func `two servers and two users are separate accounts`() async throws {
         let fixture = try await NextcloudFixture()
         let other = try SimulatedNextcloud.start(.v28, path: "/cloud", seed: 2)

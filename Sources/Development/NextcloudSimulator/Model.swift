@@ -62,6 +62,6 @@ package struct SimulatedAlbum: Sendable {
 struct LoginFlow: Sendable {
     let pollToken: String
     let loginToken: String
-    /// The user who has confirmed; nil until then.
+    /// The ID of the user after the confirmation; nil until then.
     var user: String?
 }

@@ -17,7 +17,8 @@ package struct ServerState: SimulatedState {
     var favourites: [String: Set<Int>] = [:]
     var albums: [SimulatedAlbum] = []
     package var faults = FaultPlan()
-    private var lastID = 100
+    /// Long numbers, so that a search for one finds no other data.
+    private var lastID = 4_815_162_300
     private var random: SeededRandom
 
     var now: Moment { Moment(time(nil)) }

@@ -91,7 +91,13 @@ struct Refusal {
     private func missing(_ subject: Subject) -> ProviderError {
         switch subject {
         case .photo(let id), .like(let id): Self.missing(id, server)
-        case .source(let id): .notFound("There is no source \(id.text.quoted) at \(server).")
+        case .source(let id):
+            switch NextcloudSource(id) {
+            case .album, .sharedAlbum, nil:
+                .notFound("There is no source \(id.text.quoted) at \(server).")
+            case .all, .likes, .memories:
+                Self.invalidResponse("status \(response.status)", server)
+            }
         case .albums, .user: Self.invalidResponse("status \(response.status)", server)
         }
     }

@@ -24,6 +24,7 @@ struct ServerDiscovery {
     /// Returns the server at an address, or at a path above it.
     ///
     /// - Parameter text: The address.
+    /// - Returns: The server.
     /// - Throws: ``ProviderError/notSupported(_:)`` if there is no server, ``ProviderError/failed(_:)`` during
     ///   maintenance; ``HTTPError``.
     func server(at text: String) async throws -> ServerAddress {

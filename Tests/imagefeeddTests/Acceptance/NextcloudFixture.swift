@@ -85,6 +85,8 @@ final class NextcloudFixture: SecretFixture {
     }
 
     var service: any SimulatedService { server }
+    /// Photos with and without a capture date are searched separately.
+    let requestsPerPage = 2
     var feed: [String] { server.photos }
     func publish() -> String { "\(server.publish().id)" }
     func delete(_ photo: String) { server.delete(photo) }

@@ -19,6 +19,7 @@ enum DAVBody {
     /// - Parameters:
     ///   - hasMetadata: True if the server has the properties of the app Photos, which came with version 28.
     ///   - showsLocation: True if the place is requested.
+    /// - Returns: The elements of the properties.
     static func properties(hasMetadata: Bool, showsLocation: Bool) -> String {
         var names = [
             "d:displayname", "d:getcontenttype", "d:getetag", "d:getlastmodified", "oc:fileid",
@@ -58,6 +59,7 @@ enum DAVBody {
     ///   - condition: The condition.
     ///   - order: The property by which the results are ordered, highest first; nil for any order.
     ///   - limit: The maximum number of results.
+    /// - Returns: The body.
     ///
     /// Source: RFC 5323 §2.
     static func search(
