@@ -54,7 +54,7 @@ extension String {
             case "'": escaped += "&#39;"
             case "\t", "\n", "\r": escaped += "&#\(scalar.value);"
             default:
-                if scalar.value >= 0x20, scalar.value & 0xfffe != 0xfffe {
+                if scalar.value >= 0x20, scalar.value | 1 != 0xffff {
                     escaped.unicodeScalars.append(scalar)
                 }
             }

@@ -98,6 +98,22 @@ struct ResponseTests {
         """
     }
 
+    @Test(arguments: [Int64.min, -62_167_219_201, 253_402_300_800, .max])
+    func `a time that is not possible is unknown`(seconds: Int64) async throws {
+        let session = ScriptedSession { _ in
+            .json(
+                Self.document(
+                    path: "/remote.php/dav/files/ada/a.jpg",
+                    "<nc:metadata-photos-original_date_time>\(seconds)</nc:metadata-photos-original_date_time>"
+                ), status: 207)
+        }.session
+        let page = try await session.fetchPage(SourceID("all"), from: nil)
+        #expect(page.photos.map(\.photo.created) == [nil])
+        await #expect(throws: ProviderError.staleCursor) {
+            _ = try await session.fetchPage(SourceID("all"), from: "\(seconds):1")
+        }
+    }
+
     @Test(arguments: ["x", "1", "1:2:3", "a:b", "1:-2", "999999999999999:1"])
     func `an invalid page token is a lost position`(token: String) async throws {
         let session = ScriptedSession(responding: HTTPResponse(status: 500, url: "")).session

@@ -77,7 +77,7 @@ struct XMLDocumentTests {
     }
 
     @Test func `escaped text is read unchanged`() throws {
-        let text = "<a href=\"x\" b='y'>&amp;\t\n\r ü 🏔</a>"
+        let text = "<a href=\"x\" b='y'>&amp;\t\n\r ü 🏔\u{1fffe}</a>"
         #expect(try parse("<b>\(text.escapedForXML)</b>").text == text)
         #expect("a\u{0}\u{1}\u{ffff}b".escapedForXML == "ab")
     }

@@ -139,7 +139,6 @@ struct NextcloudTests {
         #expect(download.exit == .code(0), "\(download.error)")
         #expect(try Data(contentsOf: URL(filePath: file)).starts(with: fixture.imageBeginning))
         #expect(server.requests("GET /nextcloud/remote.php/dav/files/ada/Photos/*").count == 1)
-        // VIEW
         #expect(server.passwords.count == 1)
         let logout = try await Terminal.run("logout", "--yes")
         #expect(logout.exit == .code(0), "\(logout.error)")

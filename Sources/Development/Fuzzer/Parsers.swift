@@ -40,8 +40,8 @@ let parsers: [String: Parser] = [
     "response-head": readResponseHead,
     "text": readText,
     "token": readToken,
-    "xml": readXML,
     "unsplash": { callProvider(UnsplashProvider(), ["editorial", "search:a"], $0) },
+    "xml": readXML,
 ]
 
 private let immichSources = [

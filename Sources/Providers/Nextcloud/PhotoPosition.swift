@@ -6,8 +6,11 @@ struct PhotoPosition: Hashable, Comparable, Sendable {
     let seconds: Int64
     let id: Int64
 
-    /// The position above all photos: the beginning of the year 2100. Cameras whose clock is later are ignored.
-    static let top = PhotoPosition(seconds: 4_102_444_800, id: 0)
+    /// The possible times: those of the years 0 to 9999.
+    static let times: Range<Int64> = -62_167_219_200..<253_402_300_800
+
+    /// The position above all photos.
+    static let top = PhotoPosition(seconds: times.upperBound - 1, id: .max)
 
     init(seconds: Int64, id: Int64) {
         self.seconds = seconds
@@ -20,7 +23,7 @@ struct PhotoPosition: Hashable, Comparable, Sendable {
     init?(_ text: String) {
         let parts = text.split(separator: ":").map { Int64($0) }
         guard parts.count == 2, let seconds = parts[0], let id = parts[1], id >= 0,
-            abs(seconds) <= Self.top.seconds * 100
+            Self.times.contains(seconds)
         else { return nil }
         self.init(seconds: seconds, id: id)
     }

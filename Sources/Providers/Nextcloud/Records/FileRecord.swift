@@ -46,9 +46,10 @@ struct FileRecord: Hashable, Sendable {
         func metadata(_ name: String) -> XMLElement? {
             own.child("metadata-" + name, in: Namespace.nextcloud)
         }
-        // Times of other centuries are those of cameras whose clock was never set.
         taken = metadata("photos-original_date_time").flatMap { Int64($0.text) }
-            .flatMap { abs($0) < 253_402_300_800 ? Timestamp(secondsSince1970: $0) : nil }
+            .flatMap {
+                PhotoPosition.times.contains($0) ? Timestamp(secondsSince1970: $0) : nil
+            }
         isFavourite = text("favorite", in: Namespace.ownCloud).map { $0 != "0" && $0 != "false" }
         hasPreview = text("has-preview", in: Namespace.nextcloud).map { $0 == "true" }
         let size = metadata("photos-size")
