@@ -127,6 +127,52 @@ struct ResponseTests {
         #expect(NextcloudSource(SourceID(id)) == nil)
     }
 
+    /// The random numbers of ``changed(_:_:)``, which are the same in each run.
+    private struct Generator: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return state ^ state >> 29
+        }
+    }
+
+    /// Returns a document with a few bytes changed, removed or repeated.
+    private static func changed(_ bytes: [UInt8], _ generator: inout Generator) -> [UInt8] {
+        var bytes = bytes
+        for _ in 0..<Int.random(in: 1...6, using: &generator) where bytes.count > 64 {
+            let start = Int.random(in: 0..<bytes.count - 32, using: &generator)
+            let end = start + Int.random(in: 1...32, using: &generator)
+            switch Int.random(in: 0..<4, using: &generator) {
+            case 0: bytes[start] = UInt8.random(in: 0...255, using: &generator)
+            case 1: bytes.removeSubrange(start..<end)
+            case 2: bytes.insert(contentsOf: bytes[start..<end], at: start)
+            default: bytes.replaceSubrange(start..<end, with: Array("-9223372036854775808".utf8))
+            }
+        }
+        return bytes
+    }
+
+    @Test(arguments: ["search.xml", "albums.xml", "error.xml", "user.json"])
+    func `changed documents result in photos or errors`(name: String) async throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        let example = Array(try Data(contentsOf: folder.appending(path: "Examples/\(name)")))
+        var generator = Generator(state: 7)
+        var photos = 0
+        for _ in 0..<1000 {
+            let body = Self.changed(example, &generator)
+            let session = ScriptedSession(settings: ProviderSettings(["ShowLocation": "true"])) {
+                HTTPResponse(status: $0.method == .get ? 200 : 207, body: body, url: $0.url)
+            }.session
+            photos += (try? await session.fetchPage(SourceID("all"), from: nil))?.photos.count ?? 0
+            _ = try? await session.fetchPage(SourceID("album:a"), from: "1750000000:7")
+            _ = try? await session.sources()
+            _ = try? await session.setLiked(PhotoID("117"), true)
+            _ = try? await session.profile()
+        }
+        #expect((photos > 0) == (name == "search.xml"))
+    }
+
     // MARK: Logins
 
     private func describe(

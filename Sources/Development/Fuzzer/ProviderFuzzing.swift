@@ -25,7 +25,7 @@ internal import ProviderKit
         if let photo = try? await likes.fetchPhoto(PhotoID("photo")) {
             _ = try? await likes.countDownload(photo)
         }
-        for photo in ["photo", "00000000-0000-4000-8000-000000000001", "2026-11-20-1007"] {
+        for photo in ["photo", "117", "00000000-0000-4000-8000-000000000001", "2026-11-20-1007"] {
             _ = try? await likes.fetchPhoto(PhotoID(photo))
             _ = try? await likes.setLiked(PhotoID(photo), true)
         }
