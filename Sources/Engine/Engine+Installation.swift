@@ -5,6 +5,7 @@ extension Engine {
     /// Adds a provider, or replaces another version of it. The sessions of its accounts are restarted.
     package func install(_ provider: any InstalledProvider) {
         let id = provider.info.id
+        let isReplaced = providers.contains { $0.info.id == id }
         if let index = providers.firstIndex(where: { $0.info.id == id }) {
             providers[index] = provider
             emit(.providerRemoved(id))
@@ -13,6 +14,11 @@ extension Engine {
         }
         emit(.providerAdded(provider))
         change(accountsOf: id, to: provider)
+        guard isReplaced else { return }
+        // Another version may offer likes.
+        for account in accounts.all where account.provider.info.id == id {
+            account.remote?.likes?.checkAvailabilityAgain()
+        }
     }
 
     /// Removes a provider. Its accounts remain known, show their cached photos, and report the reason in their state.

@@ -1,3 +1,4 @@
+import OAuth
 import ProviderKit
 import Storage
 import TestSupport
@@ -103,6 +104,28 @@ struct LikeRefusalTests {
         fixture.service.state.update { $0.likeError = ProviderError.notFound("No likes.") }
         #expect(try await fixture.account.setLiked("a.1", true) == .local)
         #expect(try await fixture.page().ids == ["a.1", "a.2"])
+    }
+
+    @Test func `a new login sends the likes that were denied`() async throws {
+        let fixture = try await ServiceFixture(["a", "b"])
+        try await fixture.waitForEvent("profile Ada")
+        _ = try await fixture.page()
+        fixture.service.state.update { $0.likeError = ProviderError.denied("The key may not.") }
+        #expect(try await fixture.account.setLiked("a", true) == .local)
+        fixture.service.state.update { $0.likeError = nil }
+        #expect(try await fixture.account.setLiked("b", true) == .local)
+        #expect(fixture.count("like b") == 0)
+        _ = try await fixture.engine.logins.completeLogin(
+            fixture.account.identity, fixture.service,
+            with: OAuthToken(
+                accessToken: Secret("new"), refreshToken: nil, scopes: [],
+                obtained: fixture.ports.time.value, expires: nil)
+        ) { true }
+        try await fixture.service.state.wait {
+            $0.requests.count { $0 == "like a" } == 2 && $0.requests.contains("like b") ? true : nil
+        }
+        try await poll { fixture.account.pendingLikes.isEmpty }
+        #expect(try await fixture.account.setLiked("a", false) == .done)
     }
 
     @Test func `the opposite of a like that is being refused succeeds`() async throws {

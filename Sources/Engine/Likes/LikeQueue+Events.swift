@@ -34,6 +34,8 @@ nonisolated extension LikeQueue {
         case observed(PhotoID, isLiked: Bool)
         /// A service without likes may have to be checked again.
         case availabilityCheckDue
+        /// The user logged in again, or the provider was replaced: a service without likes is checked again.
+        case availabilityUnknown
         /// A retry starts. If it fails, too, the next retry is later.
         case retryBegan
         case closed(Closing)

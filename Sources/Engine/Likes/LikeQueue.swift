@@ -216,11 +216,9 @@ nonisolated struct LikeQueue {
         case .cacheUpdated(let update, let result): return cacheUpdated(update, result, now)
         case .observed(let photo, let isLiked): return observed(photo, isLiked, now)
         case .availabilityCheckDue:
-            guard closing == nil, mayOfferLikesAgain(at: now), !localLikes.isEmpty,
-                !writes.contains(.resume), writing != .resume
-            else { return [] }
-            writes.append(.resume)
-            return advance(now)
+            guard mayOfferLikesAgain(at: now), !localLikes.isEmpty else { return [] }
+            return resume(now)
+        case .availabilityUnknown: return resume(now)
         case .retryBegan:
             if consecutiveFailures > 0 { consecutiveFailures += 1 }
             return []
@@ -319,6 +317,15 @@ nonisolated struct LikeQueue {
             effects = calls.filter(\.value.isUndecided).keys.sorted().flatMap { fail($0, error) }
         }
         return effects + advance(now)
+    }
+
+    /// Starts to turn the local likes into pending likes.
+    private mutating func resume(_ now: Timestamp) -> [Effect] {
+        guard !isLocal, closing == nil, unavailableSince != nil, !writes.contains(.resume),
+            writing != .resume
+        else { return [] }
+        writes.append(.resume)
+        return advance(now)
     }
 
     /// Turns local likes into pending likes, because the service may have likes again.

@@ -132,6 +132,16 @@ final class Likes {
     /// Sends the local likes, if a check of the service for likes is due.
     func checkAvailability() { handle(.availabilityCheckDue) }
 
+    /// Checks a service without likes again, because the user logged in or the provider was replaced. Sends the local
+    /// likes.
+    func checkAvailabilityAgain() {
+        Task {
+            // The records may show that the service has no likes.
+            try? await load()
+            handle(.availabilityUnknown)
+        }
+    }
+
     /// Records that a retry starts. If it fails, too, the next retry is later.
     func recordRetry() { handle(.retryBegan) }
 
@@ -227,6 +237,7 @@ final class Likes {
                 return try await session.setLiked(like.photo, like.isWanted)
             }
         }
+        if case .failure(ProviderError.denied(let reason)) = result { owner.likesDenied(reason) }
         handle(.sent(result))
     }
 
@@ -293,6 +304,8 @@ protocol LikesOwner: CachedFeedOwner {
 
     /// The number of consecutive failures changed.
     func likeFailuresChanged()
+    /// The service does not permit likes to the account.
+    func likesDenied(_ reason: String)
     /// The service may have counted a like before it was confirmed: only the service knows the number of likes.
     func likeCountDoubted()
 }

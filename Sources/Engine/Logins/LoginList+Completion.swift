@@ -42,6 +42,7 @@ extension LoginList {
                     }
                     guard isWanted() || wasLoggedIn else { throw CancellationError() }
                     if let token { known.remote?.adopt(token) }
+                    known.remote?.likes?.checkAvailabilityAgain()
                     account = known
                 } else {
                     account = try await accounts.add(id, identity, provider, held, while: isWanted)

@@ -1,3 +1,4 @@
+internal import Logging
 internal import ProviderKit
 
 // The events of the credentials, the cached feed and the likes.
@@ -70,6 +71,12 @@ extension RemoteService: LikesOwner, CredentialsOwner {
         let before = retryAt
         scheduleRetry()
         if retryAt != before { owner?.emit(.changed(.state)) }
+    }
+
+    func likesDenied(_ reason: String) {
+        ports.logger.warning(
+            "A service does not permit likes; they are stored locally",
+            metadata: ["account": "\(account)", "reason": "\(reason)"])
     }
 
     func likeCountDoubted() {
