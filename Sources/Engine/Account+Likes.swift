@@ -65,6 +65,9 @@ extension Account {
     private func likes() throws -> Likes {
         _ = try session()
         guard let likes = remote?.likes else {
+            if let unusable = provider as? UnusableProvider {
+                throw ProviderError.failed(unusable.condition.reason)
+            }
             throw EngineError.notSupported("\(provider.info.name) has no likes.")
         }
         return likes
