@@ -25,9 +25,10 @@ extension Engine {
             return nil
         }
         guard !current.isSubset(of: known) else { return nil }
+        let isKey = if case .key = provider.loginMethod { true } else { false }
         return
-            "The provider \(provider.info.name) was changed and would pass the token to other hosts or"
-            + " another program; log in again."
+            "The provider \(provider.info.name) was changed and would pass the \(isKey ? "key" : "token") to other"
+            + " hosts or another program; log in again."
     }
 
     /// Stores the recipients to which the user agreed with a login.

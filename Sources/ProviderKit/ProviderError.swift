@@ -44,7 +44,7 @@ extension ProviderError: CustomStringConvertible {
         case .staleCursor: "The position of the cursor was lost; start from the first page."
         case .storageFull: "The disk is full; free some space and try again."
         case .rateLimited: "The service limits requests; try again later."
-        case .unauthorized: "The service no longer accepts the login; log in again."
+        case .unauthorized: "The account requires a new login."
         }
     }
 }

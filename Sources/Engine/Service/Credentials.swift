@@ -211,7 +211,7 @@ final class Credentials: AccessTokens {
         // A login may have replaced it in the meantime.
         guard let token, token.accessToken.matches(refused) else { return }
         problem = .needsLogin(
-            reason: "The service no longer accepts the token; log in again.")
+            reason: "The service no longer accepts the login; log in again.")
     }
 
     func isIssued(_ token: Secret) -> Bool {

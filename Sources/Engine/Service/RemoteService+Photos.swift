@@ -76,11 +76,21 @@ extension RemoteService {
     func decorate(_ photo: Photo) -> Photo { likes?.decorate(photo) ?? photo }
 
     /// Runs `body` with the time limit of a call.
+    ///
+    /// - Throws: ``EngineError/needsLogin(_:)`` with the reason of the account's state if a new login is required; the
+    ///   other errors of `body`.
     func withCallTimeout<Value: Sendable>(
         _ body: @escaping @MainActor () async throws -> Value
     ) async throws -> Value {
-        try await withTimeLimit(Self.callTimeout, clock, in: calls, body) {
-            throw ProviderError.failed("The service did not respond in time; try again later.")
+        do {
+            return try await withTimeLimit(Self.callTimeout, clock, in: calls, body) {
+                throw ProviderError.failed("The service did not respond in time; try again later.")
+            }
+        } catch ProviderError.unauthorized {
+            guard case .needsLogin(let reason) = credentials.problem else {
+                throw ProviderError.unauthorized
+            }
+            throw EngineError.needsLogin(reason)
         }
     }
 }
