@@ -27,12 +27,12 @@ struct FeedCommand: AsyncParsableCommand {
     }
 
     @MainActor func run() async throws {
-        let client = try await ServiceSession().feed(accountOption).client
+        let (client, _, account) = try await ServiceSession().feed(accountOption)
         let walk = FeedWalk(
             source: sourceOption.source, firstCursor: cursor, limit: all ? nil : count ?? 30,
             isGrid: grid, isCombined: accountOption.combined,
             continuationHint: "There are more photos. List them with --count or --all.")
-        try await addingSourceHint(isCombined: accountOption.combined) {
+        try await addingSourceHint(account: account, isCombined: accountOption.combined) {
             try await walk.run(client, output)
         }
     }

@@ -11,8 +11,10 @@ struct RefreshCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let (client, _) = try await ServiceSession().feed(accountOption.account)
-        let count = try await addingSourceHint { try await client.refresh(sourceOption.source) }
+        let (client, account) = try await ServiceSession().feed(accountOption.account)
+        let count = try await addingSourceHint(account: account) {
+            try await client.refresh(sourceOption.source)
+        }
         try output.show(RefreshResult(count: count))
     }
 }

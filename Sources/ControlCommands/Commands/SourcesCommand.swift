@@ -11,7 +11,7 @@ struct SourcesCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let (client, defaultSource) = try await ServiceSession().feed(accountOption)
+        let (client, defaultSource, _) = try await ServiceSession().feed(accountOption)
         try output.show(
             SourceList(
                 sources: try await client.sources(), defaultSource: defaultSource))

@@ -68,19 +68,22 @@ extension CommandFailure {
     }
 }
 
-/// Runs `body`, and adds a hint to the error if the source does not exist.
+/// Runs `body`, and adds a hint to the error if the source does not exist, or if the account requires a login.
 ///
 /// - Parameters:
+///   - account: The account; nil for the combined account.
 ///   - isCombined: True for a source of the combined account.
 ///   - body: A request for a source.
 /// - Returns: The result of `body`.
-/// - Throws: ``CommandFailure`` if the source does not exist; other errors of `body` unchanged.
+/// - Throws: ``CommandFailure`` with a hint; other errors of `body` unchanged.
 @MainActor
 func addingSourceHint<Value>(
-    isCombined: Bool = false, _ body: () async throws -> Value
+    account: AccountRecord? = nil, isCombined: Bool = false, _ body: () async throws -> Value
 ) async throws -> Value {
     do {
         return try await body()
+    } catch let error as BusError where error.isReply(.needsLogin) {
+        throw CommandFailure(error, advice: account?.loginAdvice)
     } catch let error as BusError where error.isReply(.notFound) {
         throw CommandFailure(
             error,

@@ -32,17 +32,17 @@ struct ServiceSession {
     /// Finds a logged-in account or the combined account.
     ///
     /// - Parameter option: The options of the command.
-    /// - Returns: The client and the default source, if it is known.
+    /// - Returns: The client, the default source, if it is known, and the account, unless it is the combined one.
     /// - Throws: ``CommandFailure`` if there is no such account, or if no account is logged in.
     func feed(
         _ option: CombinedAccountOption
-    ) async throws -> (client: AccountClient, defaultSource: String?) {
+    ) async throws -> (client: AccountClient, defaultSource: String?, account: AccountRecord?) {
         guard option.combined else {
             let (client, account) = try await feed(option.accountOption.account)
-            return (client, account.defaultSource)
+            return (client, account.defaultSource, account)
         }
         let feed = try await snapshot().combinedFeed()
-        return (client.combined, feed["DefaultSource"]?.string)
+        return (client.combined, feed["DefaultSource"]?.string, nil)
     }
 
     /// Finds the photo of a photo argument.
