@@ -35,16 +35,20 @@ struct LikeResult: Renderable {
 
     /// Explains an outcome other than `done`.
     ///
-    /// - Parameter provider: The display name of the provider.
+    /// - Parameters:
+    ///   - provider: The display name of the provider.
+    ///   - problem: The reason why the provider or the account cannot be used; nil if it can be used.
     /// - Returns: A message for standard error; nil for `done` and unknown outcomes.
-    func message(provider: String) -> String? {
-        switch LikeOutcome(rawValue: outcome) {
+    func message(provider: String, problem: String? = nil) -> String? {
+        let change = liked ? "like" : "unlike"
+        return switch LikeOutcome(rawValue: outcome) {
         case .done, nil: nil
         case .queued:
-            "\(provider) is offline or limits requests. "
-                + "The \(liked ? "like" : "unlike") is queued and will be sent later."
+            "\(problem ?? "\(provider) has not confirmed the \(change).") "
+                + "The \(change) is queued and will be sent later."
         case .local:
-            "\(provider) does not support likes. The \(liked ? "like" : "unlike") is stored on this computer only."
+            "\(provider) does not support likes, or does not permit them to this account. "
+                + "The \(change) is stored on this computer, and is sent again within a day."
         }
     }
 }

@@ -12,7 +12,8 @@ func changeLike(
     of argument: PhotoArgument, _ output: OutputOptions,
     _ change: (AccountClient, String) async throws -> (liked: Bool, outcome: String)
 ) async throws {
-    let photo = try await ServiceSession().photo(argument)
+    let session = try ServiceSession()
+    let photo = try await session.photo(argument)
     let provider = photo.snapshot.providerName(of: photo.account)
     guard photo.account.pendingLikes != nil else {
         throw CommandFailure(.failed, "“\(provider)” does not support likes.")
@@ -21,5 +22,12 @@ func changeLike(
     let result = LikeResult(
         account: photo.account.path, photo: photo.id, liked: liked, outcome: outcome)
     try output.show(result)
-    if let message = result.message(provider: provider) { Console.printMessage(message) }
+    var problem: String?
+    if LikeOutcome(rawValue: outcome) == .queued {
+        // Without the state, the message gives no reason.
+        problem = try? await session.snapshot().problem(of: photo.account.path)
+    }
+    if let message = result.message(provider: provider, problem: problem) {
+        Console.printMessage(message)
+    }
 }

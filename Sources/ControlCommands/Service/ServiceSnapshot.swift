@@ -42,6 +42,14 @@ struct ServiceSnapshot {
     func providerName(of account: AccountRecord) -> String {
         providers.first { $0.id == account.providerID }?.name ?? account.providerID
     }
+
+    /// Returns the reason why an account or its provider cannot be used; nil if there is none.
+    func problem(of path: ObjectPath) -> String? {
+        guard let account = accounts.first(where: { $0.path == path }) else { return nil }
+        if account.state != "ready", !account.stateReason.isEmpty { return account.stateReason }
+        let reason = providers.first { $0.id == account.providerID }?.stateReason ?? ""
+        return reason.isEmpty ? nil : reason
+    }
 }
 
 /// The properties of a provider on D-Bus.
