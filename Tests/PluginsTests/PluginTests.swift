@@ -132,4 +132,29 @@ struct PluginTests {
         try await told.wait { $0.last == "- good" ? true : nil }
         #expect(host.providers.isEmpty)
     }
+
+    @Test func `a change of the program in a folder below the manifest is detected`() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(
+            ManifestTests.good.replacing("--serve", with: "./good/serve"),
+            to: "providers/good.provider")
+        try directory.write("1", to: "providers/good/serve")
+        let host = PluginHost(
+            folders: [directory.appending("providers")], reserved: [], confinements: [.none],
+            logger: .silent
+        ) { _ in ProviderSettings() }
+        let added = Observed<[String]>()
+        host.onChange = { change in change.added.forEach { added.append($0.info.id) } }
+        host.start()
+        try await added.wait { $0.count == 1 ? true : nil }
+        try directory.write("second", to: "providers/good/serve")
+        try await added.wait { $0.count == 2 ? true : nil }
+        // A folder that replaces the first one is watched, too.
+        rename(directory.appending("providers/good"), directory.appending("providers/old"))
+        try directory.write("the third", to: "providers/good/serve")
+        try await poll { host.providers.first?.condition.state == .ready && added.value.count >= 3 }
+        let count = added.value.count
+        try directory.write("the fourth one", to: "providers/good/serve")
+        try await added.wait { $0.count > count ? true : nil }
+    }
 }

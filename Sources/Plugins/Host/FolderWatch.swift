@@ -10,6 +10,8 @@ final class FolderWatch {
     private let descriptor: Int32
     private var source: DescriptorSource?
     private var pause: MainLoopTimer?
+    /// The watches of further folders.
+    private var further: [String: Int32] = [:]
 
     /// The time in which changes are collected. Unpacking an archive makes many.
     private static let delay = Duration.milliseconds(100)
@@ -26,11 +28,26 @@ final class FolderWatch {
 
     isolated deinit { source?.cancel() }
 
+    private static let changes =
+        IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE | IN_ATTRIB
+
+    /// Watches these folders in addition, and no longer those of the previous call.
+    func watch(further paths: Set<String>) {
+        guard descriptor >= 0 else { return }
+        for (path, watch) in further where !paths.contains(path) {
+            inotify_rm_watch(descriptor, watch)
+            further[path] = nil
+        }
+        // A folder that was replaced needs another watch. One that exists is not added twice.
+        for path in paths where !folders.contains(path) {
+            let watch = inotify_add_watch(
+                descriptor, path, UInt32(Self.changes) | UInt32(IN_ONLYDIR))
+            further[path] = watch >= 0 ? watch : nil
+        }
+    }
+
     private func watch() {
-        let changes =
-            IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE
-            | IN_ATTRIB
-        for folder in folders where !add(folder, changes) {
+        for folder in folders where !add(folder, Self.changes) {
             // The nearest existing parent folder.
             var path = folder[...]
             while let end = path.lastIndex(of: "/"), end > path.startIndex {

@@ -26,6 +26,13 @@ nonisolated struct Manifest: Hashable, Sendable {
     /// The stamps of the manifest and the program, which change with their versions.
     let stamp: FileStamps
 
+    /// The folders of the files of ``command`` that are below the folder of the manifest.
+    var commandFolders: [String] {
+        command.filter { $0.hasPrefix("\(folder)/") }.map { path in
+            String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
+        }
+    }
+
     /// Returns the hosts to which a plugin may send requests for an account.
     ///
     /// - Parameter server: The server of the account; empty if it has none.

@@ -131,6 +131,8 @@ package final class PluginHost {
             if let plugin = entry.plugin, current.plugin !== plugin { plugin.retire() }
         }
         installed = now
+        watcher?.watch(
+            further: Set(now.values.compactMap(\.plugin).flatMap(\.manifest.commandFolders)))
         if !change.added.isEmpty || !change.removed.isEmpty { onChange?(change) }
     }
 
