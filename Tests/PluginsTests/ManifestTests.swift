@@ -76,6 +76,9 @@ struct ManifestTests {
         ("[Authentication]", "[Login]", "[Login] is not a group"),
         ("Hosts=", "Host=", "Host in [Provider] is not a known key"),
         ("[Provider]", "what\n[Provider]", "Line 1"),
+        ("Hosts=", "  Hosts=", "Line 8 begins with a blank"),
+        ("[Provider]\nId", "  [Provider]\n\tId", "Line 1 and 1 more begin with a blank"),
+        ("Hosts=", "Name=Other\nHosts=", "Name in [Provider] is set more than once"),
     ])
     func `an invalid manifest is listed with its reason`(
         _ part: String, _ bad: String, _ reason: String
@@ -86,6 +89,22 @@ struct ManifestTests {
         #expect(provider.condition.state == .invalid)
         #expect(provider.condition.reason.contains(reason), "\(provider.condition.reason)")
         #expect(provider.info.id == "good")
+    }
+
+    @Test(arguments: [
+        ("Type=key", "Type=apikey", 11), ("Header=X-Key", "Header=X Key", 12),
+        ("Header=X-Key", "Prefix=ä", 12), ("TokenHosts=api", "TokenHosts=*", 13),
+        ("Type=key", "Type=none\nServer=maybe", 12), ("Type=key\n", "", 10),
+        ("Hosts=example", "Hosts=localhost;example", 8),
+        ("Hosts=", "Name=Other\nHosts=", 8), ("Hosts=", "\tHosts=", 8),
+    ])
+    func `a problem names its line`(_ part: String, _ bad: String, _ line: Int) throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(Self.good.replacing(part, with: bad), to: "good.provider")
+        let (manifest, problems) = PluginTrial.read(
+            directory.appending("good.provider"), ProviderSettings())
+        #expect(manifest == nil)
+        #expect(problems.first?.line == line, "\(problems)")
     }
 
     @Test(arguments: ["search:*", "*"])

@@ -33,6 +33,8 @@ nonisolated extension Manifest {
             return nil
         }
         let id = found.id
+        let lines = ManifestLines(found.text)
+        guard !lines.checkIndentation(&problems) else { return nil }
         let file = KeyFile(found.text)
         problems.text = found.text
         for line in file.badLines {
@@ -40,6 +42,7 @@ nonisolated extension Manifest {
                 ManifestProblem("Line \(line.number) cannot be read: \(line.reason)"),
                 line: line.number)
         }
+        lines.checkDuplicates(&problems)
         let main = ManifestGroup("Provider", file.groups)
         let login = ManifestGroup("Authentication", file.groups)
         for name in file.groups.keys.sorted() where name != main.name && name != login.name {

@@ -118,9 +118,12 @@ nonisolated struct SourcePattern: Hashable, Sendable {
 /// A problem of a manifest: one sentence for its author.
 nonisolated struct ManifestProblem: Error, Hashable, CustomStringConvertible {
     let description: String
+    /// The key that it concerns; nil if it concerns none, or several.
+    let key: String?
 
     /// Makes a problem of a sentence that may quote the manifest.
-    init(_ description: String) {
+    init(_ description: String, key: String? = nil) {
+        self.key = key
         self.description = ServiceText.message(description) ?? ""
     }
 }

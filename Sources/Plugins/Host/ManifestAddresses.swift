@@ -30,12 +30,13 @@ nonisolated struct ManifestAddresses {
         _ text: String, _ key: String
     ) throws(ManifestProblem) -> WebAddress {
         guard let address = WebAddress(text), address.isLoopback else {
-            throw ManifestProblem("“\(text)” in \(key) is an address; name only its host.")
+            throw ManifestProblem(
+                "“\(text)” in \(key) is an address; name only its host.", key: key)
         }
         guard allowsLoopback else {
             throw ManifestProblem(
-                "“\(text)” in \(key) is on this computer; set AllowLoopback=true for the provider in imagefeed.conf."
-            )
+                "“\(text)” in \(key) is on this computer; set AllowLoopback=true for the provider in imagefeed.conf.",
+                key: key)
         }
         return address
     }
@@ -54,7 +55,8 @@ nonisolated struct ManifestAddresses {
                 origins.append(address.origin)
             } else {
                 throw ManifestProblem(
-                    "“\(name)” in TokenHosts is not a host, such as api.example.org.")
+                    "“\(name)” in TokenHosts is not a host, such as api.example.org.",
+                    key: "TokenHosts")
             }
         }
         return origins
@@ -66,7 +68,7 @@ nonisolated struct ManifestAddresses {
     ) throws(ManifestProblem) -> String {
         let text = try group.required(key)
         guard let address = WebAddress(text), address.scheme == .https || address.isLoopback else {
-            throw ManifestProblem("\(key) must be an address that begins with https://.")
+            throw ManifestProblem("\(key) must be an address that begins with https://.", key: key)
         }
         if address.isLoopback { _ = try loopbackAddress(text, key) }
         return address.text

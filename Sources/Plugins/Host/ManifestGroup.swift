@@ -27,7 +27,7 @@ nonisolated struct ManifestGroup {
 
     func required(_ key: String) throws(ManifestProblem) -> String {
         guard let value = self[key] else {
-            throw ManifestProblem("\(key) in [\(name)] is missing.")
+            throw ManifestProblem("\(key) in [\(name)] is missing.", key: key)
         }
         return value
     }
@@ -37,7 +37,8 @@ nonisolated struct ManifestGroup {
         let value: String
         if let given = self[key] ?? standard { value = given } else { value = try required(key) }
         guard value.utf8.count <= 100, ServiceText.line(value) == value else {
-            throw ManifestProblem("\(key) in [\(name)] must be one line of at most 100 bytes.")
+            throw ManifestProblem(
+                "\(key) in [\(name)] must be one line of at most 100 bytes.", key: key)
         }
         return value
     }
@@ -46,7 +47,7 @@ nonisolated struct ManifestGroup {
     func character(_ key: String) throws(ManifestProblem) -> Character? {
         guard let value = self[key] else { return nil }
         guard let character = value.first, value.count == 1, character.isASCII else {
-            throw ManifestProblem("\(key) in [\(name)] must be one ASCII character.")
+            throw ManifestProblem("\(key) in [\(name)] must be one ASCII character.", key: key)
         }
         return character
     }
@@ -55,7 +56,7 @@ nonisolated struct ManifestGroup {
         switch self[key] {
         case "true": return true
         case "false", nil: return false
-        default: throw ManifestProblem("\(key) in [\(name)] must be true or false.")
+        default: throw ManifestProblem("\(key) in [\(name)] must be true or false.", key: key)
         }
     }
 
@@ -63,10 +64,11 @@ nonisolated struct ManifestGroup {
     func list(_ key: String, required isRequired: Bool) throws(ManifestProblem) -> [String] {
         let items = (self[key] ?? "").split(separator: ";").map(String.init)
         guard !items.isEmpty || !isRequired else {
-            throw ManifestProblem("\(key) in [\(name)] is missing.")
+            throw ManifestProblem("\(key) in [\(name)] is missing.", key: key)
         }
         guard items.count <= 100, items.allSatisfy({ ServiceText.line($0) == $0 }) else {
-            throw ManifestProblem("\(key) in [\(name)] must be a list of at most 100 values.")
+            throw ManifestProblem(
+                "\(key) in [\(name)] must be a list of at most 100 values.", key: key)
         }
         return items
     }

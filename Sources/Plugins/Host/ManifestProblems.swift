@@ -39,7 +39,8 @@ nonisolated struct ManifestProblems {
         do throws(ManifestProblem) {
             return try body()
         } catch {
-            add(error, group, key)
+            let line = line(group, key ?? error.key) ?? (key == nil ? line(group, nil) : nil)
+            add(error, line: line)
             return fallback
         }
     }

@@ -16,15 +16,16 @@ nonisolated extension PluginLogin {
             let header = try group.line("Header", default: "Authorization")
             let prefix = group["Prefix"] ?? (header == "Authorization" ? "Bearer " : "")
             let hosts = try addresses.tokenOrigins(group)
-            guard header.utf8.allSatisfy(Self.isNameByte),
-                prefix.utf8.allSatisfy({ 0x20...0x7e ~= $0 })
-            else {
-                throw ManifestProblem(
-                    "Header is not the name of a header field, or Prefix is not printable ASCII.")
+            guard header.utf8.allSatisfy(Self.isNameByte) else {
+                throw ManifestProblem("Header is not the name of a header field.", key: "Header")
+            }
+            guard prefix.utf8.allSatisfy({ 0x20...0x7e ~= $0 }) else {
+                throw ManifestProblem("Prefix is not printable ASCII.", key: "Prefix")
             }
             guard !HTTPHeaders.reserved.contains(header.lowercased()) else {
                 throw ManifestProblem(
-                    "Header cannot be \(header), because only the daemon sets this field.")
+                    "Header cannot be \(header), because only the daemon sets this field.",
+                    key: "Header")
             }
             guard needsServer != !hosts.isEmpty else {
                 throw ManifestProblem(
@@ -50,7 +51,8 @@ nonisolated extension PluginLogin {
             description.issuer = group["Issuer"]
             if let port = group["RedirectPort"] {
                 guard let number = UInt16(port), number >= 1024 else {
-                    throw ManifestProblem("RedirectPort must be a number from 1024 to 65535.")
+                    throw ManifestProblem(
+                        "RedirectPort must be a number from 1024 to 65535.", key: "RedirectPort")
                 }
                 description.redirectPort = number
             }
@@ -67,8 +69,7 @@ nonisolated extension PluginLogin {
         case "polling": self = .polling
         case let type:
             throw ManifestProblem(
-                "Type must be none, key, oauth2, federated or polling, not “\(type)”."
-            )
+                "Type must be none, key, oauth2, federated or polling, not “\(type)”.", key: "Type")
         }
     }
 
@@ -82,7 +83,8 @@ nonisolated extension PluginLogin {
             let words = item.split(separator: " ", maxSplits: 1).map(String.init)
             guard let status = words.first.flatMap({ Int($0) }), 400..<600 ~= status else {
                 throw ManifestProblem(
-                    "“\(item)” in TokenRefusals must begin with a status from 400 to 599.")
+                    "“\(item)” in TokenRefusals must begin with a status from 400 to 599.",
+                    key: "TokenRefusals")
             }
             let detail = words.count > 1 ? words[1] : nil
             let isPath = detail?.hasPrefix("/") == true
