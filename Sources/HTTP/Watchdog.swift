@@ -125,7 +125,8 @@ final class Watchdog {
         if let currentDeadline, currentDeadline <= now {
             onExpiry(error, false)
         } else if let silenceEnd, silenceEnd <= now {
-            onExpiry(.failed("the server sent nothing for \(activeDoubt?.limit ?? silence)"), true)
+            let limit = activeDoubt?.limit ?? silence
+            onExpiry(.failed("the server sent nothing for \(limit.secondsText)"), true)
         } else {
             schedule()
         }
@@ -133,12 +134,12 @@ final class Watchdog {
 
     private var error: HTTPError {
         if state == .queued {
-            return .failed("no connection was free for \(queueing ?? timeLimit)")
+            return .failed("no connection was free for \((queueing ?? timeLimit).secondsText)")
         }
-        if hasBody { return .failed("the server sent nothing for \(timeLimit)") }
+        if hasBody { return .failed("the server sent nothing for \(timeLimit.secondsText)") }
         return wasConnected || wasDelayed
-            ? .failed("the server did not respond within \(timeLimit)")
-            : .unreachable("no connection was established within \(timeLimit)")
+            ? .failed("the server did not respond within \(timeLimit.secondsText)")
+            : .unreachable("no connection was established within \(timeLimit.secondsText)")
     }
 
     private func schedule() {
@@ -148,5 +149,14 @@ final class Watchdog {
             return
         }
         timer?.start(after: due - .now)
+    }
+}
+
+extension Duration {
+    /// The duration in tenths of a second, such as `13.9 seconds` or `14 seconds`.
+    nonisolated fileprivate var secondsText: String {
+        let tenths = Int((self / .milliseconds(100)).rounded())
+        let number = tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+        return "\(number) second\(tenths == 10 ? "" : "s")"
     }
 }

@@ -28,6 +28,22 @@ struct WireTests {
     }
 
     @Test(arguments: [
+        (PluginRefusal.Kind.invalidResponse, "The list is damaged.", "The list is damaged."),
+        (.invalidResponse, "", "Shelf gave no reason."),
+        (.invalidResponse, "a reset", "The request to the service failed: a reset."),
+        (
+            .unreachable, "It is under maintenance.",
+            "The service cannot be reached: It is under maintenance."
+        ),
+        (.unreachable, "no route", "The service cannot be reached: no route."),
+    ])
+    func `a refusal as for a failed request has one sentence`(
+        _ kind: PluginRefusal.Kind, _ message: String, _ text: String
+    ) {
+        #expect("\(PluginRefusal(kind, message).error(of: "Shelf"))" == text)
+    }
+
+    @Test(arguments: [
         "", "nul", "01", "1.", "-", "[1,]", "[1", #"{"a":1,"a":2}"#, #"{"a" 1}"#, "\"\u{01}\"",
         #""\ud800""#, #""\x""#, "1 2", "1e999", String(repeating: "[", count: 100), "\"", "{a:1}",
     ])

@@ -139,7 +139,11 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         case .unauthorized: ProviderError.unauthorized
         case .denied: ProviderError.denied(sentence)
         case .refused: ProviderError.refused(sentence)
-        case .unreachable: HTTPError.unreachable(text)
+        case .unreachable:
+            HTTPError.unreachable(text.hasSuffix(".") ? String(text.dropLast()) : text)
+        // The reasons of this process are no sentences.
+        case .invalidResponse where text.isEmpty || text.hasSuffix("."):
+            ProviderError.failed(sentence)
         case .invalidResponse: HTTPError.failed(text)
         case .tooLarge: HTTPError.tooLarge(limit: limit ?? 0)
         case .invalidAddress: HTTPError.invalidAddress(text)
