@@ -34,6 +34,9 @@ struct TraceEvent: Renderable {
         switch event {
         case "sent": return "→ " + (json["message"].map(Self.summary) ?? text)
         case "received": return "← " + (json["message"].map(Self.summary) ?? text)
+        case "ended", "failed":
+            return "\(event)\(json["process"].map { ", process \($0.text)" } ?? ""): \(text)"
+        case "invalid-result": return "invalid result of \(json["method"]?.string ?? ""): \(text)"
         case "started": return "started, process \(json["process"]?.text ?? "")"
         case "omitted":
             return "omitted \(json["count"]?.text ?? "") events: this reader is too slow"

@@ -113,9 +113,10 @@ final class Plugin: PluginConnection.Owner {
         case .success(let value): return value
         case .failure(let error):
             logger.warning("A plugin sent an invalid result", metadata: ["reason": "\(error)"])
+            let reason = ServiceText.message("\(error)") ?? "the reason is unknown"
+            trace.record(.invalidResult(method: method.rawValue, reason: reason))
             throw ProviderError.failed(
-                "The plugin of \(manifest.info.name) failed: it sent an invalid result; see the log of the daemon."
-            )
+                "The plugin of \(manifest.info.name) failed: it sent an invalid result: \(reason).")
         }
     }
 

@@ -360,7 +360,7 @@ final class PluginConnection {
     /// Kills the plugin, and reports its failure.
     func fail(_ reason: String, _ kind: PluginFailure = .message) {
         guard !isOver else { return }
-        trace.record(.failed(kind, reason: reason))
+        trace.record(.failed(kind, process: number, reason: reason))
         process?.kill()
         logger.warning(
             "A plugin failed", metadata: ["process": "\(number)", "reason": "\(reason)"])
@@ -382,7 +382,7 @@ final class PluginConnection {
         process = nil
         if !isOver { sandboxStart = SandboxStart(report, lastErrorLine: lastErrorLine) }
         fail(reason, .exit)
-        trace.record(.ended(reason: reason))
+        trace.record(.ended(process: number, reason: reason))
     }
 
     private func close(reason: String) {

@@ -13,10 +13,12 @@ nonisolated package enum PluginEvent: Sendable {
     case errorLine(String)
     /// A system call failed because plugins may not make it.
     case deniedSystemCall(String)
+    /// The result of a call is not valid: the call fails, and the plugin continues.
+    case invalidResult(method: String, reason: String)
     /// The daemon ended the plugin, or the plugin ended by itself.
-    case failed(PluginFailure, reason: String)
+    case failed(PluginFailure, process: Int32, reason: String)
     /// The process has ended.
-    case ended(reason: String)
+    case ended(process: Int32, reason: String)
 }
 
 /// The kind of a failure that ends a plugin.

@@ -122,9 +122,18 @@ extension PluginEvent {
             ["event": "stderr", "text": .string(redaction.text(text))]
         case .deniedSystemCall(let name):
             ["event": "denied", "call": .string(name)]
-        case .failed(_, let reason):
-            ["event": "failed", "reason": .string(redaction.text(reason))]
-        case .ended(let reason): ["event": "ended", "reason": .string(reason)]
+        case .invalidResult(let method, let reason):
+            [
+                "event": "invalid-result", "method": .string(method),
+                "reason": .string(redaction.text(reason)),
+            ]
+        case .failed(_, let process, let reason):
+            [
+                "event": "failed", "process": .integer(Int64(process)),
+                "reason": .string(redaction.text(reason)),
+            ]
+        case .ended(let process, let reason):
+            ["event": "ended", "process": .integer(Int64(process)), "reason": .string(reason)]
         }
     }
 

@@ -37,7 +37,9 @@ final class PluginLog {
             if errorLines.count > 100 { errorLines.remove(at: 50) }
         case .deniedSystemCall(let name):
             if !deniedCalls.contains(name) { deniedCalls.append(name) }
-        case .failed(let kind, let reason): failures.append(Failure(kind: kind, reason: reason))
+        // The call fails, too.
+        case .invalidResult: break
+        case .failed(let kind, _, let reason): failures.append(Failure(kind: kind, reason: reason))
         case .ended:
             processCount -= 1
             guard processCount == 0 else { return }
