@@ -93,8 +93,11 @@ final class Plugin: PluginConnection.Owner {
             answer = try await connection.call(
                 method, .object(parameters), account, limit: context.limits.answering)
         } catch let refusal as PluginRefusal {
-            if refusal.kind == nil {
-                connection.log(.warning, "\(method.rawValue) failed: \(refusal.message)")
+            switch refusal.kind {
+            case nil: connection.log(.warning, "\(method.rawValue) failed: \(refusal.message)")
+            case .failed, .invalidResponse:
+                connection.log(.notice, "\(method.rawValue) failed: \(refusal.message)")
+            default: break
             }
             recordAnswer(of: connection)
             throw refusal.error(of: manifest.info.name)

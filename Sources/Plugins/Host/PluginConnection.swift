@@ -328,7 +328,11 @@ final class PluginConnection {
         let now = SuspendingClock.now
         if let late = calls.overdue(at: now) {
             let limit = late.limit.secondsText
-            fail("it did not answer the call \(late.method.rawValue) within \(limit)", .timeout)
+            let hint =
+                late.method == .initialize ? "; a program must flush its standard output" : ""
+            fail(
+                "it did not answer the call \(late.method.rawValue) within \(limit)\(hint)",
+                .timeout)
         } else if calls.isEmpty, idleSince + limits.idling <= now {
             end()
             owner?.endedIdle(self)
