@@ -16,6 +16,7 @@ final class PluginFolder {
             let section: String
             let result: String
             let findings: [String]
+            let note: String?
         }
 
         let id: String

@@ -417,6 +417,36 @@ struct ProviderTestTests {
         try await folder.waitForEnd()
     }
 
+    @Test func `a service that fails is not a fault of the plugin`() async throws {
+        let folder = try PluginFolder { _ in LoopbackResponse(503, json: "{}") }
+        try folder.write(
+            body: """
+                if method == 'page':
+                    ask({"url": "\(folder.server.origin)/list"})
+                    refuse('failed')
+                    continue
+                """)
+        let (exit, report) = try await folder.test("odd", ["--username", "ada"])
+        #expect(exit == .code(75))
+        #expect(report.checks("failed").map(\.findings) == [])
+        let finding = report.checks("skipped").flatMap(\.findings).first
+        #expect(finding == "The service cannot be used now: it sent status 503.")
+    }
+
+    @Test func `the sandbox of a test can be chosen`() async throws {
+        let folder = try PluginFolder()
+        try folder.write()
+        let (exit, report) = try await folder.test(
+            "odd", ["--username", "ada", "--sandbox", "landlock"])
+        let check = try #require(report.checks.first { $0.name == "Sandbox" })
+        if exit == .code(69) {
+            #expect(check.findings == ["The sandbox landlock is not available on this computer."])
+        } else {
+            #expect(exit == .code(0))
+            #expect(check.note == "landlock")
+        }
+    }
+
     @Test func `a test ends with its reader`() async throws {
         let folder = try PluginFolder()
         try folder.write(body: "if method == 'page': time.sleep(60)")
@@ -436,6 +466,7 @@ struct ProviderTestTests {
 
     @Test(arguments: [
         ["provider", "test"], ["provider", "test", "--set", "x", "a"], ["provider", "try"],
+        ["provider", "test", "--sandbox", "none", "a"],
     ])
     func `wrong arguments are a usage error`(arguments: [String]) async throws {
         let result = try await ChildProcess(

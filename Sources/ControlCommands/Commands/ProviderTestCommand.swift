@@ -29,12 +29,20 @@ struct ProviderTestCommand: AsyncParsableCommand {
             "Set KEY=VALUE in place of the configuration, such as AllowLoopback=true.",
             valueName: "setting"))
     var set: [String] = []
+    @Option(
+        help: .init(
+            "Use this sandbox: bubblewrap or landlock. (default: the one of the daemon)",
+            valueName: "kind"))
+    var sandbox: String?
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         guard !manifest.isEmpty else { throw ValidationError("The manifest has no name.") }
         for setting in set where !setting.dropFirst().contains("=") {
             throw ValidationError("“\(setting)” is not of the form KEY=VALUE.")
+        }
+        if let sandbox, !["bubblewrap", "landlock"].contains(sandbox) {
+            throw ValidationError("--sandbox must be bubblewrap or landlock.")
         }
     }
 
@@ -43,6 +51,7 @@ struct ProviderTestCommand: AsyncParsableCommand {
         if let username { arguments += ["--username", username] }
         if let server { arguments += ["--server", server] }
         for setting in set { arguments += ["--setting", setting] }
+        if let sandbox { arguments += ["--sandbox", sandbox] }
         var key: FileDescriptor?
         if let passwordFile { key = try await SecretFile(passwordFile, "key").descriptor() }
         // A name that begins with a hyphen is not an option.

@@ -318,6 +318,10 @@ final class AccountTest {
             check.fail(
                 "An error of the kind “\(takesStale ? "stale-cursor" : "not-found")” is expected, not: \(error)"
             )
+        case .unavailable(let problem):
+            check.fail(
+                "An error of the kind “\(takesStale ? "stale-cursor" : "not-found")” is expected, not a failed request: \(problem)"
+            )
         case .service(let error):
             check.fail(
                 "An error of the kind “\(takesStale ? "stale-cursor" : "not-found")” is expected, not a failed request: \(error)"

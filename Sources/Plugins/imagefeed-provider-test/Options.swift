@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Plugins
 internal import ProviderKit
 
 /// The arguments of the program.
@@ -11,11 +12,13 @@ struct Options {
     private(set) var userAgent = "ImageFeed"
     /// The time in which a call has to be answered; nil for that of the daemon.
     private(set) var timeLimit: Duration?
+    /// The only sandbox to use; nil for the strictest one that is available.
+    private(set) var sandbox: SandboxKind?
     private var keyDescriptor: Int32?
 
     static let usage = """
         Usage: imagefeed-provider-test [--username NAME] [--server HOST] [--key-descriptor NUMBER]
-            [--setting KEY=VALUE]... [--user-agent TEXT] [--time-limit SECONDS] MANIFEST
+            [--setting KEY=VALUE]... [--sandbox KIND] [--user-agent TEXT] [--time-limit SECONDS] MANIFEST
         imagefeedctl starts this program; see “imagefeedctl provider test --help”.
 
         """
@@ -40,6 +43,9 @@ struct Options {
             case "--time-limit":
                 guard let seconds = Int(value), seconds > 0 else { return nil }
                 timeLimit = .seconds(seconds)
+            case "--sandbox":
+                guard let kind = SandboxKind(rawValue: value), kind != .none else { return nil }
+                sandbox = kind
             case "--setting":
                 guard let equals = value.firstIndex(of: "="), equals > value.startIndex else {
                     return nil

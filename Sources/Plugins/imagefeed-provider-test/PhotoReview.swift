@@ -81,8 +81,8 @@ struct PhotoReview {
                 continue
             }
             guard read.images[known] == nil else { continue }
-            hasForbiddenImage = true
             let host = WebAddress(text)?.origin
+            if host != nil { hasForbiddenImage = true }
             add(
                 host.map {
                     "“images.\(size)” is at \($0), which is not in Hosts, and is omitted"

@@ -16,6 +16,8 @@ final class PluginLog {
     /// Requests that the daemon refuses, and calls that it does not know, each once.
     private(set) var refusals: [String] = []
     private(set) var unknownNotifications: Set<String> = []
+    /// The reason why the last request that failed got no usable response; nil if none failed.
+    private(set) var serviceProblem: String?
     private(set) var requestCount = 0
     private(set) var messageCount = 0
     private(set) var longestMessage = 0
@@ -69,12 +71,20 @@ final class PluginLog {
     private func recordSent(_ line: [UInt8]) {
         guard let message = try? PluginMessage(parsing: line.dropLast()) else { return }
         switch message {
-        case .answer(let id, _): requests[id] = nil
+        case .answer(let id, let result):
+            if requests.removeValue(forKey: id) != nil,
+                case .integer(let status)? = result["status"],
+                500..<600 ~= status
+            {
+                serviceProblem = "it sent status \(status)"
+            }
         case .refusal(let id, let refusal):
             let url = requests.removeValue(forKey: id)
             switch refusal.kind {
             case .forbiddenAddress, .invalidAddress, .denied, .tooLarge, nil:
                 add(refusal, url)
+            case .unreachable, .invalidResponse:
+                if url != nil { serviceProblem = refusal.message }
             case .failed where url != nil: add(refusal, url)
             default: break
             }
@@ -86,6 +96,9 @@ final class PluginLog {
         let text = (url.map { "\($0): " } ?? "") + refusal.message
         if refusals.count < 20, !refusals.contains(text) { refusals.append(text) }
     }
+
+    /// Forgets failed requests, before another call.
+    func forgetServiceProblem() { serviceProblem = nil }
 
     /// Waits for the end of all processes.
     func waitForEnd() async {

@@ -38,7 +38,8 @@ final class ProviderTest {
         let (manifest, problems) = PluginTrial.read(path, settings)
         var check = Check("Manifest", .manifest)
         for problem in problems {
-            check.fail((problem.line.map { "Line \($0): " } ?? "") + problem.text)
+            let hasLine = problem.text.hasPrefix("Line ")
+            check.fail((problem.line.map { hasLine ? "" : "Line \($0): " } ?? "") + problem.text)
         }
         Report.write([
             "type": "plugin", "manifest": .string(path), "id": .string(id),
@@ -50,7 +51,8 @@ final class ProviderTest {
             let allowsNone = configuration.bool("Plugins", "AllowUnsandboxed") == true
             let test = ProviderTest(
                 options, manifest, settings,
-                allowsNone ? SandboxKind.allCases : [.bubblewrap, .landlock])
+                options.sandbox.map { [$0] }
+                    ?? (allowsNone ? SandboxKind.allCases : [.bubblewrap, .landlock]))
             status = await test.run()
         } else {
             status = EXIT_FAILURE
@@ -143,7 +145,11 @@ final class ProviderTest {
         case .bubblewrap?, .landlock?: check.note = trial.sandbox?.rawValue ?? ""
         case SandboxKind.none?: check.warn("The configuration allows plugins without a sandbox.")
         case nil:
-            check.skip("No sandbox is available on this computer; install bubblewrap.")
+            check.skip(
+                options.sandbox.map {
+                    "The sandbox \($0.rawValue) is not available on this computer."
+                }
+                    ?? "No sandbox is available on this computer; install bubblewrap.")
             otherStatus = EX_UNAVAILABLE
         }
         Report.show(check)
@@ -224,6 +230,8 @@ final class ProviderTest {
     enum Outcome {
         case value(JSONValue)
         case refused(ProviderError)
+        /// A request failed, as the text says, and the plugin refused the call.
+        case unavailable(String)
         /// The service could not be used.
         case service(any Error)
         /// The plugin failed.
@@ -236,6 +244,7 @@ final class ProviderTest {
         of trial: PluginTrial? = nil
     ) async -> Outcome {
         let log = trial == nil ? log : secondLog
+        log.forgetServiceProblem()
         let failures = log.failures.count
         let start = ContinuousClock.now
         do {
@@ -246,6 +255,12 @@ final class ProviderTest {
         } catch {
             if log.failures.count > failures, let failure = log.failures.last {
                 return .failed(failure)
+            }
+            if let problem = log.serviceProblem {
+                switch error {
+                case ProviderError.failed, HTTPError.failed: return .unavailable(problem)
+                default: break
+                }
             }
             guard let error = error as? ProviderError else { return .service(error) }
             return .refused(error)
@@ -265,7 +280,8 @@ final class ProviderTest {
         case .refused(let error): check.fail("The plugin refused the call: \(error)")
         case .service(HTTPError.unreachable(let reason)):
             skip("The service cannot be reached: \(reason).", &check)
-        case .service(let error): check.fail("A request failed: \(error)")
+        case .unavailable(let problem): skip("The service cannot be used now: \(problem).", &check)
+        case .service(let error): check.fail("\(error)")
         case .failed(let failure):
             check = Check(check.name, failure.section)
             check.fail(failure.sentence)
