@@ -11,6 +11,7 @@ final class SandboxLauncher {
     /// The levels that have started a program.
     private var proven: Set<SandboxKind> = []
     private let logger: Logger
+    private var hasReportedLevel = false
     private let programs: SandboxPrograms
 
     /// - Parameters:
@@ -117,7 +118,18 @@ final class SandboxLauncher {
         _ manifest: Manifest, _ limits: PluginLimits, _ level: SandboxKind,
         _ start: (PluginLaunch) throws -> Value
     ) throws -> (value: Value, report: ConfinementReport?) {
-        try self.start(manifest.command, folder: manifest.folder, limits, level, start)
+        reportLevel()
+        return try self.start(manifest.command, folder: manifest.folder, limits, level, start)
+    }
+
+    /// Logs once that a stricter level is not available on this computer.
+    private func reportLevel() {
+        guard !hasReportedLevel, let level, let strictest = levels.first, level != strictest
+        else { return }
+        hasReportedLevel = true
+        logger.notice(
+            "A sandbox of plugins is not available, and another one is used",
+            metadata: ["missing": "\(strictest)", "instead": "\(level)"])
     }
 
     private func start<Value>(
