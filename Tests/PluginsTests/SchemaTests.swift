@@ -28,7 +28,8 @@ struct SchemaTests {
         for method in PluginMethod.allCases {
             #expect(definitions["\(method.rawValue).result"] != nil)
         }
-        let kinds = definitions["error"]?["properties"]?["data"]?["properties"]?["kind"]?["enum"]
+        let data = optional(definitions["error"]?["properties"]?["data"])
+        let kinds = optional(data?["properties"]?["kind"])?["enum"]
         #expect(
             kinds == .array(PluginRefusal.Kind.allCases.map { .string($0.rawValue) }))
     }
@@ -78,7 +79,7 @@ struct SchemaTests {
             throw CancellationError()
         }
         for field in PhotoField.described {
-            let property = properties.removeValue(forKey: field.key)
+            let property = optional(properties.removeValue(forKey: field.key))
             let reference = property?["$ref"]
             switch field.value {
             case .time: #expect(reference == "#/$defs/time", "\(field.key)")
@@ -97,6 +98,29 @@ struct SchemaTests {
             }
         }
         #expect(Set(properties.keys) == ["id", "liked", "images", "note", "entry"])
+    }
+
+    @Test func `an optional member may be null, and a required one may not`() throws {
+        for (name, definition) in definitions {
+            guard case .object(let properties) = definition["properties"] else { continue }
+            var required: Set<JSONValue> = []
+            if case .array(let keys) = definition["required"] { required = Set(keys) }
+            for (key, property) in properties where !required.contains(.string(key)) {
+                #expect(faults(.null, property, "\(name).\(key)") == [])
+            }
+        }
+        let photo = try #require(definitions["photo"])
+        #expect(faults(["id": "1", "album": .null], photo, "photo") == [])
+        #expect(faults(["id": .null], photo, "photo") != [])
+        #expect(faults(["id": "1", "likes": "3"], photo, "photo") != [])
+    }
+
+    /// Returns the definition of an optional member without its null.
+    private func optional(_ property: JSONValue?) -> JSONValue? {
+        guard case .array(let choices) = property?["anyOf"], choices.count == 2,
+            choices[1] == ["type": "null"]
+        else { return nil }
+        return choices[0]
     }
 
     @Test func `messages match the schema, and invalid messages do not`() throws {
