@@ -535,7 +535,7 @@ struct HostileTests {
         let plugin = try PluginFixture("show('well')", opening: "sys.exit(1)")
         for _ in 0..<5 { await plugin.expectFailure("status 1") }
         #expect(plugin.provider.condition.state == .disabled)
-        try plugin.replaceProgram("show('well')")
+        try await plugin.replaceProgram("show('well')")
         #expect(try await plugin.shown() == "well")
         #expect(plugin.provider.condition.state == .ready)
         #expect(plugin.disablements.value.count == 1)

@@ -15,7 +15,9 @@ final class PluginFixture {
     let disablements = Observed<[String]>()
     let host: PluginHost
     private(set) var session: any RemoteFeed
-    let provider: any InstalledProvider
+    private(set) var provider: any InstalledProvider
+    /// The number of versions of the plugin that replaced another one.
+    let replacements = Observed(0)
 
     /// Limits for tests that wait for them.
     static var quick: PluginLimits {
@@ -75,14 +77,25 @@ final class PluginFixture {
                 AccountIdentity(username: "ada"),
                 SessionPorts(http: http, settings: ProviderSettings(), logger: logger)
             ).remoteFeed)
+        host.onChange = { [weak self] change in
+            guard let self, let new = change.added.first else { return }
+            provider = new
+            let session = new.makeSession(
+                AccountIdentity(username: "ada"),
+                SessionPorts(http: http, settings: ProviderSettings(), logger: logger))
+            self.session = session.remoteFeed ?? self.session
+            replacements.update { $0 += 1 }
+        }
     }
 
     isolated deinit { host.stop() }
 
-    /// Replaces the program of the plugin.
-    func replaceProgram(_ script: String) throws {
+    /// Replaces the program of the plugin, and waits until the new version is used.
+    func replaceProgram(_ script: String) async throws {
+        let count = replacements.value
         try directory.write(
             Self.program(script, ""), to: "home/.local/share/imagefeed/providers/odd/odd.py")
+        try await replacements.wait { $0 > count ? true : nil }
     }
 
     /// Requests a page.
