@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs commands with Plasma's executable engine, which reports a command when it ends.
+import QtQuick 2.15
+
+FirstOf {
+    id: commands
+
+    property var callbacks: ({})
+
+    // Runs a command, which must be a constant: Plasma passes it to the shell. A command that is still running is not
+    // started again. `done` is called with the exit status, the standard output and the standard error.
+    function run(command, done) {
+        if (callbacks[command]) return
+        callbacks[command] = done
+        item.connectSource(command)
+    }
+
+    files: ["Engine6.qml", "Engine5.qml"]
+
+    Connections {
+        target: commands.item
+        function onNewData(sourceName, data) {
+            const done = commands.callbacks[sourceName]
+            if (!done || data["exit code"] === undefined) return
+            delete commands.callbacks[sourceName]
+            commands.item.disconnectSource(sourceName)
+            done(data["exit code"], data["stdout"], data["stderr"].trim())
+        }
+    }
+}

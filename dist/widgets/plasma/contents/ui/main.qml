@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+import QtQuick 2.15
+import org.kde.kirigami 2.20 as Kirigami
+import org.kde.plasma.plasmoid 2.0
+
+// In Plasma 6, the module above has this type. In Plasma 5, it is the file in this folder.
+PlasmoidItem {
+    id: root
+
+    readonly property Slideshow feed: Slideshow { id: slideshow }
+
+    switchWidth: Kirigami.Units.gridUnit * 10
+    switchHeight: Kirigami.Units.gridUnit * 10
+    toolTipSubText: slideshow.title
+    fullRepresentation: PhotoView { slideshow: root.feed }
+}
