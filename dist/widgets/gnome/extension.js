@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
+// Shows the current photo of the slideshow on the desktop. legacy.sed makes the form for GNOME 43 and 44.
+import Clutter from 'gi://Clutter';
+import Gio from 'gi://Gio';
+import GLib from 'gi://GLib';
+import Pango from 'gi://Pango';
+import St from 'gi://St';
+import * as Main from 'resource:///org/gnome/shell/ui/main.js';
+import {Extension} from 'resource:///org/gnome/shell/extensions/extension.js';
+
+const service = 'org.imagefeed.ImageFeed1';
+const root = '/org/imagefeed/ImageFeed1';
+const {NONE, NO_AUTO_START} = Gio.DBusCallFlags;
+// Images may take longer than the default timeout.
+const timeoutMilliseconds = 600000;
+
+class PhotoWidget {
+    constructor(settings) {
+        this._settings = settings;
+        this._cancellable = new Gio.Cancellable();
+        this._slideshow = null;
+        this._image = '';
+        this._problem = '';
+        this._canStart = false;
+        this._wanted = null;
+        this._build();
+        this._connections = [
+            [settings, settings.connect('changed', () => this._show())],
+            [global.display, global.display.connect('workareas-changed', () => this._place())],
+            [this._actor, this._actor.connect('notify::size', () => this._place())],
+        ];
+        this._subscription = Gio.DBus.session.signal_subscribe('org.freedesktop.DBus', 'org.freedesktop.DBus',
+            'ActivatableServicesChanged', '/org/freedesktop/DBus', null, Gio.DBusSignalFlags.NONE,
+            () => this._checkInstallation());
+        this._follow().catch(error => this._report(error));
+    }
+
+    destroy() {
+        this._cancellable.cancel();
+        Gio.DBus.session.signal_unsubscribe(this._subscription);
+        this._connections.forEach(([object, id]) => object.disconnect(id));
+        if (this._slideshow?.g_name_owner) {
+            Gio.DBus.session.call(service, `${root}/slideshow`, `${service}.Slideshow`, 'Detach', null, null,
+                NO_AUTO_START, -1, null).catch(() => {});
+        }
+        this._slideshow = null;
+        this._actor.destroy();
+        this._actor = null;
+    }
+
+    // The widget
+
+    _build() {
+        const vertical = new Clutter.BoxLayout({orientation: Clutter.Orientation.VERTICAL});
+        const x_align = Clutter.ActorAlign.CENTER;
+        this._actor = new St.Widget({style_class: 'imagefeed-widget', layout_manager: vertical, reactive: true});
+        this._frame = new St.Widget({layout_manager: new Clutter.BinLayout(), x_align});
+        this._message = new St.Label({style_class: 'imagefeed-message', x_align});
+        this._message.clutter_text.line_wrap = true;
+        this._bar = new St.Widget({layout_manager: new Clutter.BoxLayout(), x_align});
+        this._like = this._addButton('emote-love-symbolic', 'Like', photo => this._toggleLike(photo));
+        this._photoButtons = [
+            this._like,
+            this._addButton('document-open-symbolic', 'Open', photo => this._open(photo)),
+            this._addButton('view-conceal-symbolic', 'Hide this photo from the slideshow',
+                ({id}) => this._call('slideshow', 'Slideshow', 'Hide', new GLib.Variant('(s)', [id]))),
+            this._addButton('media-skip-forward-symbolic', 'Next photo',
+                () => this._call('slideshow', 'Slideshow', 'Next')),
+        ];
+        this._start = this._addButton('media-playback-start-symbolic', 'Start Image Feed', () => this._attach());
+        [this._frame, this._message, this._bar].forEach(child => this._actor.add_child(child));
+        Main.layoutManager._backgroundGroup.add_child(this._actor);
+        this._show();
+    }
+
+    _addButton(icon_name, accessible_name, action) {
+        const child = new St.Icon({icon_name});
+        const button = new St.Button({style_class: 'imagefeed-button', accessible_name, can_focus: true, child});
+        button.connect('clicked', async () => {
+            try {
+                await action(this._photo());
+                this._show();
+            } catch (error) {
+                this._report(error);
+            }
+        });
+        this._bar.add_child(button);
+        return button;
+    }
+
+    // Moves the widget to its place in the work area of the primary monitor.
+    _place() {
+        const area = Main.layoutManager.getWorkAreaForMonitor(Main.layoutManager.primaryIndex);
+        const margin = 24 * St.ThemeContext.get_for_stage(global.stage).scale_factor;
+        const place = this._settings.get_enum('place');
+        const x = (area.width - this._actor.width - 2 * margin) * (place % 3) / 2;
+        const y = (area.height - this._actor.height - 2 * margin) * Math.floor(place / 3) / 2;
+        this._actor.set_position(Math.round(area.x + margin + x), Math.round(area.y + margin + y));
+    }
+
+    // The daemon
+
+    async _call(object, part, method, parameters = null, flags = NO_AUTO_START) {
+        const reply = await Gio.DBus.session.call(service, `${root}/${object}`, `${service}.${part}`, method,
+            parameters, null, flags, timeoutMilliseconds, this._cancellable);
+        this._problem = '';
+        return reply.recursiveUnpack();
+    }
+
+    async _follow() {
+        this._slideshow = await Gio.DBusProxy.new(Gio.DBus.session, Gio.DBusProxyFlags.DO_NOT_AUTO_START, null, service,
+            `${root}/slideshow`, `${service}.Slideshow`, this._cancellable);
+        this._connections.push(
+            [this._slideshow, this._slideshow.connect('g-properties-changed', () => this._report(null))],
+            // A daemon that ended is not started again: the user or the package manager may have stopped it.
+            [this._slideshow, this._slideshow.connect('notify::g-name-owner', ({g_name_owner}) =>
+                g_name_owner ? this._attach() : this._checkInstallation())]);
+        await this._attach();
+    }
+
+    // Attaches to the slideshow, which starts the daemon.
+    async _attach() {
+        try {
+            await this._call('slideshow', 'Slideshow', 'Attach', null, NONE);
+            this._show();
+        } catch (error) {
+            if (this._slideshow?.g_name_owner)
+                this._report(error);
+            else
+                await this._checkInstallation(error);
+        }
+    }
+
+    // Says whether the daemon is not installed or not running. Starts a daemon that was installed meanwhile.
+    async _checkInstallation(error = null) {
+        try {
+            const reply = await Gio.DBus.session.call('org.freedesktop.DBus', '/org/freedesktop/DBus',
+                'org.freedesktop.DBus', 'ListActivatableNames', null, null, NONE, -1, this._cancellable);
+            if (this._slideshow?.g_name_owner)
+                return;
+            const wasMissing = this._problem !== '' && !this._canStart;
+            this._canStart = reply.deepUnpack()[0].includes(service);
+            if (this._canStart && wasMissing && !error)
+                await this._attach();
+            else if (this._canStart)
+                this._report(error, 'The Image Feed daemon is not running.');
+            else
+                this._report(null, 'The Image Feed daemon is not installed. Install the package imagefeed.');
+        } catch (failure) {
+            this._report(failure);
+        }
+    }
+
+    // Shows a problem, or removes the last one.
+    _report(error, message = '') {
+        if (error instanceof GLib.Error)
+            Gio.DBusError.strip_remote_error(error);
+        this._problem = [message, error?.message].filter(text => text).join(' ');
+        this._show();
+    }
+
+    // The photo
+
+    _photo() {
+        return this._slideshow?.get_cached_property('Photo')?.recursiveUnpack() ?? {};
+    }
+
+    async _toggleLike({id}) {
+        this._wanted = {id, liked: !this._like.checked};
+        this._show();
+        await this._call('combined', 'Like', 'Toggle', new GLib.Variant('(s)', [id])).finally(() => {
+            this._wanted = null;
+        });
+    }
+
+    async _open({id}) {
+        const [path] = await this._call('combined', 'Feed', 'GetImage', new GLib.Variant('(ss)', [id, 'full']));
+        const [uri, context] = [Gio.File.new_for_path(path).get_uri(), global.create_app_launch_context(0, -1)];
+        Gio.AppInfo.launch_default_for_uri_async(uri, context, this._cancellable, (_source, result) => {
+            try {
+                Gio.AppInfo.launch_default_for_uri_finish(result);
+            } catch (error) {
+                this._report(error);
+            }
+        });
+    }
+
+    _show() {
+        // disable() cancels calls.
+        if (!this._actor)
+            return;
+        const isRunning = Boolean(this._slideshow?.g_name_owner);
+        const photo = isRunning ? this._photo() : {};
+        const isCalling = Boolean(photo.id) && this._wanted?.id === photo.id;
+        const isPending = isCalling || photo.pending;
+        // While a like is pending, the wanted state is the opposite of the confirmed one.
+        this._like.checked = isCalling ? this._wanted.liked : photo.liked !== photo.pending;
+        this._like.accessible_name = (this._like.checked ? 'Unlike' : 'Like') + (isPending ? ' (pending)' : '');
+        this._like.opacity = isPending ? 128 : 255;
+        this._photoButtons.forEach(button => button.set({visible: Boolean(photo.id)}));
+        this._start.visible = this._canStart && !isRunning;
+        const title = photo.title || photo.description || '';
+        const hint = isRunning ? 'There is no photo to show. Log in to an account with photos.' : '';
+        const size = this._settings.get_int('size') * St.ThemeContext.get_for_stage(global.stage).scale_factor;
+        // A title takes one line.
+        this._message.clutter_text.ellipsize = Pango.EllipsizeMode[this._problem || !photo.id ? 'NONE' : 'END'];
+        this._message.text = this._problem || (photo.id ? title : hint);
+        this._message.visible = this._message.text !== '';
+        this._message.style = `max-width: ${this._settings.get_int('size')}px;`;
+        this._actor.visible = this._message.visible || Boolean(photo.id);
+        this._showImage(photo, photo.id ? this._slideshow.get_cached_property('Image').unpack() : '', size);
+        this._place();
+    }
+
+    // Loads the image in another thread. Until then, its frame has the size and the color of the photo.
+    _showImage(photo, path, size) {
+        const key = `${size} ${path}`;
+        if (key === this._image)
+            return;
+        this._image = key;
+        this._frame.destroy_all_children();
+        this._frame.visible = path !== '';
+        if (path === '')
+            return;
+        const sides = [photo.width || 4, photo.height || 3];
+        const [width, height] = sides.map(side => Math.round(size * side / Math.max(...sides)));
+        this._frame.set_size(width, height);
+        this._frame.style = /^#[0-9a-f]{6}$/i.test(photo.color) ? `background-color: ${photo.color};` : null;
+        this._frame.accessible_name = photo.description || photo.title || 'Photo';
+        this._frame.add_child(St.TextureCache.get_default().load_file_async(Gio.File.new_for_path(path), width, height,
+            1, this._frame.get_resource_scale()));
+    }
+}
+
+export default class ImageFeedExtension extends Extension {
+    enable() {
+        this._widget = new PhotoWidget(this.getSettings());
+    }
+
+    disable() {
+        this._widget.destroy();
+        this._widget = null;
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
+// The preferences. Place and size belong to the widget; the others belong to the slideshow, which all widgets share.
+import Adw from 'gi://Adw';
+import Gio from 'gi://Gio';
+import GLib from 'gi://GLib';
+import Gtk from 'gi://Gtk';
+import {ExtensionPreferences} from 'resource:///org/gnome/Shell/Extensions/js/extensions/prefs.js';
+
+const service = 'org.imagefeed.ImageFeed1';
+const root = '/org/imagefeed/ImageFeed1';
+const places = ['Top left', 'Top', 'Top right', 'Left', 'Center', 'Right', 'Bottom left', 'Bottom', 'Bottom right'];
+const intervals = [[0, 'Never'], [60, '1 minute'], [300, '5 minutes'], [600, '10 minutes'], [1800, '30 minutes'],
+    [3600, '1 hour'], [86400, '1 day']];
+
+// Returns the message of an error as markup.
+function message(error) {
+    if (error.matches?.(Gio.DBusError, Gio.DBusError.SERVICE_UNKNOWN))
+        return 'The Image Feed daemon is not installed. Install the package imagefeed.';
+    if (error instanceof GLib.Error)
+        Gio.DBusError.strip_remote_error(error);
+    return GLib.markup_escape_text(error.message, -1);
+}
+
+class Preferences {
+    constructor(window, settings) {
+        this._window = window;
+        const widget = new Adw.PreferencesGroup({title: 'Widget'});
+        const place = this._addRow(widget, 'Place', Gtk.DropDown.new_from_strings(places));
+        place.selected = settings.get_enum('place');
+        place.connect('notify::selected', () => settings.set_enum('place', place.selected));
+        const size = this._addRow(widget, 'Size in pixels', Gtk.SpinButton.new_with_range(160, 1600, 20));
+        settings.bind('size', size, 'value', Gio.SettingsBindFlags.DEFAULT);
+        this._slideshow = new Adw.PreferencesGroup({title: 'Slideshow'});
+        const page = new Adw.PreferencesPage();
+        [widget, this._slideshow].forEach(group => page.add(group));
+        window.add(page);
+        this._fillSlideshow().catch(error => {
+            this._slideshow.description = message(error);
+        });
+    }
+
+    _addRow(group, title, widget) {
+        widget.valign = Gtk.Align.CENTER;
+        const row = new Adw.ActionRow({title, activatable_widget: widget});
+        row.add_suffix(widget);
+        group.add(row);
+        return widget;
+    }
+
+    async _call(path, part, method, parameters = null) {
+        const {NONE} = Gio.DBusCallFlags;
+        const reply = await Gio.DBus.session.call(service, path, part, method, parameters, null, NONE, -1, null);
+        return reply.recursiveUnpack();
+    }
+
+    _set(property, value) {
+        this._call(`${root}/slideshow`, 'org.freedesktop.DBus.Properties', 'Set',
+            new GLib.Variant('(ssv)', [`${service}.Slideshow`, property, value]))
+            .catch(error => this._window.add_toast(new Adw.Toast({title: message(error)})));
+    }
+
+    // Adds a row with values and their names. The current value is added if it is not in the list.
+    _addChoice(title, property, choices, current, toVariant) {
+        const key = JSON.stringify;
+        if (!choices.some(([value]) => key(value) === key(current)))
+            choices.push([current, Array.isArray(current) ? current[1] : `${current} seconds`]);
+        const names = choices.map(([, name]) => name);
+        const row = this._addRow(this._slideshow, title, Gtk.DropDown.new_from_strings(names));
+        row.selected = choices.findIndex(([value]) => key(value) === key(current));
+        row.connect('notify::selected', () => this._set(property, toVariant(choices[row.selected][0])));
+    }
+
+    async _fillSlideshow() {
+        const [objects] = await this._call(root, 'org.freedesktop.DBus.ObjectManager', 'GetManagedObjects');
+        const slideshow = objects[`${root}/slideshow`][`${service}.Slideshow`];
+        this._addChoice('Source', 'Source', await this._sources(objects), slideshow.Source,
+            value => new GLib.Variant('(os)', value));
+        this._addChoice('Next photo after', 'Interval', [...intervals], slideshow.Interval,
+            value => new GLib.Variant('u', value));
+        const shuffle = this._addRow(this._slideshow, 'Random order', new Gtk.Switch({active: slideshow.Shuffle}));
+        shuffle.connect('notify::active', () => this._set('Shuffle', new GLib.Variant('b', shuffle.active)));
+        this._slideshow.description = 'All widgets show the same slideshow.';
+    }
+
+    // The sources of all accounts. An account that cannot list its sources contributes its default source only.
+    async _sources(objects) {
+        const choices = [[[`${root}/combined`, ''], 'All accounts']];
+        for (const [path, interfaces] of Object.entries(objects)) {
+            const account = interfaces[`${service}.Account`];
+            if (!account || !interfaces[`${service}.Feed`])
+                continue;
+            choices.push([[path, ''], account.Label]);
+            const [sources] = await this._call(path, `${service}.Feed`, 'ListSources').catch(() => [[]]);
+            choices.push(...sources.map(({id, title}) => [[path, id], `${account.Label}: ${title || id}`]));
+        }
+        return choices;
+    }
+}
+
+export default class ImageFeedPreferences extends ExtensionPreferences {
+    fillPreferencesWindow(window) {
+        Gio._promisify(Gio.DBusConnection.prototype, 'call');
+        new Preferences(window, this.getSettings());
+    }
+}
