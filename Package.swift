@@ -463,6 +463,14 @@ let mainActorTargets: Set = [
     "imagefeedd",
 ]
 
+// Packages of distributions are built without a network: the folder contains the sources of the
+// dependencies.
+if let folder = Context.environment["IMAGEFEED_DEPENDENCIES"] {
+    package.dependencies = ["swift-argument-parser", "swift-log"].map {
+        .package(path: "\(folder)/\($0)")
+    }
+}
+
 for target in package.targets where target.type == .system {
     target.path = "Sources/C/\(target.name)"
 }
