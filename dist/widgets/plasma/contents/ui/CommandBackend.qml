@@ -2,103 +2,66 @@
 // The slideshow by commands, for versions of Plasma in which QML cannot follow D-Bus signals.
 import QtQuick 2.15
 
-Item {
+Commands {
     id: backend
 
-    property var slideshow
-    // True if the last monitor ended because there is no daemon.
-    property bool isAbsent: false
-
-    // Each command is a constant.
-    readonly property string monitor: "imagefeedctl monitor --json --count 1"
+    // The number of monitors in succession that ended because there is no daemon.
+    property int absences: 0
+    readonly property var actions: ({
+        next: "imagefeedctl slideshow next", hide: "imagefeedctl slideshow hide",
+        toggle: "imagefeedctl toggle", open: "imagefeedctl open"
+    })
 
     function attach() {
         slideshow.problem = ""
-        // This process keeps the slideshow running until the widget is removed. Its output is not used: the engine
-        // passes it on when the process ends.
-        commands.run("imagefeedctl slideshow watch", backend.fail)
+        // This process keeps the slideshow running until the widget is removed. The engine passes on its output only
+        // when it ends.
+        run("imagefeedctl slideshow watch", check)
+        refresh()
         follow()
     }
-    function next() { act("imagefeedctl slideshow next") }
-    function toggle() { act("imagefeedctl toggle") }
-    function open() { act("imagefeedctl open") }
-    function hide() { act("imagefeedctl slideshow hide") }
-    function setShuffle(on) { act(on ? "imagefeedctl slideshow set --shuffle" : "imagefeedctl slideshow set --no-shuffle") }
-    function setInterval(choice) { act(choice.command) }
-    function setSource(choice) { act(choice.command) }
-
-    function act(command) {
-        slideshow.notice = ""
-        commands.run(command, (status, output, error) => {
-            if (status !== 0) slideshow.notice = error
-            refresh()
-        })
-    }
-    function fail(status, output, error) {
-        if (status === 127) slideshow.problem = slideshow.notInstalled
-        else if (status !== 0) slideshow.problem = error
+    function act(name) { change(actions[name]) }
+    function set(name, value) { change(setter(name, value)) }
+    function change(command) {
+        run(command, (status, output, error) => { slideshow.notice = error; refresh() })
     }
     function refresh() {
-        commands.run("imagefeedctl slideshow --json", (status, output, error) => {
-            if (status === 0) slideshow.update(JSON.parse(output))
-            else fail(status, output, error)
+        run("imagefeedctl slideshow --json", (status, output, error) => {
+            if (check(status, output, error)) slideshow.update(JSON.parse(output))
         })
+    }
+    function check(status, output, error) {
+        if (status !== 0) slideshow.problem = status === 127 ? slideshow.notInstalled : error
+        return status === 0
     }
 
-    // Waits for an event, and reads the state after it. Events between two monitors are not lost: the state is read
-    // again when the new monitor has started.
+    // Waits for an event, and reads the state after it. No change between two monitors is lost, because the state is
+    // read again when the second one has started.
+    //
+    // An absent daemon is an event at once. The first one may mean that the daemon was replaced, so a second monitor
+    // checks this. The third one waits for another event, which is the start of the daemon.
     function follow() {
-        commands.run(monitor, (status, output, error) => {
-            confirmation.stop()
-            if (status !== 0) return fail(status, output, error)
-            const wasAbsent = isAbsent
-            isAbsent = JSON.parse(output).event === "daemon-gone"
-            if (!isAbsent) {
-                refresh()
-                restart.start()
-            } else if (!wasAbsent) {
-                // The daemon may have been replaced. If so, the next monitor waits for its next event.
-                follow()
-            } else {
-                awaitDaemon()
-            }
-        })
-        confirmation.start()
-    }
-    // Waits for the start of the daemon. The first event is that it is not running.
-    function awaitDaemon() {
-        absence.start()
-        commands.run("imagefeedctl monitor --json --count 2", (status, output, error) => {
-            absence.stop()
-            isAbsent = false
-            if (status !== 0) return fail(status, output, error)
+        const timer = absences === 2 ? absence : confirmation
+        timer.start()
+        run("imagefeedctl monitor --json --count " + (timer === absence ? "2" : "1"), (status, output, error) => {
+            timer.stop()
+            if (!check(status, output, error)) return
+            absences = timer !== absence && JSON.parse(output).event === "daemon-gone" ? absences + 1 : 0
+            if (absences > 0) return follow()
             refresh()
             restart.start()
         })
     }
-
-    Commands { id: commands }
-    Timer {
-        id: confirmation
-        interval: 1000
-        onTriggered: {
-            backend.isAbsent = false
-            backend.refresh()
-        }
-    }
-    // Limits the number of monitors while there are many events, such as those of a download.
-    Timer {
-        id: restart
-        interval: 1000
-        onTriggered: backend.follow()
-    }
-    // An upgrade restarts the daemon within this time. Neither command starts the daemon.
+    Timer { id: confirmation; interval: 1000; onTriggered: { backend.absences = 0; backend.refresh() } }
+    // Limits the number of monitors during a download, which causes many events.
+    Timer { id: restart; interval: 1000; onTriggered: backend.follow() }
+    // An upgrade restarts the daemon within this time. The command does not start the daemon.
     Timer {
         id: absence
         interval: 10000
         onTriggered: {
             backend.slideshow.problem = backend.slideshow.notRunning
-            commands.run("imagefeedctl --version", backend.fail)
+            backend.run("imagefeedctl --version", backend.check)
         }
     }
 }

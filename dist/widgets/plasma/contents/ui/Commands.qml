@@ -5,6 +5,7 @@ import QtQuick 2.15
 FirstOf {
     id: commands
 
+    property var slideshow
     property var callbacks: ({})
 
     // Runs a command, which must be a constant: Plasma passes it to the shell. A command that is still running is not
@@ -15,16 +16,20 @@ FirstOf {
         item.connectSource(command)
     }
 
-    files: ["Engine6.qml", "Engine5.qml"]
+    // Returns the command for a setting. The values are the constants in Settings.qml.
+    function setter(name, value) {
+        if (name === "shuffle") return "imagefeedctl slideshow set " + (value ? "--shuffle" : "--no-shuffle")
+        return "imagefeedctl slideshow set --" + name + " " + value + (name === "interval" ? "s" : "")
+    }
 
+    files: ["Engine6.qml", "Engine5.qml"]
     Connections {
         target: commands.item
-        function onNewData(sourceName, data) {
-            const done = commands.callbacks[sourceName]
-            if (!done || data["exit code"] === undefined) return
-            delete commands.callbacks[sourceName]
-            commands.item.disconnectSource(sourceName)
-            done(data["exit code"], data["stdout"], data["stderr"].trim())
+        function onNewData(command, data) {
+            const done = commands.callbacks[command]
+            delete commands.callbacks[command]
+            commands.item.disconnectSource(command)
+            if (done) done(data["exit code"], data["stdout"], data["stderr"].trim())
         }
     }
 }

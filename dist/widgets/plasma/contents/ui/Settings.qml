@@ -8,55 +8,39 @@ GridLayout {
     id: settings
 
     property Slideshow slideshow
-    readonly property int interval: Number(slideshow.state.Interval || 0)
-    readonly property string source: slideshow.state.Source
-        ? [String(slideshow.state.Source[0]).split("/").pop(), slideshow.state.Source[1]].filter(part => part !== "").join(":") : ""
+    readonly property var source: slideshow.state.Source || ["", ""]
 
     columns: 2
 
-    // A list of choices with text, value and command. If the value is not in the list, another choice shows it.
+    // A list of choices, each with its text and value. Another value is shown below them, and cannot be chosen.
     component Choice: PlasmaComponents.ComboBox {
-        property var choices
+        property string name
         property var value
-        property string other
-        readonly property int index: choices.findIndex(choice => choice.value === value)
-
+        property var choices
+        readonly property int index: choices.findIndex(choice => choice[1] === value)
         Layout.fillWidth: true
-        textRole: "text"
-        model: index < 0 ? choices.concat({ text: other, value: value, command: "" }) : choices
+        model: choices.map(choice => choice[0]).concat(index < 0 ? [String(value)] : [])
         currentIndex: index < 0 ? choices.length : index
+        onActivated: row => { if (row < choices.length) settings.slideshow.item.set(name, choices[row][1]) }
     }
 
     PlasmaComponents.Label { text: "Photos:" }
     Choice {
-        choices: [
-            { text: "All accounts", value: "combined", command: "imagefeedctl slideshow set --source combined" },
-            { text: "Likes", value: "combined:likes", command: "imagefeedctl slideshow set --source combined:likes" },
-            { text: "This day in earlier years", value: "combined:memories",
-              command: "imagefeedctl slideshow set --source combined:memories" }
-        ]
-        value: settings.source
-        other: settings.source
-        onActivated: if (index < choices.length && choices[index].value !== value) settings.slideshow.item.setSource(choices[index])
+        name: "source"
+        value: settings.source[0].split("/").pop() + (settings.source[1] ? ":" + settings.source[1] : "")
+        choices: [["All", "combined"], ["Likes", "combined:likes"], ["Memories", "combined:memories"]]
     }
-    PlasmaComponents.Label { text: "Next photo:" }
+    PlasmaComponents.Label { text: "Interval:" }
     Choice {
-        choices: [
-            { text: "After 1 minute", value: 60, command: "imagefeedctl slideshow set --interval 1m" },
-            { text: "After 10 minutes", value: 600, command: "imagefeedctl slideshow set --interval 10m" },
-            { text: "After 30 minutes", value: 1800, command: "imagefeedctl slideshow set --interval 30m" },
-            { text: "After 1 hour", value: 3600, command: "imagefeedctl slideshow set --interval 1h" },
-            { text: "After 1 day", value: 86400, command: "imagefeedctl slideshow set --interval 24h" },
-            { text: "Only with the button", value: 0, command: "imagefeedctl slideshow set --interval 0" }
-        ]
-        value: settings.interval
-        other: "After " + settings.interval + " seconds"
-        onActivated: if (index < choices.length) settings.slideshow.item.setInterval(choices[index])
+        name: "interval"
+        value: settings.slideshow.state.Interval || 0
+        choices: [["1 minute", 60], ["10 minutes", 600], ["30 minutes", 1800], ["1 hour", 3600], ["1 day", 86400],
+            ["No timer", 0]]
     }
     PlasmaComponents.CheckBox {
         Layout.columnSpan: 2
         text: "Random order"
         checked: settings.slideshow.state.Shuffle === true
-        onToggled: settings.slideshow.item.setShuffle(checked)
+        onToggled: settings.slideshow.item.set("shuffle", checked)
     }
 }

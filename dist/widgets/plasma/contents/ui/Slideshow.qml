@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of the daemon's slideshow, and its methods. The first of the backends that loads supplies both.
+// The state of the slideshow, and the actions of the backend: attach(), act(name) and set(property, choice).
 import QtQuick 2.15
 
 FirstOf {
     id: slideshow
 
-    // The properties of the interface Slideshow; empty before the first reply.
+    // The properties of the D-Bus interface Slideshow; empty before the first reply.
     property var state: ({})
     // The reason why no photo can be shown; empty if there is none.
     property string problem: ""
@@ -13,15 +13,13 @@ FirstOf {
     property string notice: ""
 
     readonly property var photo: state.Photo && state.Photo.id ? state.Photo : null
-    readonly property string title: photo ? String(photo.title || photo.description || "") : ""
-    readonly property string author: photo ? String(photo.author || "") : ""
-    readonly property bool isPending: photo !== null && photo.pending === true
-    readonly property bool isLiked: photo !== null && (photo.liked === true) !== isPending
-    // The bytes of the path that have a meaning in a URL are percent-encoded.
-    readonly property url image: photo && state.Image
-        ? "file://" + String(state.Image).split("/").map(encodeURIComponent).join("/") : ""
+    readonly property string caption:
+        photo ? [photo.title || photo.description, photo.author].filter(part => part).join(" – ") : ""
+    readonly property bool isPending: photo !== null && photo.pending
+    // The wanted state. While a like is pending, it is the opposite of the confirmed state.
+    readonly property bool isLiked: photo !== null && photo.liked !== isPending
 
-    readonly property string noPhoto: "There is no photo. Log in with “imagefeedctl login”, or see “imagefeedctl status”."
+    readonly property string noPhoto: "There is no photo. Try “imagefeedctl login”, or see “imagefeedctl status”."
     readonly property string notInstalled: "Image Feed is not installed. Install the package “imagefeed”."
     readonly property string notRunning: "The Image Feed daemon is not running."
 
@@ -29,6 +27,7 @@ FirstOf {
         state = properties
         problem = photo ? "" : noPhoto
     }
+    function fileURL(path) { return "file://" + path.split("/").map(encodeURIComponent).join("/") }
 
     // Before Plasma 6.4, QML cannot follow signals, and the first file does not load.
     files: ["BusBackend.qml", "CommandBackend.qml"]

@@ -5,12 +5,10 @@ import org.kde.plasma.plasmoid 2.0
 
 // In Plasma 6, the module above has this type. In Plasma 5, it is the file in this folder.
 PlasmoidItem {
-    id: root
-
-    readonly property Slideshow feed: Slideshow { id: slideshow }
+    Slideshow { id: feed }
 
     switchWidth: Kirigami.Units.gridUnit * 10
     switchHeight: Kirigami.Units.gridUnit * 10
-    toolTipSubText: slideshow.title
-    fullRepresentation: PhotoView { slideshow: root.feed }
+    toolTipSubText: feed.caption
+    fullRepresentation: PhotoView { slideshow: feed }
 }
