@@ -8,7 +8,6 @@ Commands {
 
     readonly property string name: "org.imagefeed.ImageFeed1"
     readonly property string unknown: "org.freedesktop.DBus.Error.ServiceUnknown"
-    readonly property string properties: "org.freedesktop.DBus.Properties"
 
     // Calls a method, and then `done` with its first result.
     function call(object, iface, member, signature, parameters, done) {
@@ -26,13 +25,15 @@ Commands {
 
     function attach() {
         slideshow.problem = ""
-        call("/slideshow", name + ".Slideshow", "Attach", "", [], refresh)
+        call("/slideshow", object.iface, "Attach", "", [], () => object.updateAll())
     }
-    function refresh() { call("/slideshow", properties, "GetAll", "(s)", [name + ".Slideshow"], slideshow.update) }
+    function refresh() {
+        call("/slideshow", "org.freedesktop.DBus.Properties", "GetAll", "(s)", [object.iface], slideshow.update)
+    }
     function act(action) {
         const id = slideshow.photo.id
-        if (action === "next") call("/slideshow", name + ".Slideshow", "Next", "", [], refresh)
-        else if (action === "hide") call("/slideshow", name + ".Slideshow", "Hide", "(s)", [id], refresh)
+        if (action === "next") call("/slideshow", object.iface, "Next", "", [], refresh)
+        else if (action === "hide") call("/slideshow", object.iface, "Hide", "(s)", [id], refresh)
         else if (action === "toggle") call("/combined", name + ".Like", "Toggle", "(s)", [id], refresh)
         else call("/combined", name + ".Feed", "GetImage", "(ss)", [id, "full"],
             path => Qt.openUrlExternally(slideshow.fileURL(path)))
@@ -40,15 +41,16 @@ Commands {
     function set(setting, value) {
         // The module cannot send a structure, which is the type of the source.
         if (setting === "source") return run(setter(setting, value), (status, output, text) => slideshow.notice = text)
-        const change = setting === "shuffle" ? ["Shuffle", new DBus.bool(value)] : ["Interval", new DBus.uint32(value)]
-        call("/slideshow", properties, "Set", "(ssv)", [name + ".Slideshow", ...change], refresh)
+        object.properties[setting === "shuffle" ? "Shuffle" : "Interval"] = value
     }
 
-    DBus.SignalWatcher {
+    // Its values are not used: those of a signal may have another form than those of a reply.
+    DBus.Properties {
+        id: object
         service: backend.name
         path: "/org/imagefeed/ImageFeed1/slideshow"
-        iface: backend.properties
-        function dbusPropertiesChanged() { backend.refresh() }
+        iface: backend.name + ".Slideshow"
+        onPropertiesChanged: backend.refresh()
     }
     DBus.DBusServiceWatcher {
         id: owner
