@@ -21,7 +21,9 @@ Commands {
         else slideshow.notice = error.message
     }
     // Converts the numbers and strings of the module, which are objects, to those of JavaScript.
-    function plain(value) { return JSON.parse(JSON.stringify(value ?? null, (key, item) => item?.value ?? item)) }
+    function plain(value) {
+        return JSON.parse(JSON.stringify([value], (key, item) => item && item.value !== undefined ? item.value : item))[0]
+    }
 
     function attach() {
         slideshow.problem = ""

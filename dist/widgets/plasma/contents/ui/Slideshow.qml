@@ -19,7 +19,7 @@ FirstOf {
     // The wanted state. While a like is pending, it is the opposite of the confirmed state.
     readonly property bool isLiked: photo !== null && photo.liked !== isPending
 
-    readonly property string noPhoto: "There is no photo. Try “imagefeedctl login”, or see “imagefeedctl status”."
+    readonly property string noPhoto: "There is no photo. See “imagefeedctl login” and “imagefeedctl status”."
     readonly property string notInstalled: "Image Feed is not installed. Install the package “imagefeed”."
     readonly property string notRunning: "The Image Feed daemon is not running."
 
@@ -31,8 +31,5 @@ FirstOf {
 
     // Before Plasma 6.4, QML cannot follow signals, and the first file does not load.
     files: ["BusBackend.qml", "CommandBackend.qml"]
-    onLoaded: {
-        item.slideshow = slideshow
-        item.attach()
-    }
+    onLoaded: { item.slideshow = slideshow; item.attach() }
 }
