@@ -14,6 +14,7 @@ Commands {
 
     function attach() {
         slideshow.problem = ""
+        absences = 0
         // This process keeps the slideshow running until the widget is removed. The engine passes on its output only
         // when it ends.
         run("imagefeedctl slideshow watch", check)
