@@ -54,6 +54,18 @@ package final class Application: Object {
         for pointer in pointers { free(pointer) }
     }
 
+    /// Adds the application action `app.NAME`, which other programs call with a text over D-Bus.
+    package func addAction(_ name: String, _ handler: @escaping (String) -> Void) {
+        let type = g_variant_type_new("s")
+        let action = Object(owning: UnsafeMutableRawPointer(g_simple_action_new(name, type)))
+        g_variant_type_free(type)
+        action.connect("activate") { call in
+            guard let value = call.variant(1) else { return }
+            handler(text(g_variant_get_string(value, nil)))
+        }
+        g_action_map_add_action(opaque, action.opaque)
+    }
+
     /// Adds style rules for all windows.
     package func addStyle(_ css: String) {
         guard let display = gdk_display_get_default() else { return }

@@ -83,6 +83,9 @@ struct SignalCall {
     func object(_ index: Int) -> UnsafeMutableRawPointer? {
         value(index).flatMap { g_value_get_object($0) }
     }
+    func variant(_ index: Int) -> OpaquePointer? {
+        value(index).flatMap { g_value_get_variant($0) }
+    }
 
     /// Sets the result of a signal that returns a boolean.
     func reply(_ flag: Bool) { result.map { g_value_set_boolean($0, flag ? 1 : 0) } }

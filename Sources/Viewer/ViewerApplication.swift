@@ -25,6 +25,7 @@ package enum ViewerApplication {
     private static func start(_ application: Application) {
         application.addStyle(Style.rules)
         application.addAction("quit", keys: ["<Control>q"]) { application.quit() }
+        application.addAction("open") { open([$0], application) }
         do {
             let service = Service(try BusConnection.session())
             self.service = service

@@ -105,6 +105,34 @@ struct CommandTests {
         }
     }
 
+    @Test func `open --viewer passes the photo to the window`() async throws {
+        try await FakeService.run { service in
+            let window = try await FakeViewer(try PrivateBus.current.connect())
+            let result = try await Control.run(["open", "--viewer", "7", "--json"])
+            #expect(result.exit == .code(0))
+            #expect(result.output == "{\"photo\":\"local_ada/7\"}\n")
+            #expect(window.calls.value == ["open local_ada/7"])
+            #expect(service.account.calls.value.allSatisfy { !$0.hasPrefix("GetImage") })
+        }
+    }
+
+    @Test func `open --viewer without the window names its package`() async throws {
+        try await FakeService.run { _ in
+            let result = try await Control.run(["open", "--viewer", "7"])
+            #expect(result.exit == .code(69))
+            #expect(result.error.contains("imagefeed-viewer"))
+        }
+    }
+
+    @Test func `open --viewer of an unknown photo does not start the window`() async throws {
+        try await FakeService.run { _ in
+            let window = try await FakeViewer(try PrivateBus.current.connect())
+            let result = try await Control.run(["open", "--viewer", "NotFound"])
+            #expect(result.exit == .code(1))
+            #expect(window.calls.value == [])
+        }
+    }
+
     @Test(arguments: ["logout", "remove"])
     func `logout and remove change nothing without a confirmation`(command: String) async throws {
         try await FakeService.run { service in

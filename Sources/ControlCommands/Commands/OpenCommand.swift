@@ -7,10 +7,20 @@ struct OpenCommand: AsyncParsableCommand {
         commandName: "open", abstract: "Show a photo in the desktop's image viewer.")
 
     @OptionGroup var photo: PhotoArgument
+    @Flag(help: "Show the photo in the window of Image Feed instead.")
+    var viewer = false
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let photo = try await ServiceSession().photo(photo)
+        let session = try ServiceSession()
+        let photo = try await session.photo(photo)
+        if viewer {
+            let reference = "\(photo.account.id)/\(photo.id)"
+            // An unknown photo is an error of this command, not a message in the window.
+            _ = try await photo.client.photo(photo.id)
+            try await ViewerWindow(session.client.connection).open(reference)
+            return try output.show(JSONResult([.init("photo", .string(reference))]))
+        }
         let path = try await photo.client.imagePath(photo.id, size: ImageSize.full.rawValue)
         try await DesktopViewer.openPhoto(path)
         try output.show(JSONResult([.init("path", .string(path))]))
