@@ -124,6 +124,13 @@ let package = Package(
         .executableTarget(
             name: "unsplash-simulator", dependencies: ["UnsplashSimulator"],
             path: "Sources/Development/unsplash-simulator"),
+        // All simulators in a process of its own, for the tests of the window.
+        .executableTarget(
+            name: "simulated-services",
+            dependencies: [
+                "ImmichSimulator", "MastodonSimulator", "ServiceSimulator", "UnsplashSimulator",
+            ],
+            path: "Sources/Development/simulated-services"),
         // The event loop in a process of its own, for tests.
         .executableTarget(
             name: "event-loop-scenarios", dependencies: ["LoopbackHTTP", "System"],

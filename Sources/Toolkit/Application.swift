@@ -12,6 +12,7 @@ package final class Application: Object {
     var application: UnsafeMutablePointer<GtkApplication> { cast() }
 
     package init(id: String) {
+        Self.avoidUnusedGL()
         let flags = GApplicationFlags(G_APPLICATION_HANDLES_COMMAND_LINE.rawValue)
         super.init(owning: UnsafeMutableRawPointer(adw_application_new(id, flags)))
         connect("startup") { [unowned self] _ in onStart?() }
@@ -28,6 +29,19 @@ package final class Application: Object {
             onCommandLine?(arguments)
             call.reply(0 as Int32)
         }
+    }
+
+    /// Prevents GDK from loading the OpenGL libraries if the user chose the renderer without OpenGL.
+    ///
+    /// GDK loads them with the first window in any case; a software driver takes more than 50 MB.
+    private static func avoidUnusedGL() {
+        guard getenv("GSK_RENDERER").map({ String(cString: $0) }) == "cairo" else { return }
+        // Since GTK 4.16, a separate variable disables features.
+        let (name, value) =
+            gtk_get_minor_version() < 16
+            ? ("GDK_DEBUG", "gl-disable") : ("GDK_DISABLE", "gl,vulkan")
+        let others = getenv(name).map { String(cString: $0) + "," } ?? ""
+        setenv(name, others + value, 1)
     }
 
     /// Runs the event loop until the last window is closed.

@@ -73,7 +73,8 @@ package struct DesktopWindow {
         _ = move(display, id, Int32(clamping: x), Int32(clamping: y))
     }
 
-    private static func function<Function>(_ name: String) -> Function? {
+    /// Returns a function of the loaded libraries; nil if there is none with this name.
+    static func function<Function>(_ name: String) -> Function? {
         // RTLD_DEFAULT is NULL.
         dlsym(nil, name).map { unsafeBitCast($0, to: Function.self) }
     }

@@ -15,6 +15,7 @@ package enum ViewerApplication {
             print("imagefeed \(programVersion)")
             return
         }
+        LayerSurface.loadLibrary()
         MainLoop.use()
         let application = Application(id: "org.imagefeed.Viewer")
         application.onStart = { start(application) }

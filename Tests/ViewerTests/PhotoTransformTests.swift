@@ -54,6 +54,18 @@ import Testing
         #expect(transform.offsetX == 0 && transform.offsetY == 0)
     }
 
+    @Test func `the summary names zoom, rotation and position`() {
+        var transform = transform()
+        #expect(transform.summary == "Zoom 100 %, rotation 0°")
+        transform.zoom(by: 2, aroundX: 500, y: 400)
+        transform.pan(x: 200, y: 0)
+        #expect(
+            transform.summary
+                == "Zoom 200 %, rotation 0°, position 40 % from left, 50 % from top")
+        transform.rotate(by: 90)
+        #expect(transform.summary == "Zoom 100 %, rotation 90°")
+    }
+
     @Test func `a rotated photo fits into the view`() {
         var transform = transform()
         transform.rotate(by: 90)

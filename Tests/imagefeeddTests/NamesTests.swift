@@ -17,9 +17,10 @@ struct NamesTests {
             "Development/\(folder.lowercased())-simulator/",
             "Development/\(folder.lowercased())-plugin/",
             // The simulator of this provider has the name of its service.
-            folder == "Daily" ? "Development/WikimediaSimulator/" : "Development/Fuzzer/",
-            // The fuzzer uses every parser.
-            "Development/Fuzzer/",
+            folder == "Daily"
+                ? "Development/WikimediaSimulator/" : "Development/\(folder)Simulator/",
+            // The fuzzer uses every parser, and this program contains every simulator.
+            "Development/Fuzzer/", "Development/simulated-services/",
         ]
         var found: Set<String> = []
         let files = try #require(FileManager.default.enumerator(atPath: sources.path))

@@ -38,6 +38,8 @@ final class ConfigureDialog {
         dialog.content.append(save)
         save.onClick { [self] in submit(onSaved) }
         secret.onSubmit { [self] in submit(onSaved) }
+        // Otherwise the first selectable text gets the focus and is selected.
+        identifier.grabFocus()
         dialog.present()
     }
 

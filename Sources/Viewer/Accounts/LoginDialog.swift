@@ -46,7 +46,9 @@ final class LoginDialog {
         self.account = account
         password = EntryRow(
             provider.has("register") ? "Password (may be empty)" : "Key", isPassword: true)
-        dialog = Dialog(parent, title: "Log in: \(provider.name)")
+        dialog = Dialog(
+            parent, title: "Log in: \(provider.name)",
+            height: provider.authentication == "oauth2" ? 640 : 480)
     }
 
     private var needsServer: Bool { provider.has("server") && account == nil }

@@ -17,6 +17,7 @@ final class FeedGrid {
     private var cells: [Int: PhotoCell] = [:]
     private var unused: [PhotoCell] = []
     private var isUpdateScheduled = false
+    private let trace: GridTrace?
 
     private static let spacing = 6.0
 
@@ -24,6 +25,7 @@ final class FeedGrid {
         self.loader = loader
         widget = ScrollArea(area, mayOverflow: true)
         widget.expanding()
+        trace = GridTrace(widget)
         area.setAccessibleName("Photos")
         widget.onScroll { [weak self] in self?.scheduleUpdate() }
         widget.onMap { [weak self] in self?.scheduleUpdate() }
@@ -152,6 +154,11 @@ final class FeedGrid {
         let cell = PhotoCell(loader)
         cell.onOpen = { [weak self] in self?.onOpen?($0) }
         cell.onLike = { [weak self] in self?.onLike?($0) }
+        guard trace != nil else { return cell }
+        cell.onImage = { [weak self] in
+            guard let self, cells.values.allSatisfy(\.hasImage) else { return }
+            trace?.showedAll()
+        }
         return cell
     }
 

@@ -173,7 +173,9 @@ final class FeedPage {
             bannerLabel.text =
                 accounts.count > 1
                 ? "\(account.label): \(account.stateReason)" : account.stateReason
-            bannerRemedy = account.remedy.map { (account.path, $0) }
+            // The state offline ends by itself, but the user may know earlier that the network is back.
+            let remedy = account.remedy ?? (account.state == "offline" ? .retry : nil)
+            bannerRemedy = remedy.map { (account.path, $0) }
             bannerRevealer.isRevealed = !account.stateReason.isEmpty
         default:
             bannerRevealer.isRevealed = false

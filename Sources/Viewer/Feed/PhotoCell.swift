@@ -9,6 +9,10 @@ final class PhotoCell {
     private(set) var index: Int?
     var onOpen: ((Int) -> Void)?
     var onLike: ((Int) -> Void)?
+    /// Called when the image of the photo is shown.
+    var onImage: (() -> Void)?
+    /// True if the image of the photo is shown, not only its placeholder.
+    private(set) var hasImage = false
 
     private let picture = Picture()
     private let button: Button
@@ -77,22 +81,26 @@ final class PhotoCell {
         task?.cancel()
         task = nil
         failureIcon.isVisible = false
-        if let texture = loader.cached(key) {
-            picture.texture = texture
-            return
-        }
+        if let texture = loader.cached(key) { return show(texture) }
+        hasImage = false
         if !isSamePhoto { picture.texture = Placeholder.texture(photo) }
         task = Task { [weak self, loader] in
             do {
                 let texture = try await loader.load(key)
                 guard let self, self.key == key else { return }
-                picture.texture = texture
+                show(texture)
             } catch {
                 guard let self, self.key == key, !(error is CancellationError) else { return }
                 failureIcon.isVisible = true
                 button.tooltip = (error as? ImageError)?.message ?? Problem(error).sentence
             }
         }
+    }
+
+    private func show(_ texture: Texture) {
+        picture.texture = texture
+        hasImage = true
+        onImage?()
     }
 
     /// Shows the current state of the same photo.
@@ -127,5 +135,6 @@ final class PhotoCell {
         task = nil
         openTimer.cancel()
         picture.texture = nil
+        hasImage = false
     }
 }

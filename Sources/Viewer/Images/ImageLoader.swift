@@ -41,8 +41,10 @@ final class ImageLoader {
         guard await waitForTurn() else { throw CancellationError() }
         defer { finishTurn() }
         try Task.checkCancellation()
-        let file = try await service.client.account(key.account).openImage(
-            key.photo, size: key.size)
+        // The daemon completes a request that it received. If a cancelled task passed its turn on before the reply, fast
+        // scrolling would send hundreds of requests, and the visible photos would be the last ones.
+        let client = service.client.account(key.account)
+        let file = try await Task { try await client.openImage(key.photo, size: key.size) }.value
         try Task.checkCancellation()
         let result = await threads.run { () -> Result<Texture, ImageError> in
             do throws(ImageError) {

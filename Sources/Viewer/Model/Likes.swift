@@ -5,8 +5,7 @@ internal import DBus
 final class Likes {
     /// The failure of a like or unlike.
     struct Failure {
-        let account: ObjectPath
-        let photo: String
+        let photo: PhotoReference
         let wantsLike: Bool
         let sentence: String
     }
@@ -15,7 +14,7 @@ final class Likes {
     let failed = Event<Failure>()
     private let service: Service
     /// The failures of calls that were already reported, until the signal for the same failure arrives.
-    private var reported: Set<String> = []
+    private var reported: Set<PhotoReference> = []
 
     init(_ service: Service) {
         self.service = service
@@ -28,40 +27,50 @@ final class Likes {
         set(!photo.wantsLike, id, in: feed)
     }
 
-    /// Likes or unlikes a photo.
-    func set(_ wantsLike: Bool, _ id: String, in feed: Feed) {
+    /// Repeats a failed like, in a feed if it contains the photo.
+    func retry(_ failure: Failure, in feed: Feed?) {
+        if let feed, let id = failure.photo.id(in: feed.account), feed.photo(id) != nil {
+            set(failure.wantsLike, id, in: feed)
+        } else {
+            send(failure.wantsLike, failure.photo, in: nil)
+        }
+    }
+
+    private func set(_ wantsLike: Bool, _ id: String, in feed: Feed) {
         feed.change(id) { $0.isPending = $0.isLiked != wantsLike }
-        let client = feed.client
-        reported.remove(id)
+        send(wantsLike, PhotoReference(id, in: feed.account), in: feed)
+    }
+
+    private func send(_ wantsLike: Bool, _ photo: PhotoReference, in feed: Feed?) {
+        let client = service.client.account(photo.account)
+        let id = feed.flatMap { photo.id(in: $0.account) } ?? photo.id
+        reported.remove(photo)
         Task {
             do {
-                let outcome = try await wantsLike ? client.like(id) : client.unlike(id)
+                let outcome = try await wantsLike ? client.like(photo.id) : client.unlike(photo.id)
                 guard outcome != LikeOutcome.queued.rawValue else { return }
-                feed.change(id) {
+                feed?.change(id) {
                     $0.isLiked = wantsLike
                     $0.isPending = false
                 }
             } catch {
-                feed.change(id) { $0.isPending = false }
-                report(feed.account, id, wantsLike, Problem(error).sentence)
+                feed?.change(id) { $0.isPending = false }
+                report(photo, wantsLike, Problem(error).sentence)
             }
         }
     }
 
     private func receive(_ signal: Service.FeedSignal) {
-        guard signal.member == "Failed",
+        // The combined account repeats the failures of the accounts.
+        guard signal.member == "Failed", signal.account != ServiceName.combined,
             let (id, wantsLike, _, sentence): (String, Bool, String, String) = try? signal.message
                 .read()
         else { return }
-        // The combined account reports the same failure again.
-        guard signal.account == ServiceName.combined || service.account(ServiceName.combined) == nil
-        else { return }
-        report(signal.account, id, wantsLike, sentence)
+        report(PhotoReference(id, in: signal.account), wantsLike, sentence)
     }
 
-    private func report(_ account: ObjectPath, _ id: String, _ wantsLike: Bool, _ sentence: String)
-    {
-        guard reported.insert(id).inserted else { return }
-        failed.emit(Failure(account: account, photo: id, wantsLike: wantsLike, sentence: sentence))
+    private func report(_ photo: PhotoReference, _ wantsLike: Bool, _ sentence: String) {
+        guard reported.insert(photo).inserted else { return }
+        failed.emit(Failure(photo: photo, wantsLike: wantsLike, sentence: sentence))
     }
 }

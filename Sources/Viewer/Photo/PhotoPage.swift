@@ -27,6 +27,7 @@ final class PhotoPage {
     private let nextButton = Button(icon: "go-next-symbolic", tooltip: "Next photo")
     private let menu = MenuButton(icon: "open-menu-symbolic", tooltip: "More actions")
     private let downloadBar: DownloadBar
+    private let sharing: PhotoSharing
 
     private var feed: Feed?
     private var index = 0
@@ -62,6 +63,7 @@ final class PhotoPage {
             flap.isRevealed = $0
         }
         widget = ToastArea(Box(.vertical, spacing: 0, header, flap))
+        sharing = PhotoSharing(window, widget)
         retry.onClick { [weak self] in self?.load() }
         addHeader()
         connect()
@@ -84,8 +86,14 @@ final class PhotoPage {
         menu.add("Full screen") { [weak self] in self?.toggleFullScreen() }
         menu.add("Information") { [weak self] in self?.flap.isRevealed.toggle() }
         menu.add("Copy link") { [weak self] in self?.copyLink() }
-        menu.add("Open in browser") { [weak self] in self?.openLink() }
-        menu.add("Send by e-mail") { [weak self] in self?.mailLink() }
+        menu.add("Open in browser") { [weak self] in
+            guard let self else { return }
+            sharing.openLink(photo)
+        }
+        menu.add("Send by e-mail") { [weak self] in
+            guard let self else { return }
+            sharing.mailLink(photo)
+        }
         menu.add("Download as…") { [weak self] in self?.downloadAs() }
         menu.add("Use as avatar") { [weak self] in self?.useAsAvatar() }
         menu.add("Show in the slideshow") { [weak self] in
@@ -292,6 +300,11 @@ final class PhotoPage {
         return true
     }
 
+    /// Returns to the photos if a photo is shown.
+    func close() {
+        if !photoID.isEmpty { leave() }
+    }
+
     private func leave() {
         task?.cancel()
         window.isFullScreen = false
@@ -311,40 +324,7 @@ final class PhotoPage {
         if window.isFullScreen { flap.isRevealed = false }
     }
 
-    private func copyLink() {
-        guard let link = link() else { return }
-        window.copy(link)
-        widget.show("The link was copied.")
-    }
-
-    private func openLink() {
-        guard let link = link() else { return }
-        Application.open(link, parent: window) { [weak self] problem in
-            if problem != nil {
-                self?.widget.show("No browser could be started. Copy the link instead.")
-            }
-        }
-    }
-
-    private func mailLink() {
-        guard let link = link() else { return }
-        let subject = photo?.accessibleName ?? ""
-        Application.open(
-            "mailto:?subject=\(subject.percentEncoded)&body=\(link.percentEncoded)", parent: window
-        ) { [weak self] problem in
-            if problem != nil {
-                self?.widget.show("No mail program could be started. Copy the link instead.")
-            }
-        }
-    }
-
-    private func link() -> String? {
-        guard let url = photo?.url, !url.isEmpty else {
-            widget.show("This photo has no link, because it is only on this computer.")
-            return nil
-        }
-        return url
-    }
+    private func copyLink() { sharing.copyLink(photo) }
 
     private func download() {
         guard let photo, let feed else { return }
@@ -370,10 +350,8 @@ final class PhotoPage {
                 "Log in as a local user first: other accounts have the avatar of their service.")
             return
         }
-        let id =
-            feed.account == ServiceName.combined || user.path == feed.account
-            ? photo.id
-            : "\(service.account(feed.account)?.id ?? "")/\(photo.id)"
+        let reference = PhotoReference(photo.id, in: feed.account)
+        let id = reference.id(in: user.path) ?? reference.combinedID
         Task { [weak self, service] in
             do {
                 try await service.client.account(user.path).setAvatar(id)
@@ -388,10 +366,7 @@ final class PhotoPage {
         _ success: String, _ action: @escaping (SlideshowClient, String) async throws -> Void
     ) {
         guard let photo, let feed else { return }
-        let id =
-            feed.account == ServiceName.combined
-            ? photo.id
-            : "\(service.account(feed.account)?.id ?? "")/\(photo.id)"
+        let id = PhotoReference(photo.id, in: feed.account).combinedID
         Task { [weak self, service] in
             do {
                 try await action(service.client.slideshow, id)

@@ -40,6 +40,18 @@ nonisolated struct PhotoTransform: Equatable {
         return (photoWidth * cosine + photoHeight * sine, photoWidth * sine + photoHeight * cosine)
     }
 
+    /// The description for screen readers. The position is that of the visible part's center in the zoomed photo.
+    var summary: String {
+        let text = "Zoom \(Self.rounded(zoom * 100)) %, rotation \(Self.rounded(degrees))°"
+        guard isZoomed else { return text }
+        let (width, height) = rotatedSize
+        let x = 50 - offsetX * 100 / (width * scale)
+        let y = 50 - offsetY * 100 / (height * scale)
+        return text + ", position \(Self.rounded(x)) % from left, \(Self.rounded(y)) % from top"
+    }
+
+    private static func rounded(_ number: Double) -> Int { Int(number.rounded()) }
+
     mutating func setView(width: Double, height: Double) {
         viewWidth = max(width, 1)
         viewHeight = max(height, 1)

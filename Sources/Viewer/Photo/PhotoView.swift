@@ -63,9 +63,7 @@ final class PhotoView {
     }
 
     private func redraw() {
-        let percent = Int((transform.zoom * 100).rounded())
-        widget.setAccessibleDescription(
-            "Zoom \(percent) %, rotation \(Int(transform.degrees.rounded()))°")
+        widget.setAccessibleDescription(transform.summary)
         widget.setCursor(transform.isZoomed ? "grab" : nil)
         widget.redraw()
     }

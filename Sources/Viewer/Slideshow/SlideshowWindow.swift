@@ -20,8 +20,7 @@ final class SlideshowWindow {
     private let likeButton = Button(icon: "emote-love-symbolic", tooltip: "Like")
     private let toasts: ToastArea
 
-    /// nil if the display is not X11.
-    private let placement: DesktopWindow?
+    private let placement: WidgetPlacement
     private var photo: Photo?
     private var feed: Feed?
     private var isPaused = false
@@ -40,15 +39,14 @@ final class SlideshowWindow {
         controlsRevealer = Revealer(controls)
         message.aligned(.center, .center).margins(18)
         picture.expanding()
-        let overlay = Overlay(WindowHandle(picture), message, controlsRevealer)
+        placement = WidgetPlacement(window)
+        let overlay = Overlay(placement.moving(picture), message, controlsRevealer)
         overlay.styled("slideshow-frame")
         overlay.expanding()
         toasts = ToastArea(overlay)
         window.setDecorated(false)
         window.setMinimum(width: 160, height: 120)
         window.setContent(toasts)
-        placement = DesktopWindow(window)
-        placement?.placeOnDesktop()
         addControls()
         connect(overlay)
         start()
@@ -99,7 +97,7 @@ final class SlideshowWindow {
         }
         window.onClose = { [weak self] in
             guard let self else { return false }
-            WindowState(width: window.width, height: window.height, position: placement?.position)
+            WindowState(width: window.width, height: window.height, position: placement.position)
                 .save()
             subscription = nil
             task?.cancel()
@@ -116,10 +114,8 @@ final class SlideshowWindow {
 
     /// Shows the window where it was when it was closed.
     func present() {
-        window.present()
-        if let position = WindowState.load()?.position {
-            placement?.move(x: position.x, y: position.y)
-        }
+        let position = WindowState.load()?.position
+        placement.present(window, at: position)
     }
 
     // MARK: State

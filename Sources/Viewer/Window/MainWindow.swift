@@ -120,7 +120,7 @@ final class MainWindow {
         let selection = Sidebar.Selection(account: account.path, source: account.defaultSource)
         sidebar.select(selection)
         show(selection, title: sidebar.title(of: selection))
-        guard parts.count == 2 else { return }
+        guard parts.count == 2 else { return photoPage.close() }
         Task { [weak self, service] in
             do {
                 let entries = try await service.client.account(account.path).photo(parts[1])
@@ -216,10 +216,8 @@ final class MainWindow {
 
     private func showFailure(_ failure: Likes.Failure) {
         toasts.show(failure.sentence, button: "Try again") { [weak self] in
-            guard let self, let feed = feedPage.feed, feed.account == failure.account else {
-                return
-            }
-            likes.set(failure.wantsLike, failure.photo, in: feed)
+            guard let self else { return }
+            likes.retry(failure, in: feedPage.feed)
         }
     }
 }

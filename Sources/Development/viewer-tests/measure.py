@@ -1,0 +1,110 @@
+"""Measurements of the window. They depend on the machine and its load, and are no tests.
+
+The renderer is that of cairo. Memory is the resident set of the process (`/proc/PID/smaps_rollup`), without accessibility.
+"""
+import os
+import pathlib
+import statistics
+import subprocess
+import time
+
+from session import SAMPLES, until
+
+
+def small_photos(session, count):
+    """Writes photos that are decoded fast, so that the thumbnails of all of them exist before the measurement."""
+    import gi
+    gi.require_version("GdkPixbuf", "2.0")
+    from gi.repository import GdkPixbuf
+    images = []
+    for number, sample in enumerate(SAMPLES):
+        path = session.folder / f"tmp/{number}.jpg"
+        GdkPixbuf.Pixbuf.new_from_file_at_size(str(sample), 640, 640).savev(str(path), "jpeg", [], [])
+        images.append(path.read_bytes())
+    now = time.time()
+    for number in range(count):
+        target = session.pictures / f"Photo {number:05}.jpg"
+        target.write_bytes(images[number % len(images)] + str(number).encode())
+        os.utime(target, (now - number * 60, now - number * 60))
+
+
+def make_thumbnails(session):
+    """Requests the thumbnail of each photo."""
+    import gi
+    gi.require_version("Gio", "2.0")
+    from gi.repository import Gio, GLib
+    bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+    feed = ("org.imagefeed.ImageFeed1", "/org/imagefeed/ImageFeed1/combined", "org.imagefeed.ImageFeed1.Feed")
+    cursor = ""
+    while True:
+        photos, cursor = bus.call_sync(
+            *feed, "GetPage", GLib.Variant("(ssu)", ("", cursor, 100)), None, 0, 60000, None).unpack()
+        for photo in photos:
+            bus.call_sync(*feed, "GetImage", GLib.Variant("(ss)", (photo["id"], "small")), None, 0, 60000, None)
+        if not cursor:
+            return
+
+
+def trace(process, word):
+    """Returns the values after a word that the window prints."""
+    for line in process.stdout:
+        words = line.decode().split()
+        if words[:2] == ["trace", word]:
+            return words[2:]
+    raise AssertionError(f"the window ended without {word}")
+
+
+def memory(process):
+    lines = pathlib.Path(f"/proc/{process.pid}/smaps_rollup").read_text().splitlines()
+    values = {line.split(":")[0]: int(line.split()[1]) // 1024 for line in lines[1:]}
+    return f"RSS {values['Rss']} MiB, PSS {values['Pss']} MiB"
+
+
+def switches(processes):
+    """Returns the number of voluntary context switches of all threads."""
+    total = 0
+    for process in processes:
+        for status in pathlib.Path(f"/proc/{process}/task").glob("*/status"):
+            total += int(status.read_text().split("\nvoluntary_ctxt_switches:")[1].split()[0])
+    return total
+
+
+def figures(start, step, photos=1000, runs=7):
+    session = start(photos=0)
+    small_photos(session, photos)
+    session.start_daemon()
+    session.control("login", "local", "--username", "ada", "--register", "--no-password")
+    until(lambda: f"{photos}" in session.control("sources"), "the photos")
+    make_thumbnails(session)
+    environment = session.environment
+    # The accessibility bus would start with the first window.
+    session.environment = {**environment, "GTK_A11Y": "none"}
+    session.environment["IMAGEFEED_VIEWER_TRACE"] = "start"
+    times = []
+    for _ in range(runs):
+        begin = time.monotonic()
+        window = session.start(session.programs / "imagefeed", stdout=subprocess.PIPE)
+        times.append((float(trace(window, "thumbnails")[0]) - begin) * 1000)
+        if len(times) < runs:
+            session.end(window)
+    step(f"start to the first thumbnails: median {statistics.median(times):.0f} ms, "
+         f"{min(times):.0f} to {max(times):.0f} ms in {runs} starts")
+    step(f"memory after the start: {memory(window)}")
+    # Finish the work after the start.
+    time.sleep(5)
+    processes = [session.daemon.pid, window.pid]
+    before = switches(processes)
+    time.sleep(20)
+    step(f"idle for 20 s: {switches(processes) - before} voluntary context switches of window and daemon")
+    session.end(window)
+    session.environment["IMAGEFEED_VIEWER_TRACE"] = "scroll"
+    window = session.start(session.programs / "imagefeed", stdout=subprocess.PIPE)
+    trace(window, "thumbnails")
+    count, *histogram = trace(window, "frames")
+    step(f"scrolling {photos} photos: {count} frames; up to ms:frames {' '.join(histogram)}")
+    step(f"memory after scrolling {photos} photos: {memory(window)}")
+    time.sleep(5)
+    before = switches(processes[:1] + [window.pid])
+    time.sleep(20)
+    after = switches(processes[:1] + [window.pid])
+    step(f"idle for 20 s after scrolling: {after - before} voluntary context switches of window and daemon")

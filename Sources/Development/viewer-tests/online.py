@@ -1,0 +1,219 @@
+"""Tests with simulated services, and of the recovery from failures."""
+import json
+import os
+import signal
+
+from screen import Screen
+from session import until
+
+LOST = "The connection to the service was lost. It is being restored."
+
+
+def recovery(start, step):
+    session = start(photos=8)
+    session.start_daemon()
+    session.log_in()
+    screen = Screen()
+    session.start_window()
+    screen.press("Photo 000")
+    screen.wait("Photo 000", "image")
+    session.end(session.daemon)
+    screen.press("Next photo")
+    screen.wait("Photo 001", "image")
+    screen.press("Like", last=True)
+    screen.wait("Try again Try again", "push button")
+    step("a failed like offers to try again")
+    session.screenshot("failed-like")
+    session.start_daemon()
+    until(lambda: "local_ada" in session.control("status"), "the daemon")
+    screen.press_of_adwaita("Try again")
+    until(lambda: session.control("likes").count("\n") == 1, "the like")
+    step("the failed like succeeds after the restart of the service")
+    screen.press("Back to the photos")
+    session.end(session.daemon)
+    screen.wait("The Image Feed service is not running and could not be started.")
+    screen.wait("Try again", "push button")
+    step("without the service, the photos stay and a button tries again")
+    session.screenshot("service-lost")
+    session.activate("org.imagefeed.ImageFeed1", "imagefeedd")
+    screen.press("Try again")
+    screen.wait_gone("The Image Feed service is not running and could not be started.")
+    step("the button starts the service")
+    old = session.owner("org.imagefeed.ImageFeed1")
+    os.kill(old, signal.SIGKILL)
+    until(lambda: session.owner("org.imagefeed.ImageFeed1") not in (None, old), "another process of the daemon")
+    screen.wait_gone(LOST)
+    screen.press("Unlike")
+    until(lambda: session.control("likes").count("\n") == 0, "the end of the like")
+    step("after the daemon was killed, the window starts it and works again")
+
+
+def unsplash(start, step):
+    session = start(photos=0, services=True)
+    services = session.services
+    session.start_daemon()
+    screen = Screen()
+    session.start_window()
+    screen.press("Log in")
+    screen.activate(starts="Unsplash")
+    screen.type("Client ID", services.settings["unsplash"]["id"])
+    screen.type("Client secret", services.settings["unsplash"]["secret"])
+    session.screenshot("configure")
+    session.decide("deny")
+    screen.press("Save")
+    screen.wait(role="label", contains="refused in the browser")
+    step("a provider is set up, and a denied login shows the reason")
+    session.screenshot("login-denied")
+    session.decide("none")
+    screen.press("Log in", last=True)
+    screen.wait("Continue in the browser.")
+    session.screenshot("login-browser")
+    screen.press("Cancel", last=True)
+    screen.wait_gone("Continue in the browser.")
+    until(lambda: "unsplash_ada" not in session.control("status"), "the status")
+    step("a login is cancelled while the browser is open")
+    session.decide("approve")
+    screen.press("Log in")
+    screen.activate(starts="Unsplash")
+    screen.wait("Profile of ada", "push button")
+    first = until(lambda: photo(screen), "the photos of the service")
+    step("a login with the browser shows the photos of the service")
+    session.screenshot("unsplash")
+
+    services("fail unsplash refuse 1 POST /photos/*/like")
+    screen.press("Like")
+    screen.wait("Try again Try again", "push button")
+    screen.press_of_adwaita("Try again")
+    until(lambda: services("likes unsplash") == "1", "the like at the service")
+    screen.wait("Unlike", "push button")
+    step("a refused like offers to try again, and succeeds")
+
+    screen.press(first)
+    screen.press("Back to the photos")
+    until(lambda: photo(screen), "the photos")
+    screen.press(first)
+    screen.wait("Back to the photos", "push button")
+    services("fail unsplash slow 0 GET /photo-*")
+    before = set(session.pictures.iterdir())
+    screen.press("Download")
+    screen.wait(starts="Downloading ")
+    session.screenshot("downloading")
+    screen.press("Cancel", last=True)
+    screen.wait("The download was cancelled.")
+    until(lambda: set(session.pictures.iterdir()) == before, "the end of the incomplete file")
+    step("a download is cancelled and leaves no file")
+    services("recover unsplash GET /photo-*")
+    screen.menu("Copy link")
+    screen.wait("The link was copied.")
+    step("the link of a photo is copied")
+    screen.press("Back to the photos")
+
+    services("fail unsplash limit 0 GET /photos")
+    session.control("refresh", check=False)
+    screen.wait(contains="limits requests")
+    step("a rate limit has its sentence")
+    session.screenshot("rate-limited")
+    services("recover unsplash GET /photos")
+    services("advance unsplash")
+
+
+def states(start, step):
+    session = start(photos=0, services=True)
+    services = session.services
+    session.start_daemon()
+    settings = services.settings["unsplash"]
+    (session.folder / "secret").write_text(settings["secret"])
+    session.control("configure", "unsplash", "--client-id", settings["id"], "--client-secret-file",
+                    str(session.folder / "secret"))
+    session.control("login", "unsplash")
+    screen = Screen()
+    session.start_window()
+    until(lambda: photo(screen), "the photos of the service")
+
+    services("stop unsplash")
+    session.control("refresh", check=False)
+    banner = until(lambda: state(session), "another state of the account")
+    screen.wait(contains=banner[:40])
+    step("an unreachable service has its sentence")
+    session.screenshot("offline")
+    services("resume unsplash")
+    screen.press("Try again")
+    until(lambda: not state(session), "the recovery")
+    screen.wait_gone(contains=banner[:40])
+    step("the button tries again, and the window recovers")
+
+    services("revoke unsplash")
+    session.control("refresh", check=False)
+    screen.wait("Log in again", "push button")
+    session.screenshot("expired")
+    step("an expired login has its sentence and its button")
+    screen.press("Log in again")
+    until(lambda: not state(session), "the login")
+    screen.wait_gone("Log in again", "push button")
+    until(lambda: photo(screen), "the photos of the service")
+    step("the button logs in with the browser")
+
+    session.keyring(is_locked=True)
+    session.end(session.daemon)
+    session.start_daemon()
+    session.control("refresh", check=False)
+    screen.wait("Unlock", "push button")
+    assert photo(screen)
+    step("a locked keyring has its sentence and its button, and the photos stay")
+    session.screenshot("locked")
+    # Without a program for prompts, the remedy cannot unlock it.
+    session.keyring(is_locked=False)
+    screen.wait_gone("Unlock", "push button")
+    until(lambda: not state(session), "the recovery")
+    step("the window recovers by itself after the keyring was unlocked")
+
+
+def servers(start, step):
+    session = start(photos=0, services=True)
+    session.start_daemon()
+    screen = Screen()
+    session.start_window()
+    screen.press("Log in")
+    screen.activate(starts="Mastodon")
+    screen.type("Server", "unknown.test")
+    screen.press("Log in", last=True)
+    until(lambda: screen.all(role="label", contains="unknown.test"), "the reason")
+    step("an unknown server is refused with a reason")
+    session.screenshot("unknown-server")
+    screen.type("Server", "photos.test")
+    screen.press("Log in", last=True)
+    screen.wait_gone("Server", "text")
+    until(lambda: "mastodon_ada" in session.control("status"), "the account")
+    screen.wait("Profile of ada", "push button")
+    step("a login with the name of a server and the browser succeeds")
+    session.screenshot("mastodon")
+    screen.press("Log in to another account")
+    screen.activate(starts="Immich")
+    screen.type("Server", session.services.settings["immich"]["url"])
+    screen.type("Key", "wrong")
+    screen.press("Log in", last=True)
+    screen.wait("Immich does not accept the key.")
+    step("a wrong key is refused")
+    screen.type("Key", session.services.settings["immich"]["key"])
+    screen.press("Log in", last=True)
+    until(lambda: "immich_ada" in session.control("status"), "the account")
+    screen.wait_gone("Key", "text")
+    step("a login with a key succeeds")
+    session.screenshot("two-accounts")
+
+
+def photo(screen):
+    """Returns the name of a photo in the grid; None if there is none."""
+    for name in screen.names("push button"):
+        if ", by " in name:
+            return name
+    return None
+
+
+def state(session):
+    """Returns the reason of the state of the first account; empty if it is ready."""
+    accounts = json.loads(session.control("accounts", "--json"))
+    return accounts[0].get("StateReason", "") if accounts else ""
+
+
+TESTS = [recovery, unsplash, states, servers]
