@@ -61,12 +61,17 @@ def memory(process):
 
 
 def switches(processes):
-    """Returns the number of voluntary context switches of all threads."""
-    total = 0
-    for process in processes:
-        for status in pathlib.Path(f"/proc/{process}/task").glob("*/status"):
-            total += int(status.read_text().split("\nvoluntary_ctxt_switches:")[1].split()[0])
-    return total
+    """Returns the number of voluntary context switches by thread."""
+    return {status: int(status.read_text().split("\nvoluntary_ctxt_switches:")[1].split()[0])
+            for process in processes for status in pathlib.Path(f"/proc/{process}/task").glob("*/status")}
+
+
+def idle(processes):
+    """Returns the number of wakeups in 20 s, after the remaining work has ended."""
+    time.sleep(8)
+    before = switches(processes)
+    time.sleep(20)
+    return sum(count - before.get(thread, 0) for thread, count in switches(processes).items())
 
 
 def figures(start, step, photos=1000, runs=7):
@@ -90,12 +95,7 @@ def figures(start, step, photos=1000, runs=7):
     step(f"start to the first thumbnails: median {statistics.median(times):.0f} ms, "
          f"{min(times):.0f} to {max(times):.0f} ms in {runs} starts")
     step(f"memory after the start: {memory(window)}")
-    # Finish the work after the start.
-    time.sleep(5)
-    processes = [session.daemon.pid, window.pid]
-    before = switches(processes)
-    time.sleep(20)
-    step(f"idle for 20 s: {switches(processes) - before} voluntary context switches of window and daemon")
+    step(f"idle for 20 s: {idle([session.daemon.pid, window.pid])} voluntary context switches of window and daemon")
     session.end(window)
     session.environment["IMAGEFEED_VIEWER_TRACE"] = "scroll"
     window = session.start(session.programs / "imagefeed", stdout=subprocess.PIPE)
@@ -103,8 +103,5 @@ def figures(start, step, photos=1000, runs=7):
     count, *histogram = trace(window, "frames")
     step(f"scrolling {photos} photos: {count} frames; up to ms:frames {' '.join(histogram)}")
     step(f"memory after scrolling {photos} photos: {memory(window)}")
-    time.sleep(5)
-    before = switches(processes[:1] + [window.pid])
-    time.sleep(20)
-    after = switches(processes[:1] + [window.pid])
-    step(f"idle for 20 s after scrolling: {after - before} voluntary context switches of window and daemon")
+    step(f"idle for 20 s after scrolling: {idle([session.daemon.pid, window.pid])} voluntary context switches of "
+         "window and daemon")

@@ -12,7 +12,10 @@ final class Dialog {
     private static var open: [Dialog] = []
 
     init(_ parent: Window, title: String, width: Int = 440, height: Int = 480) {
-        window = Window(dialogOf: parent, title: title, width: width, height: height)
+        // On a narrow screen, the parent is narrow.
+        window = Window(
+            dialogOf: parent, title: title, width: min(width, max(parent.width, 320)),
+            height: height)
         header.setTitle(title)
         content.margins(18)
         let scroll = ScrollArea(Clamp(content, maximumWidth: 560))
