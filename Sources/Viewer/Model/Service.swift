@@ -78,9 +78,9 @@ final class Service {
         reloadTimer.cancel()
         Task {
             do {
-                let all = try await client.objects()
+                // Assigned at once: a change during the next call would be lost.
+                objects = try await client.objects()
                 let manager = try await client.manager.properties()
-                objects = all
                 defaultAccount = manager["DefaultAccount"]?.objectPath
                 failures = 0
                 isLoading = false
