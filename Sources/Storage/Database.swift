@@ -138,6 +138,9 @@ package final class Database {
     /// The number of rows that the last statement inserted, updated or deleted.
     package var changedRows: Int { Int(sqlite3_changes(raw)) }
 
+    /// The number of operations that cached statements have performed, for measurements.
+    package var operationCount: Int { statements.values.reduce(0) { $0 + $1.operationCount } }
+
     /// Runs `body` in a transaction, which is stored completely or not at all. A nested call joins the outer
     /// transaction.
     package func transaction<Value>(

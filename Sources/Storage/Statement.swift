@@ -57,6 +57,11 @@ final class Statement {
 
     func step() -> Int32 { sqlite3_step(raw) }
 
+    /// The number of operations that the statement has performed.
+    var operationCount: Int {
+        Int(sqlite3_stmt_status(raw, SQLITE_STMTSTATUS_VM_STEP, 0))
+    }
+
     func reset() {
         sqlite3_reset(raw)
         sqlite3_clear_bindings(raw)

@@ -107,7 +107,10 @@ nonisolated extension FeedTables {
         ) { $0.integer(0) }
         guard let last else { return }
         try database.query(
-            "DELETE FROM entry WHERE source = ? AND died <= ?", [.integer(source), .integer(last)])
+            """
+            DELETE FROM entry INDEXED BY entry_dead
+            WHERE source = ? AND died <= ? AND died < \(Self.never)
+            """, [.integer(source), .integer(last)])
         try database.query(
             "UPDATE source SET horizon = ? WHERE key = ?", [.integer(last), .integer(source)])
     }
@@ -136,7 +139,7 @@ nonisolated extension FeedTables {
             try database.query(
                 """
                 DELETE FROM photo WHERE account = ?1 AND id = ?2 AND \(Self.isOfNoUse)
-                    AND NOT EXISTS (SELECT 1 FROM source JOIN entry
+                    AND NOT EXISTS (SELECT 1 FROM source JOIN entry INDEXED BY entry_photo
                         ON entry.source = source.key AND entry.photo = ?2
                             AND entry.died = \(Self.never)
                         WHERE source.account = ?1)

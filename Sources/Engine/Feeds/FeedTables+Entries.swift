@@ -58,8 +58,9 @@ nonisolated extension FeedTables {
     ) throws(StorageError) -> String? {
         try database.first(
             """
-            SELECT key FROM entry WHERE source = ? AND photo = ? AND died = \(Self.never)
-                AND key >= ? AND key < ? ORDER BY key DESC LIMIT 1
+            SELECT key FROM entry INDEXED BY entry_photo
+            WHERE source = ? AND photo = ? AND died = \(Self.never) AND key >= ? AND key < ?
+            ORDER BY key DESC LIMIT 1
             """,
             [
                 .integer(source), .text(photo.text), .text(lower), .text(upper ?? Self.top),

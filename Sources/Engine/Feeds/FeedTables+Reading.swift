@@ -82,10 +82,10 @@ nonisolated extension FeedTables {
             SELECT \(Self.photoColumns), entry.key FROM entry
             JOIN photo ON photo.account = ?1 AND photo.id = entry.photo
             WHERE source = ?2 AND key < ?3 AND key >= ?4 AND born <= ?5 AND died > ?5
-                AND NOT EXISTS (SELECT 1 FROM entry AS other
+                AND NOT EXISTS (SELECT 1 FROM entry AS other INDEXED BY entry_photo
                     WHERE other.source = ?2 AND other.photo = entry.photo AND other.key > entry.key
                         AND other.born <= ?5 AND other.died > ?5)
-                AND (died = \(Self.never) OR EXISTS (SELECT 1 FROM entry AS other
+                AND (died = \(Self.never) OR EXISTS (SELECT 1 FROM entry AS other INDEXED BY entry_photo
                     WHERE other.source = ?2 AND other.photo = entry.photo
                         AND other.died = \(Self.never)))
             ORDER BY key DESC LIMIT ?6

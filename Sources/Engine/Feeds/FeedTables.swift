@@ -11,6 +11,9 @@ nonisolated struct FeedTables {
         self.bounds = bounds
     }
 
+    // `INDEXED BY` selects the index of the entries of a photo. Without statistics, SQLite reads all entries of the
+    // source instead, so that the time of a merge would be proportional to the size of the source.
+
     /// The value of `entry.died` of an entry that is in the source.
     static let never = Int64.max
 
