@@ -100,7 +100,9 @@ struct FeedSimulation {
 
     init(_ profile: Profile, _ database: Database, pageSize: Int, count: Int) {
         self.profile = profile
-        tables = FeedTables(database, bounds: profile.bounds)
+        var bounds = profile.bounds
+        bounds.piece = 2
+        tables = FeedTables(database, bounds: bounds)
         service = SimulatedList(profile.kind, pageSize: pageSize, count: count)
     }
 
@@ -224,10 +226,15 @@ struct FeedSimulation {
                 covered.append(response.covered)
             }
         }
-        let arrival = FeedTables.Arrival(
+        var arrival = FeedTables.Arrival(
             page: page, account: account, part: request.part, isExact: false,
             hasStablePageTokens: profile.kind != .counted, generation: request.generation, now: now)
+        // As the daemon does, with one transaction for each piece.
+        for photo in page.photos where page.photos.count > 2 {
+            arrival.prepared.formUnion(try tables.prepare([photo], account, now: now))
+        }
         let merge = try tables.store(arrival, in: source)
+        _ = try tables.sweep(merge.unswept, account, now: now)
         try checkBytes()
         if Self.isTraced { try trace(request, page, merge) }
         return merge

@@ -59,15 +59,11 @@ extension CachedFeed {
         _ source: SourceID, part: FeedTables.Part?, generation: Int64? = nil
     ) async throws -> FeedTables.Merge {
         let page = try await pageWithPhotos(source, from: part?.token)
-        try checkWanted()
         let arrival = FeedTables.Arrival(
             page: page, account: account, part: part, isExact: source == likesSource,
             hasStablePageTokens: session.hasStablePageTokens, generation: generation, now: owner.now
         )
-        let stored = stored(source)
-        let merge = try await store.run { (tables) throws(StorageError) in
-            try tables.store(arrival, in: stored)
-        }
+        let merge = try await store.merge(arrival, in: stored(source)) { try checkWanted() }
         await announce(merge, source, isFill: part?.isGap == true)
         return merge
     }

@@ -11,6 +11,7 @@ nonisolated struct FeedStore: Sendable {
     let queue: DatabaseQueue
     private let file: FeedFile
     private let disk: DiskWatch
+    let turns = MergeTurns()
 
     /// - Parameters:
     ///   - folder: The cache folder. It is created if necessary.

@@ -14,6 +14,8 @@ nonisolated extension FeedTables {
         var dead = 2_000
         /// The number of bytes of an account: of photos, entries and page tokens.
         var bytes = 64 << 20
+        /// The number of photos whose rows a transaction of a merge writes or deletes, if the others can wait.
+        var piece = 50
     }
 
     /// The maximum number of sources of an account. Those that were fetched the longest time ago are deleted first.

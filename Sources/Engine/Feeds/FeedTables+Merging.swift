@@ -24,6 +24,10 @@ nonisolated extension FeedTables {
         var removed: [PhotoID] = []
         /// True if the position of the page is unknown.
         var isLost = false
+        /// Photos that may be in no source any longer, and whose rows can be deleted later: see ``sweep(_:_:now:)``.
+        var unswept: [PhotoID] = []
+        /// True if deleted photos no longer exist at the service.
+        var reportsRemovals = false
     }
 
     /// A page to merge, and its position.
@@ -39,6 +43,25 @@ nonisolated extension FeedTables {
         /// The generation of the source when a part was requested again.
         var generation: Int64?
         let now: Timestamp
+        /// The photos whose rows were inserted before: see ``prepare(_:_:now:)``.
+        var prepared: Set<PhotoID> = []
+    }
+
+    /// Inserts the rows of photos that are not cached, before the page that contains them is stored.
+    ///
+    /// No source contains the photos yet. If the page is not stored, the bounds of the cache delete the rows.
+    ///
+    /// - Returns: The photos that were inserted.
+    /// - Throws: ``StorageError``.
+    func prepare(
+        _ photos: [RemotePhoto], _ account: AccountID, now: Timestamp
+    ) throws(StorageError) -> [PhotoID] {
+        var inserted: [PhotoID] = []
+        for photo in photos where try !hasPhoto(account, photo.photo.id) {
+            _ = try upsert(photo, account, now: now)
+            inserted.append(photo.photo.id)
+        }
+        return inserted
     }
 
     /// Stores a page of a source.
@@ -49,13 +72,23 @@ nonisolated extension FeedTables {
     /// - Returns: The changes. There are none if the response is ignored, or if the part no longer exists.
     /// - Throws: ``StorageError``; then nothing has changed.
     func store(_ arrival: Arrival, in id: SourceID) throws(StorageError) -> Merge {
+        if let merge = try storeAccepted(arrival, in: id) { return merge }
+        var merge = Merge()
+        merge.unswept = Array(arrival.prepared)
+        return merge
+    }
+
+    /// Stores a page of a source, unless the response is ignored, or the part no longer exists.
+    private func storeAccepted(
+        _ arrival: Arrival, in id: SourceID
+    ) throws(StorageError) -> Merge? {
         let (account, page) = (arrival.account, arrival.page)
         let known = try source(account, id)
         guard let part = arrival.part else {
             if let known, page.photos.isEmpty, page.next == nil,
                 try hasEntries(known.key, below: nil), try doubt(known.key)
             {
-                return Merge()
+                return nil
             }
             let state = try touchSource(
                 account, id, fetched: arrival.now, total: page.total)
@@ -65,14 +98,14 @@ nonisolated extension FeedTables {
         }
         // The cache may have been deleted, or the part fetched in another way.
         guard let known, try mark(known.key, part.key)?.token == part.token else {
-            return Merge()
+            return nil
         }
         // A response that is older than the cached one would undo its changes.
-        if let generation = arrival.generation, generation != known.generation { return Merge() }
+        if let generation = arrival.generation, generation != known.generation { return nil }
         if page.photos.isEmpty, page.next == nil, try hasEntries(known.key, below: part.key),
             try doubt(known.key, part.key)
         {
-            return Merge()
+            return nil
         }
         return try merge(arrival, into: known, before: part.fetched)
     }
@@ -97,6 +130,10 @@ nonisolated extension FeedTables {
         var merge = Merge()
         var seen: Set<PhotoID> = []
         for photo in page.photos where seen.insert(photo.photo.id).inserted {
+            // The row may have been deleted or changed meanwhile.
+            if arrival.prepared.contains(photo.photo.id), try hasPhoto(account, photo.photo.id) {
+                continue
+            }
             if let news = try upsert(photo, account, now: arrival.now) {
                 merge.changed.append(news.photo)
                 if news.isOtherLike { merge.likeChanges.append(news.photo) }
@@ -157,8 +194,13 @@ nonisolated extension FeedTables {
                 [.integer(change.generation), .integer(source.key)])
         }
         change.merge.hasLosses = !change.killed.isEmpty
-        let gone = try sweep(change.killed, arrival.account, now: arrival.now)
-        if source.isKeyed == true { change.merge.removed = gone }
+        // Over the limit of the bytes, rows that nothing refers to go first.
+        let isOverLimit = try bytes(of: arrival.account) > bounds.bytes
+        let swept = isOverLimit ? change.killed[...] : change.killed.prefix(bounds.piece)
+        let gone = try sweep(Array(swept), arrival.account, now: arrival.now)
+        change.merge.unswept = Array(change.killed.dropFirst(swept.count))
+        change.merge.reportsRemovals = source.isKeyed == true
+        if change.merge.reportsRemovals { change.merge.removed = gone }
         try forgetDead(source.key)
         let limit = arrival.part == nil ? bounds.source : bounds.walk
         let cuts = [

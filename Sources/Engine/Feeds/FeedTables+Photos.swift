@@ -110,6 +110,13 @@ nonisolated extension FeedTables {
             [.text(account.text), .text(id.text)], Self.photo)
     }
 
+    func hasPhoto(_ account: AccountID, _ id: PhotoID) throws(StorageError) -> Bool {
+        try database.first(
+            "SELECT 1 FROM photo WHERE account = ? AND id = ?",
+            [.text(account.text), .text(id.text)]
+        ) { _ in true } ?? false
+    }
+
     /// Stores a photo that the service sent.
     ///
     /// - Returns: The photo and true if its liked state changed; nil if the photo was not cached or has not changed.

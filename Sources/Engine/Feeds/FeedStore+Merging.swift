@@ -1,0 +1,78 @@
+internal import ProviderKit
+internal import Storage
+
+// The transactions of a merge.
+extension FeedStore {
+    /// Stores a page of a source in short transactions, because other accounts wait for each of them.
+    ///
+    /// The rows of new photos are inserted first, in pieces. Nothing refers to them before the transaction that stores the
+    /// order. The rows of photos that have left the source are deleted at the end, in pieces. An account has one merge at
+    /// a time, so that other accounts wait for one transaction.
+    ///
+    /// - Parameters:
+    ///   - arrival: The page.
+    ///   - source: The source, as it is stored.
+    ///   - check: Throws if the page must not be stored. It is called before each transaction that inserts.
+    /// - Returns: The changes.
+    /// - Throws: ``StorageError``, and the errors of `check`; then the source has not changed.
+    func merge(
+        _ arrival: FeedTables.Arrival, in source: SourceID, check: @MainActor () throws -> Void
+    ) async throws -> FeedTables.Merge {
+        try await turns.run(arrival.account) {
+            let (account, now) = (arrival.account, arrival.now)
+            let size = FeedTables.Bounds().piece
+            var arrival = arrival
+            var photos = arrival.page.photos[...]
+            while arrival.page.photos.count > size, !photos.isEmpty {
+                let piece = Array(photos.prefix(size))
+                photos = photos.dropFirst(size)
+                try check()
+                arrival.prepared.formUnion(
+                    try await run { (tables) throws(StorageError) in
+                        try tables.prepare(piece, account, now: now)
+                    })
+            }
+            try check()
+            let prepared = arrival
+            var merge = try await run { (tables) throws(StorageError) in
+                try tables.store(prepared, in: source)
+            }
+            while !merge.unswept.isEmpty {
+                let piece = Array(merge.unswept.prefix(size))
+                merge.unswept.removeFirst(piece.count)
+                // Best effort: the bounds of the cache delete the other rows.
+                let gone = try? await run { (tables) throws(StorageError) in
+                    try tables.sweep(piece, account, now: now)
+                }
+                if merge.reportsRemovals { merge.removed += gone ?? [] }
+            }
+            return merge
+        }
+    }
+}
+
+/// The merges in progress, at most one of each account.
+final class MergeTurns {
+    /// The merges that wait, for each account with a merge in progress.
+    private var waiting: [AccountID: [CheckedContinuation<Void, Never>]] = [:]
+
+    nonisolated init() {}
+
+    /// Runs `body` after the earlier merges of the account.
+    func run<Value>(_ account: AccountID, _ body: () async throws -> Value) async rethrows -> Value
+    {
+        if waiting[account] != nil {
+            await withCheckedContinuation { waiting[account]?.append($0) }
+        } else {
+            waiting[account] = []
+        }
+        defer {
+            if waiting[account]?.isEmpty == false {
+                waiting[account]?.removeFirst().resume()
+            } else {
+                waiting[account] = nil
+            }
+        }
+        return try await body()
+    }
+}
