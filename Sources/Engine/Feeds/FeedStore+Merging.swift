@@ -1,5 +1,6 @@
 internal import ProviderKit
 internal import Storage
+internal import System
 
 // The transactions of a merge.
 extension FeedStore {
@@ -22,13 +23,14 @@ extension FeedStore {
             let (account, now) = (arrival.account, arrival.now)
             let size = FeedTables.Bounds().piece
             var arrival = arrival
+            let isLarge = arrival.page.photos.count > size
             var photos = arrival.page.photos[...]
-            while arrival.page.photos.count > size, !photos.isEmpty {
+            while isLarge, !photos.isEmpty {
                 let piece = Array(photos.prefix(size))
                 photos = photos.dropFirst(size)
                 try check()
                 arrival.prepared.formUnion(
-                    try await run { (tables) throws(StorageError) in
+                    try await runPaced { (tables) throws(StorageError) in
                         try tables.prepare(piece, account, now: now)
                     })
             }
@@ -41,13 +43,26 @@ extension FeedStore {
                 let piece = Array(merge.unswept.prefix(size))
                 merge.unswept.removeFirst(piece.count)
                 // Best effort: the bounds of the cache delete the other rows.
-                let gone = try? await run { (tables) throws(StorageError) in
+                let gone = try? await runPaced { (tables) throws(StorageError) in
                     try tables.sweep(piece, account, now: now)
                 }
                 if merge.reportsRemovals { merge.removed += gone ?? [] }
             }
             return merge
         }
+    }
+
+    /// Runs a transaction of a large merge, and pauses three times as long, so that large merges take a quarter of the time
+    /// of the database at most.
+    private func runPaced<Value: Sendable>(
+        _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
+    ) async throws -> Value {
+        let start = ContinuousClock.now
+        let value = try await run(body)
+        let pause = min((.now - start) * 3, .milliseconds(50))
+        // After a cancellation, the merge continues without pauses.
+        try? await MainLoopClock().sleep(for: pause)
+        return value
     }
 }
 
