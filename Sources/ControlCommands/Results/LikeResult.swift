@@ -48,7 +48,7 @@ struct LikeResult: Renderable {
                 + "The \(change) is queued and will be sent later."
         case .local:
             "\(provider) does not support likes, or does not permit them to this account. "
-                + "The \(change) is stored on this computer, and is sent again within a day."
+                + "The \(change) is stored on this computer, and is sent if the service permits it later."
         }
     }
 }
