@@ -106,3 +106,16 @@ final class PluginLog {
         await withCheckedContinuation { endWaiter = $0 }
     }
 }
+
+extension PluginLog.Failure {
+    /// The section that has the rule.
+    var section: Section {
+        switch kind {
+        case .message, .exit: .protocolRules
+        case .limit, .timeout: .limits
+        }
+    }
+
+    /// The reason as a sentence.
+    var sentence: String { "The plugin failed: \(reason)." }
+}
