@@ -40,6 +40,9 @@ def recovery(start, step):
     for button in screen.all("Try again", "push button"):
         screen.act(button)
     screen.wait_gone("The Image Feed service is not running and could not be started.")
+    # The daemon starts, and the sentence about the lost connection is shown until it answers.
+    until(lambda: session.owner("org.imagefeed.ImageFeed1"), "the daemon")
+    screen.wait_gone(LOST)
     step("the window recovers when the service can be started again")
     old = session.owner("org.imagefeed.ImageFeed1")
     os.kill(old, signal.SIGKILL)
