@@ -148,8 +148,9 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
     func isReadable(_ path: String) -> Bool { !deleted.contains(path) }
 
     func pin(_ images: Set<String>) async -> Set<String> {
-        await Task.yield()
+        // Before the suspension: a yield does not keep the order of the calls.
         pinned = images
+        await Task.yield()
         return images.filter { deleted.contains($0) }
     }
 

@@ -50,7 +50,7 @@ protocol SlideshowPhotos: AnyObject {
     /// Returns true if a file exists and can be read.
     func isReadable(_ path: String) -> Bool
 
-    /// Protects images from being evicted, instead of those of the previous call.
+    /// Protects images from being evicted, instead of those of the previous call. Calls have effect in their order.
     ///
     /// - Returns: The images that do not exist.
     func pin(_ images: Set<String>) async -> Set<String>
