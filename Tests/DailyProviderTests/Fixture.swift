@@ -33,16 +33,7 @@ final class SimulatedSession {
     }
 
     /// Returns the photos of the source, page by page.
-    func walk() async throws -> [RemotePhoto] {
-        var found: [RemotePhoto] = []
-        var token: String?
-        repeat {
-            let page = try await feed.fetchPage(SourceID("all"), from: token)
-            found += page.photos
-            token = page.next
-        } while token != nil
-        return found
-    }
+    func walk() async throws -> [RemotePhoto] { try await feed.walk("all") }
 
     func photo(_ id: String) async throws -> Photo { try await feed.fetchPhoto(PhotoID(id)).photo }
 }

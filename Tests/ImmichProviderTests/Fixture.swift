@@ -29,7 +29,8 @@ final class SimulatedSession {
         server.addUser("ada")
         server.addUser("bob")
         key = server.makeKey(of: "ada", permissions: permissions)
-        let client = KeyClient(base: CurlClient(userAgent: "Test") {}, key: Secret(key))
+        let client = AuthorizedHTTP(
+            CurlClient(userAgent: "Test") {}, token: Secret(key), field: "x-api-key: ")
         session = ImmichSession(
             AccountIdentity(username: "ada@photos.test", server: server.url),
             SessionPorts(http: client, settings: settings, logger: Logger(label: "test")),
@@ -38,38 +39,7 @@ final class SimulatedSession {
 
     /// Returns the IDs of the photos of a source, page by page.
     func walk(_ source: String) async throws -> [String] {
-        var found: [String] = []
-        var token: String?
-        repeat {
-            let page = try await session.fetchPage(SourceID(source), from: token)
-            found += page.photos.map(\.photo.id.text)
-            token = page.next
-        } while token != nil
-        return found
-    }
-}
-
-/// A client that sends each request with an API key.
-struct KeyClient: HTTPClient {
-    let base: any HTTPClient
-    let key: Secret
-
-    private func authorized(_ request: HTTPRequest) -> HTTPRequest {
-        var request = request
-        request.token = key
-        request.tokenField = "x-api-key: "
-        return request
-    }
-
-    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try await base.send(authorized(request))
-    }
-
-    func download(
-        _ request: HTTPRequest, into file: Int32,
-        progress: @escaping @Sendable (HTTPProgress) -> Void
-    ) async throws -> HTTPResponse {
-        try await base.download(authorized(request), into: file, progress: progress)
+        try await session.walk(source).map(\.photo.id.text)
     }
 }
 

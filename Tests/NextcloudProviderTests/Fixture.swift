@@ -28,8 +28,9 @@ final class SimulatedSession {
         server.addUser("ada")
         server.addUser("bob")
         let password = Base64.encode(Array(server.makePassword(of: "ada").utf8))
-        let client = PasswordClient(
-            base: CurlClient(userAgent: "Test") {}, password: Secret(password))
+        let client = AuthorizedHTTP(
+            CurlClient(userAgent: "Test") {}, token: Secret(password),
+            field: KeyDescription.basicField)
         session = NextcloudSession(
             AccountIdentity(username: "ada", server: server.url),
             SessionPorts(http: client, settings: settings, logger: Logger(label: "test")),
@@ -40,39 +41,7 @@ final class SimulatedSession {
     func walk(
         _ source: String, between: (SimulatedNextcloud) -> Void = { _ in }
     ) async throws -> [String] {
-        var found: [String] = []
-        var token: String?
-        repeat {
-            let page = try await session.fetchPage(SourceID(source), from: token)
-            found += page.photos.map(\.photo.id.text)
-            token = page.next
-            between(server)
-        } while token != nil
-        return found
-    }
-}
-
-/// A client that sends each request with a password.
-struct PasswordClient: HTTPClient {
-    let base: any HTTPClient
-    let password: Secret
-
-    private func authorized(_ request: HTTPRequest) -> HTTPRequest {
-        var request = request
-        request.token = password
-        request.tokenField = KeyDescription.basicField
-        return request
-    }
-
-    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try await base.send(authorized(request))
-    }
-
-    func download(
-        _ request: HTTPRequest, into file: Int32,
-        progress: @escaping @Sendable (HTTPProgress) -> Void
-    ) async throws -> HTTPResponse {
-        try await base.download(authorized(request), into: file, progress: progress)
+        try await session.walk(source) { between(server) }.map(\.photo.id.text)
     }
 }
 

@@ -41,18 +41,14 @@ final class MastodonFixture: BrowserFixture {
                 "\(server.settings.handleDomain)=\(server.handleURL)"
             ]
         let servers = names.joined(separator: ";")
-        try PrivateBus.current.directory.write(
-            """
-            [Provider \(provider)]
-            AllowLoopback=\(place == .plugin)
+        let settings = """
             LoopbackServers=\(servers)
             RedirectPort=\(LoopbackPort.reserve())
             \(more)
-
-            """, to: "home/.config/imagefeed/imagefeed.conf")
-        if place == .plugin {
-            try HostedProvider.install("mastodon-plugin", Self.manifest(all), id: provider)
-        }
+            """
+        try HostedProvider.prepare(
+            provider, in: place, settings: settings, product: "mastodon-plugin",
+            manifest: Self.manifest(all))
         daemon = try await RunningDaemon(Self.arguments)
         client = try TestClient()
     }

@@ -13,12 +13,11 @@ struct NamesTests {
         let sources = URL(filePath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
         let own = [
-            "Providers/\(folder)/", "Development/\(folder)Simulator/",
+            "Providers/\(folder)/",
+            // The simulator of a picture a day has the name of its service.
+            "Development/\(folder == "Daily" ? "Wikimedia" : folder)Simulator/",
             "Development/\(folder.lowercased())-simulator/",
             "Development/\(folder.lowercased())-plugin/",
-            // The simulator of this provider has the name of its service.
-            folder == "Daily"
-                ? "Development/WikimediaSimulator/" : "Development/\(folder)Simulator/",
             // The fuzzer uses every parser, and this program contains every simulator.
             "Development/Fuzzer/", "Development/simulated-services/",
         ]

@@ -48,20 +48,15 @@ final class UnsplashFixture: BrowserFixture {
         port = LoopbackPort.reserve()
         unsplash.settings.redirectURIs.append("http://127.0.0.1:\(port)/callback")
         for user in ["ada", "bob"] { unsplash.addUser(user) }
-        try PrivateBus.current.directory.write(
-            """
-            [Provider \(provider)]
-            AllowLoopback=\(place == .plugin)
+        let settings = """
             ApiUrl=\(unsplash.apiURL)
             WebUrl=\(unsplash.webURL)
             RedirectPort=\(port)
             \(setup == .addresses ? "" : "ClientId=\(unsplash.clientID)")
-
-            """, to: "home/.config/imagefeed/imagefeed.conf")
-        if place == .plugin {
-            try HostedProvider.install(
-                "unsplash-plugin", unsplash.pluginManifest(redirectPort: port), id: provider)
-        }
+            """
+        try HostedProvider.prepare(
+            provider, in: place, settings: settings, product: "unsplash-plugin",
+            manifest: unsplash.pluginManifest(redirectPort: port))
         daemon = try await RunningDaemon(Self.arguments, launcher: launcher)
         client = try TestClient()
         if setup == .complete { try await configure() }

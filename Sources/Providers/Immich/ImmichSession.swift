@@ -15,15 +15,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     private let http: any HTTPClient
     private let now: @Sendable () -> Timestamp
     private let majorVersion = Mutex<Int?>(nil)
-    private let knownSources = Mutex<FetchedSources?>(nil)
-
-    private struct FetchedSources {
-        let sources: [Source]
-        let fetched: Timestamp
-    }
-
-    /// The time for which the sources are not fetched again: that takes three requests.
-    private static let sourcesRetention = Duration.seconds(60)
+    private let knownSources: SourceCache
 
     /// The number of photos in a page.
     private static let photosPerPage = 100
@@ -37,6 +29,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     ) {
         (events, continuation) = AsyncStream.makeStream()
         self.now = now
+        knownSources = SourceCache(now: now)
         http = ports.http
         do throws(ProviderError) {
             let client = try ImmichClient(account.server, ports, now: now)
@@ -60,12 +53,10 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     /// Fetches the sources. Without the permission to read albums or people, these are left out.
     func sources() async throws -> [Source] {
         let client = try client.get()
-        let start = now()
-        if let known = knownSources.withLock({ $0 }), known.fetched <= start,
-            start < known.fetched + Self.sourcesRetention
-        {
-            return known.sources
-        }
+        return try await knownSources.sources { try await fetchSources(client) }
+    }
+
+    private func fetchSources(_ client: ImmichClient) async throws -> [Source] {
         var sources = [
             Source(id: ImmichSource.all.id, title: "All photos", kind: .feed),
             Source(id: likesSource, title: "Favourites", kind: .likes),
@@ -73,7 +64,6 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         ]
         sources += try await permitted { try await albums(client) }
         sources += try await permitted { try await people(client) }
-        knownSources.withLock { $0 = FetchedSources(sources: sources, fetched: start) }
         return sources
     }
 

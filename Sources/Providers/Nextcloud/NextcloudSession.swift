@@ -16,15 +16,8 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     private let now: @Sendable () -> Timestamp
     /// The mode of the searches that succeeded. An update of the server is detected by the next session.
     private let mode = Mutex(PhotoSearch.Mode.full)
-    private let knownSources = Mutex<FetchedSources?>(nil)
+    private let knownSources: SourceCache
 
-    private struct FetchedSources {
-        let sources: [Source]
-        let fetched: Timestamp
-    }
-
-    /// The time for which the sources are not fetched again: that takes two requests.
-    private static let sourcesRetention = Duration.seconds(60)
     private static let maximumAlbums = 600
     private static let photosPerPage = 500
 
@@ -33,6 +26,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     ) {
         (events, continuation) = AsyncStream.makeStream()
         self.now = now
+        knownSources = SourceCache(now: now)
         http = ports.http
         do throws(ProviderError) {
             let client = try NextcloudClient(account, ports, now: now)
@@ -55,12 +49,10 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
 
     func sources() async throws -> [Source] {
         let client = try client.get()
-        let start = now()
-        if let known = knownSources.withLock({ $0 }), known.fetched <= start,
-            start < known.fetched + Self.sourcesRetention
-        {
-            return known.sources
-        }
+        return try await knownSources.sources { try await fetchSources(client) }
+    }
+
+    private func fetchSources(_ client: NextcloudClient) async throws -> [Source] {
         var sources = [
             Source(id: NextcloudSource.all.id, title: "All photos", kind: .feed),
             Source(id: likesSource, title: "Favourites", kind: .likes),
@@ -72,9 +64,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
         for album in try await client.albums(in: "sharedalbums") {
             sources.append(Self.source(.sharedAlbum(album.name), album))
         }
-        sources = Array(sources.prefix(Self.maximumAlbums))
-        knownSources.withLock { [sources] in $0 = FetchedSources(sources: sources, fetched: start) }
-        return sources
+        return Array(sources.prefix(Self.maximumAlbums))
     }
 
     private static func source(_ source: NextcloudSource, _ album: AlbumRecord) -> Source {

@@ -23,12 +23,10 @@ enum NextcloudSource: Hashable, Sendable {
         case "likes": self = .likes
         case "memories": self = .memories
         default:
-            let parts = id.text.split(
-                separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, Self.isName(parts[1]) else { return nil }
-            switch parts[0] {
-            case "album": self = .album(String(parts[1]))
-            case "shared": self = .sharedAlbum(String(parts[1]))
+            guard let (kind, name) = id.kindAndName, Self.isName(name) else { return nil }
+            switch kind {
+            case "album": self = .album(name)
+            case "shared": self = .sharedAlbum(name)
             default: return nil
             }
         }

@@ -15,16 +15,9 @@ final class DailyFixture: ServiceFixture {
     init(place: UnsplashFixture.Place = .daemon, pictureCount: Int = 45) async throws {
         provider = place == .daemon ? "daily" : "pictures"
         commons = try SimulatedWikimedia.start(pictureCount: pictureCount)
-        try PrivateBus.current.directory.write(
-            """
-            [Provider \(provider)]
-            AllowLoopback=\(place == .plugin)
-            ApiUrl=\(commons.apiURL)
-
-            """, to: "home/.config/imagefeed/imagefeed.conf")
-        if place == .plugin {
-            try HostedProvider.install("daily-plugin", Self.manifest(commons), id: provider)
-        }
+        try HostedProvider.prepare(
+            provider, in: place, settings: "ApiUrl=\(commons.apiURL)", product: "daily-plugin",
+            manifest: Self.manifest(commons))
         daemon = try await RunningDaemon(Self.arguments)
         client = try TestClient()
     }

@@ -33,6 +33,25 @@ enum HostedProvider {
         try directory.write(manifest, to: "\(folder)/\(id).provider")
     }
 
+    /// Configures a built-in provider for a simulator on this machine, or installs it as a plugin.
+    ///
+    /// - Parameters:
+    ///   - id: The ID of the provider.
+    ///   - place: Where the provider runs.
+    ///   - settings: Further lines of its configuration.
+    ///   - product: The name of the program of the plugin.
+    ///   - manifest: Its manifest, which names the program `./ID/ID`.
+    /// - Throws: The error of a file that cannot be written.
+    static func prepare(
+        _ id: String, in place: UnsplashFixture.Place, settings: String = "", product: String,
+        manifest: @autoclosure () -> String
+    ) throws {
+        try PrivateBus.current.directory.write(
+            "[Provider \(id)]\nAllowLoopback=\(place == .plugin)\n\(settings)\n",
+            to: "home/.config/imagefeed/imagefeed.conf")
+        if place == .plugin { try install(product, manifest(), id: id) }
+    }
+
     /// Installs an example.
     ///
     /// - Parameters:

@@ -18,12 +18,8 @@ final class ImmichFixture: SecretFixture {
         provider = place == .daemon ? "immich" : "gallery"
         server = try SimulatedImmich.start(version, photoCount: photoCount)
         for user in ["ada", "bob"] { server.addUser(user) }
-        try PrivateBus.current.directory.write(
-            "[Provider \(provider)]\nAllowLoopback=\(place == .plugin)\n",
-            to: "home/.config/imagefeed/imagefeed.conf")
-        if place == .plugin {
-            try HostedProvider.install("immich-plugin", Self.manifest, id: provider)
-        }
+        try HostedProvider.prepare(
+            provider, in: place, product: "immich-plugin", manifest: Self.manifest)
         daemon = try await RunningDaemon(Self.arguments)
         client = try TestClient()
     }

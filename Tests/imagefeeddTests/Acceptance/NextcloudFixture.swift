@@ -19,12 +19,8 @@ final class NextcloudFixture: SecretFixture {
         provider = place == .daemon ? "nextcloud" : "cloud"
         server = try SimulatedNextcloud.start(version, path: path, photoCount: photoCount)
         for user in ["ada", "bob"] { server.addUser(user) }
-        try PrivateBus.current.directory.write(
-            "[Provider \(provider)]\nAllowLoopback=\(place == .plugin)\n",
-            to: "home/.config/imagefeed/imagefeed.conf")
-        if place == .plugin {
-            try HostedProvider.install("nextcloud-plugin", Self.manifest, id: provider)
-        }
+        try HostedProvider.prepare(
+            provider, in: place, product: "nextcloud-plugin", manifest: Self.manifest)
         daemon = try await RunningDaemon(Self.arguments)
         client = try TestClient()
     }

@@ -1,0 +1,34 @@
+internal import Synchronization
+
+/// The sources of an account, which a session does not fetch again for a minute.
+package final class SourceCache: Sendable {
+    private struct Known {
+        let sources: [Source]
+        let fetched: Timestamp
+    }
+
+    /// The time for which the sources are not fetched again.
+    private static let retention = Duration.seconds(60)
+
+    private let now: @Sendable () -> Timestamp
+    private let known = Mutex<Known?>(nil)
+
+    /// - Parameter now: Returns the current time.
+    package init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
+
+    /// Returns the sources that were fetched within the last minute; fetches them if there are none.
+    ///
+    /// - Parameter fetch: Fetches the sources.
+    /// - Throws: The error of `fetch`.
+    package func sources(fetch: () async throws -> [Source]) async throws -> [Source] {
+        let start = now()
+        if let known = known.withLock({ $0 }), known.fetched <= start,
+            start < known.fetched + Self.retention
+        {
+            return known.sources
+        }
+        let sources = try await fetch()
+        known.withLock { $0 = Known(sources: sources, fetched: start) }
+        return sources
+    }
+}
