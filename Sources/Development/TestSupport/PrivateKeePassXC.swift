@@ -149,16 +149,23 @@ package final class PrivateKeePassXC {
 
     /// Waits for the access dialog and allows the access.
     package func allowAccess() async throws {
-        try await waitForDialog(.access)
-        for window in try await windows(.access) { try await press("Return", in: window) }
-        while try await !windows(.access).isEmpty {}
+        try await answerAccess(with: "Return")
     }
 
     /// Waits for the access dialog and denies the access once.
     package func denyAccess() async throws {
+        try await answerAccess(with: "Escape")
+    }
+
+    private func answerAccess(with key: String) async throws {
         try await waitForDialog(.access)
-        for window in try await windows(.access) { try await press("Escape", in: window) }
-        while try await !windows(.access).isEmpty {}
+        let asked = Set(try await windows(.access))
+        var left = asked
+        // A window that has just appeared may ignore a key.
+        while !left.isEmpty {
+            for window in left { try await press(key, in: window) }
+            left = asked.intersection(try await windows(.access))
+        }
     }
 
     private func windows(_ dialog: Dialog) async throws -> [String] {
