@@ -89,6 +89,10 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
             }
     }
 
+    func part(of source: SlideshowSource, _ account: AccountID) -> SlideshowPart? {
+        parts(of: source).first { $0.account == account }
+    }
+
     func page(
         of part: SlideshowPart, after cursor: String, count: Int
     ) async throws -> (photos: [PhotoID], next: String) {

@@ -13,14 +13,20 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
 
     func parts(of source: SlideshowSource) -> [SlideshowPart] {
         guard let engine else { return [] }
-        guard let id = source.account else {
-            let combined = engine.combined
-            return combined.members(of: combined.resolve(source.source.text)).map {
-                Self.part($0.account, $0.source)
-            }
+        let accounts = source.account.map { [$0] } ?? engine.combined.accounts.map(\.id)
+        return accounts.compactMap { part(of: source, $0) }
+    }
+
+    func part(of source: SlideshowSource, _ account: AccountID) -> SlideshowPart? {
+        guard source.account == nil || source.account == account, let engine,
+            let account = engine.accounts[account], account.isLoggedIn
+        else { return nil }
+        guard source.account == nil else {
+            return Self.part(account, account.resolve(source.source.text))
         }
-        guard let account = engine.accounts[id], account.isLoggedIn else { return [] }
-        return [Self.part(account, account.resolve(source.source.text))]
+        return account.source(in: engine.combined.resolve(source.source.text)).map {
+            Self.part(account, $0)
+        }
     }
 
     private static func part(_ account: Account, _ source: SourceID) -> SlideshowPart {

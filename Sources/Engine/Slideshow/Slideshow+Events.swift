@@ -22,6 +22,7 @@ extension Slideshow {
         if let id = candidate?.shown.id, !photos.isLoggedIn(id.account) { candidate = nil }
         updateWatch()
         photosMayBeAvailable()
+        onChange()
     }
 
     private func removeLoggedOut() async {

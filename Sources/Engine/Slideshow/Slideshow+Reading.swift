@@ -181,10 +181,7 @@ extension Slideshow {
 
     /// Records that photos arrived in a source of an account, or left it.
     func sourceChanged(_ account: AccountID, _ source: SourceID, new: Int) {
-        guard
-            let part = photos.parts(of: settings.source).first(where: {
-                $0.account == account && $0.source == source
-            })
+        guard let part = photos.part(of: settings.source, account), part.source == source
         else { return }
         // Without a first page, no photo is known that others could be newer than.
         guard let position = parts[account], position.source == source,
@@ -199,9 +196,7 @@ extension Slideshow {
     private func readArrivals() async throws {
         guard let (account, new) = arrivals.first else { return }
         arrivals[account] = nil
-        guard
-            let part = photos.parts(of: settings.source).first(where: { $0.account == account })
-        else { return }
+        guard let part = photos.part(of: settings.source, account) else { return }
         if settings.isShuffled {
             try await readArrivals(of: part, new)
         } else {

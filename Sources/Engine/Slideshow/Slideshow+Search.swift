@@ -21,9 +21,10 @@ extension Slideshow {
 
     /// Searches again after a change of the photos or of the network.
     func photosMayBeAvailable() {
+        let wasExhausted = isExhausted
         isExhausted = false
         if state.current == nil { showFirst() } else { prepareIfActive() }
-        onChange()
+        if wasExhausted { onChange() }
     }
 
     /// Shows the first photo to the attached clients if there is no current one.

@@ -8,6 +8,9 @@ protocol SlideshowPhotos: AnyObject {
     /// that are logged out have none.
     func parts(of source: SlideshowSource) -> [SlideshowPart]
 
+    /// Returns the part that belongs to an account; nil if the source does not contain the account.
+    func part(of source: SlideshowSource, _ account: AccountID) -> SlideshowPart?
+
     /// Returns a page of a part.
     ///
     /// - Parameters:
