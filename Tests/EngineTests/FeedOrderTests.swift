@@ -179,8 +179,9 @@ struct FeedOrderTests {
         fixture.service.state.update { $0.error = ProviderError.failed("Nonsense.") }
         for _ in 0..<5 {
             _ = try await fixture.page("", first.next, count: 20)
+            // The first request is that of the walk.
             try await fixture.service.state.wait { state in
-                state.requests.contains("new \(place)") ? true : nil
+                state.requests.count { $0 == "new \(place)" } >= 2 ? true : nil
             }
             for _ in 0..<20 { await Task.yield() }
         }
