@@ -12,13 +12,15 @@ struct DailySettings: Hashable, Sendable {
         guard let address = WebAddress(settings["ApiUrl"] ?? Self.standardAddress),
             !address.rest.contains(where: { "?#".contains($0) })
         else {
-            throw .notConfigured(
-                "ApiUrl of [Provider daily] in imagefeed.conf is not the address of an API, such as \(Self.standardAddress)."
+            throw .invalidSetting(
+                "ApiUrl", of: "daily",
+                "is not the address of an API, such as \(Self.standardAddress)."
             )
         }
         guard address.isSafe else {
-            throw .notConfigured(
-                "ApiUrl of [Provider daily] in imagefeed.conf has to begin with https://; http:// is only for this computer."
+            throw .invalidSetting(
+                "ApiUrl", of: "daily",
+                "has to begin with https://; http:// is only for this computer."
             )
         }
         api = address

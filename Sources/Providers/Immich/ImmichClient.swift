@@ -8,7 +8,8 @@ struct ImmichClient: Sendable {
     let http: any HTTPClient
     let logger: Logger
     let mapping: ModelMapping
-    let settings: ImmichSettings
+    /// True if photos have the place where they were taken.
+    let showsLocation: Bool
     private let now: @Sendable () -> Timestamp
 
     /// The address of the API.
@@ -19,8 +20,8 @@ struct ImmichClient: Sendable {
         _ server: String, _ ports: SessionPorts, now: @escaping @Sendable () -> Timestamp
     ) throws(ProviderError) {
         self.server = try ServerAddress(server)
-        settings = try ImmichSettings(ports.settings)
-        mapping = ModelMapping(self.server, showsLocation: settings.showsLocation)
+        showsLocation = try ports.settings.flag("ShowLocation", of: "immich")
+        mapping = ModelMapping(self.server, showsLocation: showsLocation)
         http = ports.http
         logger = ports.logger
         self.now = now

@@ -31,17 +31,11 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         self.now = now
         knownSources = SourceCache(now: now)
         http = ports.http
-        do throws(ProviderError) {
-            let client = try ImmichClient(account.server, ports, now: now)
-            self.client = .success(client)
-            cacheVariant = client.settings.showsLocation ? "location" : ""
-            continuation.yield(.status(.ready))
-        } catch {
-            client = .failure(error)
-            cacheVariant = ""
-            let remedy: Remedy = if case .notConfigured = error { .configure } else { .login }
-            continuation.yield(.status(.failed(reason: "\(error)", remedy: remedy)))
+        client = Result { () throws(ProviderError) in
+            try ImmichClient(account.server, ports, now: now)
         }
+        cacheVariant = (try? client.get().showsLocation) == true ? "location" : ""
+        continuation.yield(.status(client.sessionStatus))
     }
 
     func close() { continuation.finish() }

@@ -11,19 +11,16 @@ struct MastodonSettings: Hashable, Sendable {
 
     /// - Throws: ``ProviderError/notConfigured(_:)``.
     init(_ settings: ProviderSettings) throws(ProviderError) {
-        switch settings["ShowSensitive"] {
-        case nil, "false": showsSensitive = false
-        case "true": showsSensitive = true
-        default: throw Self.configurationError("ShowSensitive", "has to be true or false.")
-        }
+        showsSensitive = try settings.flag("ShowSensitive", of: "mastodon")
         let port = settings["RedirectPort"] ?? "43117"
         guard port.utf8.allSatisfy(\.isDigit), let port = UInt16(port), port > 0 else {
-            throw Self.configurationError(
-                "RedirectPort", "has to be a number from 1 to 65535, such as 43117.")
+            throw .invalidSetting(
+                "RedirectPort", of: "mastodon", "has to be a number from 1 to 65535, such as 43117."
+            )
         }
         redirectPort = port
         guard let servers = LoopbackServers(settings["LoopbackServers"] ?? "") else {
-            throw Self.configurationError("LoopbackServers", LoopbackServers.rule)
+            throw .invalidSetting("LoopbackServers", of: "mastodon", LoopbackServers.rule)
         }
         loopbackServers = servers
     }
@@ -52,9 +49,5 @@ struct MastodonSettings: Hashable, Sendable {
             return nil
         }
         return try? ServerName(address.host).text
-    }
-
-    private static func configurationError(_ key: String, _ rule: String) -> ProviderError {
-        .notConfigured("\(key) of [Provider mastodon] in imagefeed.conf \(rule)")
     }
 }

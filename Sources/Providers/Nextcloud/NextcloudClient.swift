@@ -10,7 +10,8 @@ struct NextcloudClient: Sendable {
     let user: String
     let http: any HTTPClient
     let logger: Logger
-    let settings: NextcloudSettings
+    /// True if photos have the place where they were taken.
+    let showsLocation: Bool
     let mapping: ModelMapping
     private let now: @Sendable () -> Timestamp
 
@@ -24,8 +25,8 @@ struct NextcloudClient: Sendable {
     ) throws(ProviderError) {
         server = try ServerAddress(account.server, keepsPath: true)
         user = account.username
-        settings = try NextcloudSettings(ports.settings)
-        mapping = ModelMapping(server, showsLocation: settings.showsLocation)
+        showsLocation = try ports.settings.flag("ShowLocation", of: "nextcloud")
+        mapping = ModelMapping(server, showsLocation: showsLocation)
         http = ports.http
         logger = ports.logger
         self.now = now
@@ -49,7 +50,7 @@ struct NextcloudClient: Sendable {
         about subject: Subject
     ) async throws -> [FileRecord] {
         let properties = DAVBody.properties(
-            hasMetadata: hasMetadata, showsLocation: settings.showsLocation)
+            hasMetadata: hasMetadata, showsLocation: showsLocation)
         let body = DAVBody.search(
             of: user, properties, where: condition, by: order, limit: limit)
         let response = try await exchange(.search, "/remote.php/dav/", body)
@@ -64,7 +65,7 @@ struct NextcloudClient: Sendable {
     func photos(of source: NextcloudSource) async throws -> [FileRecord] {
         guard let path = albumPath(source) else { return [] }
         let properties = DAVBody.properties(
-            hasMetadata: true, showsLocation: settings.showsLocation)
+            hasMetadata: true, showsLocation: showsLocation)
         let response = try await exchange(.propfind, path, DAVBody.find(properties), depth: 1)
         if let error = refusal(response).error(.source(source.id)) { throw error }
         return try records(response)

@@ -15,8 +15,9 @@ struct UnsplashSettings: Hashable, Sendable {
         web = try Self.address("WebUrl", settings, default: "https://unsplash.com")
         let port = settings["RedirectPort"] ?? "43117"
         guard port.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let port = UInt16(port), port > 0 else {
-            throw Self.configurationError(
-                "RedirectPort", "has to be a number from 1 to 65535, such as 43117.")
+            throw .invalidSetting(
+                "RedirectPort", of: "unsplash", "has to be a number from 1 to 65535, such as 43117."
+            )
         }
         redirectPort = port
     }
@@ -28,16 +29,14 @@ struct UnsplashSettings: Hashable, Sendable {
         while text.hasSuffix("/") { text.removeLast() }
         guard let address = WebAddress(text), !address.rest.contains(where: { "?#".contains($0) })
         else {
-            throw configurationError(key, "is not the address of a service, such as \(`default`).")
+            throw .invalidSetting(
+                key, of: "unsplash", "is not the address of a service, such as \(`default`).")
         }
         guard address.isSafe else {
-            throw configurationError(
-                key, "has to begin with https://; http:// is only for this computer.")
+            throw .invalidSetting(
+                key, of: "unsplash",
+                "has to begin with https://; http:// is only for this computer.")
         }
         return address
-    }
-
-    private static func configurationError(_ key: String, _ rule: String) -> ProviderError {
-        .notConfigured("\(key) of [Provider unsplash] in imagefeed.conf \(rule)")
     }
 }
