@@ -33,12 +33,20 @@ package struct DirectoryListing: Sendable {
     /// - Throws: ``FileError`` if the directory cannot be opened, or not be read to its end.
     ///
     /// The corresponding C functions are `opendir` and `readdir`.
-    package init(_ path: String) throws(FileError) {
-        guard let stream = opendir(path) else { throw FileError(code: errno) }
+    package init(_ path: String) throws(FileError) { try self.init(Array(path.utf8)) }
+
+    /// Reads a directory whose path is any bytes except zero; see ``init(_:)``.
+    package init(_ path: [UInt8]) throws(FileError) {
+        let opened = (path + [0]).withUnsafeBufferPointer { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { $0.baseAddress.flatMap { opendir($0) } }
+        }
+        guard let stream = opened else { throw FileError(code: errno) }
         defer { closedir(stream) }
         while true {
             errno = 0
             guard let entry = readdir(stream) else { break }
+            // Without a copy of the array: an entry has only as many bytes as its name, and may end at the end of the
+            // memory that holds it.
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
             guard name != Array(".".utf8), name != Array("..".utf8) else { continue }
             let kind: Kind =

@@ -26,7 +26,7 @@ import Testing
 
     private func threads(_ change: (inout FileThreads.Limits) -> Void = { _ in }) -> FileThreads {
         var limits = FileThreads.Limits()
-        limits.timeout = .milliseconds(50)
+        limits.timeout = .milliseconds(300)
         limits.retryInterval = .seconds(1000)
         change(&limits)
         return FileThreads(limits, port: files.port)
@@ -114,7 +114,7 @@ import Testing
 
     @Test func `a job that makes progress may take longer than the time limit`() async {
         let threads = threads()
-        let end = ContinuousClock.now + .milliseconds(200)
+        let end = ContinuousClock.now + .milliseconds(1000)
         let isDone = await threads.run(Array("/p/a".utf8)) { progress in
             while ContinuousClock.now < end {
                 Thread.pause()

@@ -1,18 +1,5 @@
 internal import Glibc
-
-/// Returns the names in a directory, except `.` and `..`.
-func names(in directory: String) throws -> [String] {
-    guard let stream = opendir(directory) else { throw BenchmarkError.system(directory) }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-        let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
-        if name != "." && name != ".." { names.append(name) }
-    }
-    return names
-}
+internal import System
 
 /// Reads a file to its end, or a pipe to its first newline.
 func read(_ descriptor: Int32, upToLine: Bool = false) -> String {
@@ -37,7 +24,7 @@ func readFile(_ path: String) throws -> String {
 
 /// Removes a file or a directory with its contents.
 func removeTree(_ path: String) {
-    guard unlink(path) != 0, let names = try? names(in: path) else { return }
+    guard unlink(path) != 0, let names = (try? DirectoryListing(path))?.names else { return }
     for name in names { removeTree("\(path)/\(name)") }
     rmdir(path)
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import System
 
 /// The statistics of a process in `/proc`.
 struct ProcessFigures {
@@ -7,7 +8,9 @@ struct ProcessFigures {
     init(_ id: Int32) { directory = "/proc/\(id)" }
 
     private var threads: [String] {
-        get throws { try names(in: "\(directory)/task").map { "\(directory)/task/\($0)" } }
+        get throws {
+            try DirectoryListing("\(directory)/task").names.map { "\(directory)/task/\($0)" }
+        }
     }
 
     /// Returns the number of child processes.

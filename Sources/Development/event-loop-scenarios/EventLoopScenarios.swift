@@ -73,16 +73,7 @@ func contextSwitches(of thread: String) -> Int {
 
 /// The numbers of the threads of this process.
 func threads() -> Set<String> {
-    guard let directory = opendir("/proc/self/task") else { return [] }
-    defer { closedir(directory) }
-    var names: Set<String> = []
-    while let entry = readdir(directory) {
-        names.insert(
-            withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            })
-    }
-    return names.subtracting([".", ".."])
+    Set((try? DirectoryListing("/proc/self/task"))?.names ?? [])
 }
 
 /// Prints the wakeups and the threads of the idle process, and ends it.

@@ -1,6 +1,7 @@
 internal import Glibc
 package import Logging
 package import ProviderKit
+internal import System
 
 /// The installed plugins as providers. The host reads their manifests, and reads them again when they change.
 ///
@@ -178,17 +179,8 @@ package final class PluginHost {
     private static let maximumManifests = 1000
 
     private func manifests(in folder: String) -> [String] {
-        guard let directory = opendir(folder) else { return [] }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if let name, name.hasSuffix(ManifestFile.suffix), !name.hasPrefix(".") {
-                names.append(name)
-            }
-        }
+        let entries = (try? DirectoryListing(folder))?.names ?? []
+        let names = entries.filter { $0.hasSuffix(ManifestFile.suffix) && !$0.hasPrefix(".") }
         guard names.count > Self.maximumManifests else { return names }
         logger.warning(
             "A folder has too many manifests; the last ones are ignored",

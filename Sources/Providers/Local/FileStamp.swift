@@ -132,31 +132,23 @@ struct FolderListing {
     var others: [[UInt8]] = []
 
     /// True if the folder contains nothing, not even hidden files.
-    var isEmpty = true
+    let isEmpty: Bool
 
     /// Reads the folder at `path`.
     ///
-    /// - Throws: ``Unreadable`` with the `errno` of `opendir` or `readdir`.
-    init(_ path: [UInt8]) throws(Unreadable) {
-        guard let stream = withCPath(path, { opendir($0) }) else { throw Unreadable(code: errno) }
-        defer { closedir(stream) }
-        while true {
-            errno = 0
-            guard let entry = readdir(stream) else { break }
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-            if name != [UInt8(ascii: ".")], name != Array("..".utf8) { isEmpty = false }
-            guard name.first != UInt8(ascii: ".") else { continue }
-            switch Int(entry.pointee.d_type) {
-            case DT_REG: files.append(name)
-            case DT_DIR: folders.append(name)
-            case DT_LNK, DT_UNKNOWN: others.append(name)
-            default: continue
+    /// - Throws: ``FileError`` if the folder cannot be opened, or not be read to its end.
+    init(_ path: [UInt8]) throws(FileError) {
+        let entries = try DirectoryListing(path).entries
+        isEmpty = entries.isEmpty
+        for entry in entries where entry.name.first != UInt8(ascii: ".") {
+            switch entry.kind {
+            case .file: files.append(entry.name)
+            case .directory: folders.append(entry.name)
+            case .link, .unknown: others.append(entry.name)
+            case .other: continue
             }
         }
-        if errno != 0 { throw Unreadable(code: errno) }
     }
-
-    struct Unreadable: Error { let code: Int32 }
 }
 
 /// The kind of content of a file, according to its first bytes.

@@ -1,4 +1,5 @@
 internal import Storage
+internal import System
 
 /// Scanning folders.
 extension FolderScan {

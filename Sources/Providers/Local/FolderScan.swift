@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Storage
+internal import System
 
 /// A scan of the pictures folder, or of its changed parts, that updates the index.
 ///
@@ -126,7 +127,7 @@ final class FolderScan {
             if listing.isEmpty, try isLostMountPoint(root) {
                 throw RootUnreadable(code: RootUnreadable.notMounted)
             }
-        } catch let error as FolderListing.Unreadable {
+        } catch let error as FileError {
             throw RootUnreadable(code: error.code)
         }
         try scanTree([.root])

@@ -80,16 +80,16 @@ final class PictureFiles {
     /// - Returns: The entries, or an error.
     func list(
         _ path: [UInt8], watch: @escaping @Sendable () -> Void
-    ) -> Result<FolderListing, FolderListing.Unreadable> {
+    ) -> Result<FolderListing, FileError> {
         let listings = each([path]) { path, progress in
             let fault = progress.begin(path)
             guard fault == 0 else {
-                return Result<FolderListing, FolderListing.Unreadable>.failure(.init(code: fault))
+                return Result<FolderListing, FileError>.failure(FileError(code: fault))
             }
             watch()
-            return Result { () throws(FolderListing.Unreadable) in try FolderListing(path) }
+            return Result { () throws(FileError) in try FolderListing(path) }
         }
-        return listings[0] ?? .failure(FolderListing.Unreadable(code: ETIMEDOUT))
+        return listings[0] ?? .failure(FileError(code: ETIMEDOUT))
     }
 
     /// Calls `operation` for each path, in concurrent batches. Each batch continues after a path that does not respond.

@@ -4,6 +4,7 @@ internal import Quoting
 internal import Storage
 internal import Synchronization
 internal import System
+internal import System
 
 /// Reading the index and opening photos.
 extension PictureFolder {
@@ -159,14 +160,14 @@ extension PictureFolder {
 
     static func open(
         _ path: [UInt8], _ progress: FileProgress
-    ) -> Result<Int32, FolderListing.Unreadable> {
+    ) -> Result<Int32, FileError> {
         let fault = progress.begin(path)
-        guard fault == 0 else { return .failure(.init(code: fault)) }
+        guard fault == 0 else { return .failure(FileError(code: fault)) }
         let descriptor = openForReading(path)
-        guard descriptor >= 0 else { return .failure(.init(code: errno)) }
+        guard descriptor >= 0 else { return .failure(FileError(code: errno)) }
         guard FileStatus(descriptor: descriptor)?.kind == .file else {
             close(descriptor)
-            return .failure(.init(code: ENOENT))
+            return .failure(FileError(code: ENOENT))
         }
         return .success(descriptor)
     }
