@@ -70,6 +70,29 @@ struct SlideshowWatchTests {
         }
     }
 
+    @Test(arguments: [[], ["--exec", "/bin/echo"]])
+    func `watch without a photo prints a message once, and waits for a photo`(
+        options: [String]
+    ) async throws {
+        try await FakeService.run { service in
+            let slideshow = service.slideshow
+            let watch = try Control.start(["slideshow", "watch"] + options)
+            try await watch.standardError.wait { $0.text.hasSuffix("\n") ? true : nil }
+            slideshow.show(1)
+            #expect(try await lines(1, of: watch) == ["/images/1.png"])
+            slideshow.show([:], image: "")
+            slideshow.object.flushChanges()
+            slideshow.show(2)
+            #expect(try await lines(2, of: watch).last == "/images/2.png")
+            watch.kill(SIGINT)
+            let result = try await watch.result()
+            #expect(result.exit == .code(0))
+            #expect(result.error.hasPrefix("The slideshow shows no photo. "))
+            #expect(result.error.split(separator: "\n").count == 1)
+            #expect(result.error.contains("“imagefeedctl slideshow next”"))
+        }
+    }
+
     @Test func `watch attaches again after a restart of the daemon`() async throws {
         let watch = try await withAttachedWatch()
         try await FakeService.run { service in

@@ -33,10 +33,11 @@ struct SlideshowWatchCommand: AsyncParsableCommand {
         let session = try ServiceSession()
         let output = output
         guard let exec else {
-            var path = ""
+            var path: String?
             return try await run(
                 SlideshowWatch(session.client) { photo in
                     if output.json { return try output.show(photo) }
+                    if path == nil { Self.explainMissing(photo) }
                     // Other properties of the photo, such as its likes, may have changed.
                     defer { path = photo.path }
                     guard !photo.path.isEmpty, photo.path != path else { return }
@@ -45,10 +46,12 @@ struct SlideshowWatchCommand: AsyncParsableCommand {
         }
         var fail: (CommandFailure) -> Void = { _ in }
         let runner = PhotoCommandRunner(exec) { fail($0) }
-        var shown: (id: String, path: String) = ("", "")
+        var shown: (id: String, path: String)?
         let watch = SlideshowWatch(session.client) { photo in
-            defer { shown = (photo.id, photo.path) }
-            guard !photo.path.isEmpty, (photo.id, photo.path) != shown else { return }
+            if shown == nil { Self.explainMissing(photo) }
+            let last = shown ?? ("", "")
+            shown = (photo.id, photo.path)
+            guard !photo.path.isEmpty, (photo.id, photo.path) != last else { return }
             runner.run(photo)
         }
         fail = { [weak watch] in watch?.fail($0) }
@@ -59,6 +62,14 @@ struct SlideshowWatchCommand: AsyncParsableCommand {
             throw error
         }
         await runner.stop()
+    }
+
+    /// Prints a message if the slideshow shows no photo at the start.
+    private static func explainMissing(_ photo: SlideshowPhoto) {
+        guard photo.path.isEmpty else { return }
+        Console.printMessage(
+            "The slideshow shows no photo. “imagefeedctl slideshow next” shows one, or says why there is none."
+        )
     }
 
     @MainActor private func run(_ watch: SlideshowWatch) async throws {
