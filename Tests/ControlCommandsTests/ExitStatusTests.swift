@@ -51,6 +51,21 @@ struct ExitStatusTests {
     }
 
     @Test(arguments: [
+        ("--bogus", "Unknown option '--bogus'."), ("bogus", "Unexpected argument 'bogus'."),
+        ("-x --json", "Unknown option '-x'."), ("", "Give at least one setting to change."),
+        ("--json", "Give at least one setting to change."),
+    ])
+    func `a usage error of slideshow set names the wrong argument`(
+        arguments: String, message: String
+    ) async throws {
+        let words = arguments.split(separator: " ").map(String.init)
+        let result = try await Control.run(["slideshow", "set"] + words)
+        let advice = "See 'imagefeedctl slideshow set --help' for more information."
+        #expect(result.exit == .code(64))
+        #expect(result.error == "imagefeedctl: \(message) \(advice)\n")
+    }
+
+    @Test(arguments: [
         [], ["--help"], ["feed", "--help"], ["help", "photo"], ["slideshow", "watch", "--help"],
         ["--version"],
     ])

@@ -23,13 +23,14 @@ struct SlideshowSetCommand: AsyncParsableCommand {
     var size: ImageSize?
     @OptionGroup var output: OutputOptions
 
-    func validate() throws {
-        if interval == nil, shuffle == nil, source == nil, size == nil {
-            throw ValidationError("Give at least one setting to change.")
-        }
-    }
-
     @MainActor func run() async throws {
+        // The parser refuses unknown options only after `validate`.
+        if interval == nil, shuffle == nil, source == nil, size == nil {
+            throw CommandFailure(
+                .usage,
+                "Give at least one setting to change. See 'imagefeedctl slideshow set --help' for more information."
+            )
+        }
         let session = try ServiceSession()
         let client = session.client.slideshow
         if let source {
