@@ -66,6 +66,22 @@ struct ExitStatusTests {
     }
 
     @Test(arguments: [
+        ("--interval 4s", "The interval is 0 or at least 5 seconds."),
+        ("--interval 30", "The interval is 0, or a number with s, m or h."),
+        ("--interval 1193047h", "The interval is at most 1193046h."),
+        ("--source :all", "The source has no account."),
+    ])
+    func `an invalid setting of the slideshow is refused with the reason`(
+        arguments: String, reason: String
+    ) async throws {
+        let words = arguments.split(separator: " ").map(String.init)
+        let result = try await Control.run(["slideshow", "set"] + words)
+        #expect(result.exit == .code(64))
+        #expect(result.error.contains("'\(words[1])' is invalid for '\(words[0]) <"))
+        #expect(result.error.contains(">': \(reason) See "))
+    }
+
+    @Test(arguments: [
         [], ["--help"], ["feed", "--help"], ["help", "photo"], ["slideshow", "watch", "--help"],
         ["--version"],
     ])

@@ -14,7 +14,7 @@ struct SlideshowValueTests {
             ("1.5h", nil), ("5 s", nil), ("5S", nil), ("1193047h", nil), ("+5s", nil), ("٥s", nil),
         ] as [(String, UInt32?)])
     func `an interval is a number with a unit, or 0`(text: String, seconds: UInt32?) {
-        #expect(SlideshowInterval(argument: text)?.seconds == seconds)
+        #expect((try? SlideshowInterval(text))?.seconds == seconds)
     }
 
     @Test(
@@ -30,11 +30,12 @@ struct SlideshowValueTests {
             ("combined", nil, ""), ("combined:likes", nil, "likes"), ("local_ada", "local_ada", ""),
             ("local_ada:", "local_ada", ""), ("local:album:a:b", "local", "album:a:b"),
         ] as [(String, String?, String)])
-    func `a source is split at its first colon`(text: String, account: String?, source: String) {
-        let value = SlideshowSource(argument: text)
-        #expect(value != nil)
-        #expect(value?.account == account)
-        #expect(value?.source == source)
+    func `a source is split at its first colon`(
+        text: String, account: String?, source: String
+    ) throws {
+        let value = try SlideshowSource(text)
+        #expect(value.account == account)
+        #expect(value.source == source)
     }
 
     @Test(

@@ -9,7 +9,8 @@ struct SlideshowSetCommand: AsyncParsableCommand {
     @Option(
         help: .init(
             "The time per photo: a number with s, m or h, at least 5s; 0 for no timer.",
-            valueName: "duration"))
+            valueName: "duration"),
+        transform: SlideshowInterval.init(_:))
     var interval: SlideshowInterval?
     @Flag(
         inversion: .prefixedNo, help: "Show the photos in random order, or in that of the source.")
@@ -17,7 +18,8 @@ struct SlideshowSetCommand: AsyncParsableCommand {
     @Option(
         help: .init(
             "The photos to show: ACCOUNT or ACCOUNT:SOURCE. The account “combined” is all accounts.",
-            valueName: "slideshow-source"))
+            valueName: "slideshow-source"),
+        transform: SlideshowSource.init(_:))
     var source: SlideshowSource?
     @Option(help: "The size of the image: thumb, small, regular or full.")
     var size: ImageSize?

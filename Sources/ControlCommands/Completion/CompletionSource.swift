@@ -83,8 +83,8 @@ struct CompletionSource {
                     account: isCombined ? nil : request.values["account"] ?? "", source: ""),
                 snapshot, client)
         case "slideshow-source":
-            guard let typed = SlideshowSource(argument: request.prefix),
-                request.prefix.contains(":")
+            guard request.prefix.contains(":"),
+                let typed = try? SlideshowSource(request.prefix)
             else {
                 return [("combined", "All accounts")]
                     + snapshot.accounts.filter(\.isLoggedIn).map { ($0.id, $0.label) }

@@ -1,7 +1,20 @@
-internal import ArgumentParser
-
 /// The value of `slideshow set --interval`: a number with `s`, `m` or `h`, or 0.
-struct SlideshowInterval: Equatable, ExpressibleByArgument {
+struct SlideshowInterval: Equatable {
+    /// The reason why a value is refused.
+    enum Failure: Error, CustomStringConvertible {
+        case invalid
+        case tooShort
+        case tooLong
+
+        var description: String {
+            switch self {
+            case .invalid: "The interval is 0, or a number with s, m or h."
+            case .tooShort: "The interval is 0 or at least \(minimumSeconds) seconds."
+            case .tooLong: "The interval is at most \(UInt32.max / 3600)h."
+            }
+        }
+    }
+
     /// The smallest time per photo.
     static let minimumSeconds: UInt32 = 5
     /// The time per photo in seconds; 0 for no timer.
@@ -9,20 +22,24 @@ struct SlideshowInterval: Equatable, ExpressibleByArgument {
 
     init(seconds: UInt32) { self.seconds = seconds }
 
-    /// - Parameter argument: `0`, or a number with a unit that is at least ``minimumSeconds``.
-    init?(argument: String) {
-        guard argument != "0" else {
+    /// Parses a value.
+    ///
+    /// - Parameter text: `0`, or a number with a unit that is at least ``minimumSeconds``.
+    /// - Throws: ``Failure``.
+    init(_ text: String) throws(Failure) {
+        guard text != "0" else {
             seconds = 0
             return
         }
         let units: [Character: UInt32] = ["s": 1, "m": 60, "h": 3600]
-        let digits = argument.dropLast()
-        guard let unit = argument.last.flatMap({ units[$0] }),
-            digits.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
-            let number = UInt32(digits)
-        else { return nil }
+        let digits = text.dropLast()
+        guard let unit = text.last.flatMap({ units[$0] }), !digits.isEmpty,
+            digits.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 })
+        else { throw .invalid }
+        guard let number = UInt32(digits) else { throw .tooLong }
         let (seconds, overflows) = number.multipliedReportingOverflow(by: unit)
-        guard !overflows, seconds == 0 || seconds >= Self.minimumSeconds else { return nil }
+        guard !overflows else { throw .tooLong }
+        guard seconds == 0 || seconds >= Self.minimumSeconds else { throw .tooShort }
         self.seconds = seconds
     }
 

@@ -1,9 +1,15 @@
-internal import ArgumentParser
 internal import BusAPI
 internal import DBus
 
 /// The value of `slideshow set --source`: `ACCOUNT[:SOURCE]` or `combined[:SOURCE]`, split at the first colon.
-struct SlideshowSource: Equatable, ExpressibleByArgument {
+struct SlideshowSource: Equatable {
+    /// The reason why a value is refused.
+    enum Failure: Error, CustomStringConvertible {
+        case noAccount
+
+        var description: String { "The source has no account." }
+    }
+
     /// The account ID or a prefix of it; nil for the combined account.
     let account: String?
     /// The ID of a source; empty for the default source.
@@ -14,12 +20,15 @@ struct SlideshowSource: Equatable, ExpressibleByArgument {
         self.source = source
     }
 
-    /// - Parameter argument: The value. Its account must not be empty.
-    init?(argument: String) {
-        let account = argument.prefix { $0 != ":" }
-        guard !account.isEmpty else { return nil }
+    /// Parses a value.
+    ///
+    /// - Parameter text: The value. Its account must not be empty.
+    /// - Throws: ``Failure``.
+    init(_ text: String) throws(Failure) {
+        let account = text.prefix { $0 != ":" }
+        guard !account.isEmpty else { throw .noAccount }
         self.account = account == "combined" ? nil : String(account)
-        source = String(argument.dropFirst(account.count + 1))
+        source = String(text.dropFirst(account.count + 1))
     }
 
     /// Returns the object path of the account.
