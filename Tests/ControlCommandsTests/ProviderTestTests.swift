@@ -43,6 +43,21 @@ struct ProviderTestTests {
         #expect(report.checks("failed", "warning").map(\.findings) == [])
     }
 
+    @Test func `the example in Python names the reason if the address of a feed has no https`()
+        async throws
+    {
+        let folder = try PluginFolder()
+        try folder.writeExample("rss", script: "rss.py")
+        let (exit, report) = try await folder.test(
+            "rss", ["--username", "http://photos.example/feed.xml"])
+        #expect(exit == .code(1))
+        let failures = report.checks("failed")
+        #expect(failures.map(\.name) == ["identify"])
+        let finding = try #require(failures.first?.findings.first)
+        #expect(finding.contains("begins with https://"))
+        #expect(!finding.contains("Hosts"))
+    }
+
     @Test func `the example in Swift passes with a key, and a wrong key is not its fault`()
         async throws
     {
