@@ -197,6 +197,43 @@ struct RecipeTests {
         #expect(portal.images.value == [5])
     }
 
+    @Test(
+        arguments: [
+            (1, "The user refused the wallpaper."),
+            (2, "The desktop portal did not set the wallpaper."),
+        ] as [(UInt32, String)])
+    func `a wallpaper that the portal refuses is an error`(
+        response: UInt32, message: String
+    ) async throws {
+        let portal = try await FakeWallpaperPortal(response: response)
+        let result = try await start("wallpaper-photo /dev/null").result()
+        #expect(result.exit == .code(1))
+        #expect(result.error == "wallpaper-photo: \(message)\n")
+        #expect(portal.images.value == [0])
+    }
+
+    @Test func `a wallpaper without a portal is an error`() async throws {
+        for (file, message) in [
+            ("/dev/null", "org.freedesktop.portal.Desktop"), ("/nonexistent", "/nonexistent"),
+        ] {
+            let result = try await start("wallpaper-photo \(file)").result()
+            #expect(result.exit == .code(1))
+            #expect(result.error.hasPrefix("wallpaper-photo: "))
+            #expect(result.error.contains(message))
+            #expect(result.error.split(separator: "\n").count == 1)
+        }
+    }
+
+    @Test func `wallpaper-photo ends with success when the portal has set the wallpaper`()
+        async throws
+    {
+        let portal = try await FakeWallpaperPortal()
+        let result = try await start("wallpaper-photo /dev/null").result()
+        #expect(result.exit == .code(0))
+        #expect(result.error == "")
+        #expect(portal.images.value == [0])
+    }
+
     @Test(arguments: texts)
     func `the commands of the manual page work with any photo`(text: String) async throws {
         try await withPhoto(text) { service, id, image in
@@ -237,14 +274,20 @@ private final class FakeWallpaperPortal {
     private let connection: BusConnection
     private let tree: ObjectTree
     private let object: ExportedObject
+    private let request = ExportedObject("/org/freedesktop/portal/desktop/request/1")
+    /// The result of each request: 0 for success, 1 for a refusal of the user, 2 for another failure.
+    private let response: UInt32
 
-    init() async throws {
+    init(response: UInt32 = 0) async throws {
+        self.response = response
         let path: ObjectPath = "/org/freedesktop/portal/desktop"
         object = ExportedObject(path)
         connection = try PrivateBus.current.connect()
         tree = ObjectTree(connection, root: path) { ErrorReply(.failed, "\($0)") }
         object.add(Self.interface, on: self)
+        request.add(Self.requestInterface, on: self)
         tree.export(object)
+        tree.export(request)
         tree.start()
         _ = try await connection.requestName(
             "org.freedesktop.portal.Desktop", replacing: false, onLost: {})
@@ -258,7 +301,15 @@ private final class FakeWallpaperPortal {
                 var status = stat()
                 fstat(file.rawValue, &status)
                 portal.images.append(Int(status.st_size))
-                return "/org/freedesktop/portal/desktop/request/1"
+                // The response may arrive before the reply.
+                portal.request.emit(
+                    "org.freedesktop.portal.Request", "Response", portal.response,
+                    [:] as [String: Variant])
+                return portal.request.path
             }
         ])
+
+    private static let requestInterface = BusInterface<FakeWallpaperPortal>(
+        "org.freedesktop.portal.Request",
+        [.signal("Response", ["response", "results"], UInt32.self, [String: Variant].self)])
 }
