@@ -81,9 +81,9 @@ final class CombinedObject {
         case .likeConfirmed(let photo, let isLiked, let likes):
             exported.emit(.like, "Changed", id(account, photo), isLiked, UInt32(clamping: likes))
         case .likeFailed(let photo, let isWanted, let error):
-            let reply = ErrorTable.reply(error)
-            exported.emit(
-                .like, "Failed", id(account, photo), isWanted, reply.name.text, reply.message)
+            let id = CombinedPhotoID(account.id, photo)
+            let reply = ErrorTable.reply(id.translating(error))
+            exported.emit(.like, "Failed", id.text, isWanted, reply.name.text, reply.message)
         }
     }
 

@@ -120,8 +120,10 @@ final class CombinedClient {
             signals.append("like \(photo) \(isLiked) \(likes)")
         }
         try await subscribe("Failed") { signal in
-            let (photo, isWanted, error, _): (String, Bool, String, String) = try signal.read()
+            let (photo, isWanted, error, message): (String, Bool, String, String) =
+                try signal.read()
             signals.append("failed \(photo) \(isWanted) \(error)")
+            signals.append("failed: \(message)")
         }
         try await subscribe("PropertiesChanged") { signal in
             let (_, changes, _): (String, [String: Variant], [String]) = try signal.read()

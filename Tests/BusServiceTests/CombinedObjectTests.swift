@@ -237,6 +237,25 @@ struct CombinedObjectTests {
         await #expect(throws: BusError.self) { _ = try await client.combined.like("a1") }
     }
 
+    @Test func `a refused like of a missing photo names it by its ID of the combined account`()
+        async throws
+    {
+        setPhotos("bob", ("x/y", 40))
+        let fixture = try await CombinedFixture(["bob"], service)
+        let client = try CombinedClient()
+        try await client.listen()
+        _ = try await client.page()
+        service.update("bob") {
+            $0.photos = []
+            $0.likeError = ProviderError.notFound("There is no such like.")
+        }
+        await #expect(throws: BusError.self) {
+            _ = try await client.combined.like("service_bob/x/y")
+        }
+        try await client.wait(for: "failed: There is no photo \"service_bob/x/y\".")
+        withExtendedLifetime(fixture) {}
+    }
+
     @Test func `a login, a logout and another default source are announced as updates`()
         async throws
     {

@@ -80,7 +80,7 @@ private final class CombinedServiceSession: RemoteLikes {
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
         let state = try await receive()
         guard let photo = state.photos.first(where: { $0.id == id.text }) else {
-            throw ProviderError.notFound("No \(id).")
+            throw ProviderError.notFound("There is no photo \"\(id)\".")
         }
         return remote(photo, state)
     }

@@ -253,6 +253,21 @@ struct CombinedFeedTests {
         }
     }
 
+    @Test(arguments: ["x", "x/y", "fake_ada", "é 1"])
+    func `an error names a missing photo by its ID of the combined account`(
+        photo: String
+    ) async throws {
+        let fixture = try await makeFixture("ada")
+        let (combined, slideshow) = (fixture.engine.combined, fixture.engine.slideshow)
+        let id = "fake_ada/\(photo)"
+        let missing = ProviderError.notFound("There is no photo \"\(id)\".")
+        await #expect(throws: missing) { _ = try await combined.photo(id) }
+        await #expect(throws: missing) { _ = try await combined.setLiked(id, true) }
+        await #expect(throws: missing) { _ = try await combined.toggleLike(id) }
+        await #expect(throws: missing) { try await slideshow.show(id) }
+        await #expect(throws: missing) { try await slideshow.hide(id) }
+    }
+
     @Test func `a refresh adds the new photos, and fails only if all accounts fail`() async throws {
         let fixture = try await makeFixture("ada", "bob")
         albums.update("ada") { $0.new = 2 }

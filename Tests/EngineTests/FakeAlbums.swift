@@ -117,7 +117,7 @@ private final class FakeAlbumsSession: LikeSession, ImageSession {
 
     func photo(_ id: PhotoID) async throws -> Photo {
         guard users.value[user]?.photos.contains(where: { $0.id == id.text }) == true else {
-            throw ProviderError.notFound("There is no photo \(id).")
+            throw ProviderError.notFound("There is no photo \"\(id)\".")
         }
         return Photo(id: id)
     }

@@ -5,29 +5,36 @@ internal import Quoting
 extension CombinedFeed {
     /// Returns a photo.
     package func photo(_ photo: String) async throws -> CombinedPhoto {
-        let (account, photo) = try find(photo)
-        return CombinedPhoto(account, try await account.photo(photo))
+        try await call(photo) { account, photo in
+            CombinedPhoto(account, try await account.photo(photo))
+        }
     }
 
     /// Returns the path of the image of a photo.
     package func imagePath(_ photo: String, size: String) async throws -> String {
-        let (account, photo) = try find(photo)
-        return try await account.imagePath(photo, size: size)
+        try await call(photo) { account, photo in
+            try await account.imagePath(photo, size: size)
+        }
     }
 
     /// Opens the image of a photo. The caller closes the descriptor.
     package func openImage(_ photo: String, size: String, for client: String) async throws -> Int32
     {
-        let (account, photo) = try find(photo)
-        return try await account.openImage(photo, size: size, for: client)
+        try await call(photo) { account, photo in
+            try await account.openImage(photo, size: size, for: client)
+        }
     }
 
     /// Starts a download.
     package func download(
         _ photo: String, into destination: consuming TransferDestination, for client: String
     ) async throws -> Transfer {
-        let (account, photo) = try find(photo)
-        return try await account.download(photo, into: destination, for: client)
+        let (account, id) = try find(photo)
+        do {
+            return try await account.download(id.photo.text, into: destination, for: client)
+        } catch {
+            throw id.translating(error)
+        }
     }
 
     /// Fetches the newest photos of all accounts of a source; empty for the default source.
@@ -57,16 +64,16 @@ extension CombinedFeed {
 
     /// Likes or unlikes a photo.
     package func setLiked(_ photo: String, _ isWanted: Bool) async throws -> LikeOutcome {
-        let (account, photo) = try find(photo)
-        return try await account.setLiked(photo, isWanted)
+        try await call(photo) { account, photo in
+            try await account.setLiked(photo, isWanted)
+        }
     }
 
     /// Toggles the like of a photo.
     package func toggleLike(
         _ photo: String
     ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
-        let (account, photo) = try find(photo)
-        return try await account.toggleLike(photo)
+        try await call(photo) { account, photo in try await account.toggleLike(photo) }
     }
 
     /// The photos of all accounts whose like or unlike is in progress or queued.
@@ -79,11 +86,29 @@ extension CombinedFeed {
     /// The number of photos that the users of all accounts like.
     package var likeCount: Int { accounts.reduce(0) { $0 + $1.likeCount } }
 
-    /// Returns the account of a photo, and the ID of the photo in it.
-    private func find(_ photo: String) throws -> (account: Account, photo: String) {
+    /// Runs a call of the account that has a photo.
+    ///
+    /// - Parameters:
+    ///   - photo: The ID of the photo in the combined account.
+    ///   - body: The call. It gets the account and the ID of the photo within it.
+    /// - Returns: The result of `body`.
+    /// - Throws: ``EngineError/notFound(_:)``; the errors of `body`, see ``CombinedPhotoID/translating(_:)``.
+    private func call<Value>(
+        _ photo: String, _ body: (Account, String) async throws -> Value
+    ) async throws -> Value {
+        let (account, id) = try find(photo)
+        do {
+            return try await body(account, id.photo.text)
+        } catch {
+            throw id.translating(error)
+        }
+    }
+
+    /// Returns the account of a photo, and the parsed ID.
+    private func find(_ photo: String) throws -> (account: Account, id: CombinedPhotoID) {
         guard let id = CombinedPhotoID(photo),
             let account = accounts.first(where: { $0.id == id.account })
         else { throw EngineError.notFound("There is no photo \(photo.quoted).") }
-        return (account, id.photo.text)
+        return (account, id)
     }
 }

@@ -1,4 +1,5 @@
 package import ProviderKit
+internal import Quoting
 
 /// The ID of a photo of the combined account: `ACCOUNT_ID/PHOTO_ID`.
 ///
@@ -22,6 +23,15 @@ nonisolated package struct CombinedPhotoID: ExactText {
     }
 
     package var text: String { "\(account)/\(photo)" }
+
+    /// Returns an error of the account for a client that knows this photo by its ID of the combined account.
+    ///
+    /// The message of ``ProviderError/notFound(_:)`` then has this ID in place of the ID within the account. Other
+    /// errors are returned unchanged.
+    package func translating(_ error: any Error) -> any Error {
+        guard case ProviderError.notFound(let message) = error else { return error }
+        return ProviderError.notFound(message.replacing(photo.text.quoted, with: text.quoted))
+    }
 }
 
 /// A photo of the combined account.

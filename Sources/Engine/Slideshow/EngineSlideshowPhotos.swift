@@ -62,16 +62,24 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
 
     func photo(_ id: CombinedPhotoID, isCached: Bool) async throws -> Photo? {
         let account = try account(id.account)
-        guard isCached else { return try await account.photo(id.photo.text) }
-        return try await account.cachedPhoto(id.photo)
+        do {
+            guard isCached else { return try await account.photo(id.photo.text) }
+            return try await account.cachedPhoto(id.photo)
+        } catch {
+            throw id.translating(error)
+        }
     }
 
     func image(_ id: CombinedPhotoID, _ size: ImageSize, isCached: Bool) async throws -> String? {
         let account = try account(id.account)
-        guard isCached else {
-            return try await account.imagePath(id.photo.text, size: size.rawValue)
+        do {
+            guard isCached else {
+                return try await account.imagePath(id.photo.text, size: size.rawValue)
+            }
+            return try await account.cachedImage(id.photo, size)
+        } catch {
+            throw id.translating(error)
         }
-        return try await account.cachedImage(id.photo, size)
     }
 
     private func existingEngine() throws -> Engine {
