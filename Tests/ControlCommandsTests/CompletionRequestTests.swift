@@ -34,6 +34,17 @@ struct CompletionRequestTests {
         #expect(option.subcommand == "test")
     }
 
+    @Test func `the words after help are a command and its subcommand`() throws {
+        #expect(try request("help", "").expected == .command)
+        #expect(try request("help", "slideshow").expected == .command)
+        #expect(try request("help", "slideshow", "").expected == .subcommand(of: "slideshow"))
+        #expect(try request("help", "provider", "t").expected == .subcommand(of: "provider"))
+        #expect(try request("help", "slideshow", "set", "").expected == .nothing)
+        #expect(try request("help", "feed", "").expected == .nothing)
+        #expect(try request("help", "nonsense", "").expected == .nothing)
+        #expect(try request("help", "help", "").expected == .nothing)
+    }
+
     @Test func `the value of an option may follow an equals sign`() throws {
         let request = try request("image", "7", "--size=th")
         #expect(request.optionPrefix == "--size=")

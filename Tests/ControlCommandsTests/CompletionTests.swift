@@ -67,6 +67,7 @@ struct CompletionTests {
                 ("like local_ada/29", ["local_ada/29"]), ("image 7 --size th", ["thumb"]),
                 ("feed --cou", ["--count"]), ("provider t", ["test", "trace"]),
                 ("provider trace u", ["unsplash"]), ("provider test --ser", ["--server"]),
+                ("help slideshow re", ["resume"]), ("help provider ", ["test", "trace"]),
                 ("slideshow re", ["resume"]), ("slideshow watch --ex", ["--exec"]),
                 ("slideshow show local_ada/29", ["local_ada/29"]),
                 ("slideshow unhide ", ["local_ada/7"]),

@@ -50,11 +50,23 @@ struct CompletionRequest: Equatable {
         }
         self.command = command.commandName
         if command.commandName == "help" {
-            expected = .command
+            readHelp(words[(first + 1)...].dropLast(), outline)
         } else if command.visibleCommands.isEmpty {
             read(words[(first + 1)...], of: command)
         } else {
             readSubcommand(words[(first + 1)...], of: command)
+        }
+    }
+
+    /// Reads the complete words after `help`: a command and its subcommand.
+    private mutating func readHelp(_ words: ArraySlice<String>, _ outline: CommandOutline.Command) {
+        guard let name = words.first else {
+            expected = .command
+            return
+        }
+        let command = outline.visibleCommands.first { $0.commandName == name }
+        if let command, words.count == 1, !command.visibleCommands.isEmpty {
+            expected = .subcommand(of: name)
         }
     }
 
