@@ -1,3 +1,4 @@
+import BusAPI
 import DBus
 import Foundation
 import Glibc
@@ -29,12 +30,11 @@ struct ExampleTests {
     private nonisolated static let hasFastDBus = FileManager.default.fileExists(
         atPath: "/usr/lib/python3/dist-packages/dbus_fast")
 
-    private func withUser(_ body: (TestClient) async throws -> Void) async throws {
+    private func withUser(_ body: (AccountClient) async throws -> Void) async throws {
         try Pictures.add(["Newest", "Older"])
         let daemon = try await RunningDaemon()
         let client = try TestClient()
-        _ = try await client.logIn("ada")
-        try await body(client)
+        try await body(try await client.logIn("ada"))
         try await daemon.stop()
     }
 
@@ -50,15 +50,30 @@ struct ExampleTests {
     }
 
     private func showsPhotos(_ command: [String]) async throws {
-        try await withUser { _ in
+        try await withUser { account in
             let client = try start(command)
             #expect(try await client.firstLine() == "Newest")
+            let newest = try await account.page("", cursor: "", count: 1).photos.first
+            let id = try #require(newest?["id"]?.string)
+            // A like changes the photo, but not the feed.
+            _ = try await account.like(id)
+            try await expectLine("♥ Newest", of: client)
             try Pictures.add("Newer.png", age: -10)
-            try await client.standardOutput.wait { output in
-                output.text.contains("\nNewer\n") || output.isComplete ? true : nil
-            }
-            #expect(client.standardOutput.value.text.hasSuffix("\nNewer\n"))
+            try await expectLine("Newer", of: client)
+            try Pictures.remove("Newer.png")
+            try await expectLine("♥ Newest", of: client)
+            // Each photo is printed once, although several signals announce a change.
+            #expect(
+                client.standardOutput.value.text == "Newest\n♥ Newest\nNewer\n♥ Newest\n")
             client.terminate()
         }
+    }
+
+    /// Waits until a line is the last one of the output.
+    private func expectLine(_ line: String, of client: ChildProcess) async throws {
+        try await client.standardOutput.wait { output in
+            output.text.hasSuffix("\n\(line)\n") || output.isComplete ? true : nil
+        }
+        #expect(client.standardOutput.value.text.hasSuffix("\n\(line)\n"))
     }
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-# Prints the title of the newest photo, and prints it again after each update of the feed. Needs python3-dbus-fast.
+# Prints the title of the newest photo, with a heart if it is liked, and prints it again after each change. Needs
+# python3-dbus-fast.
 import asyncio
 
 from dbus_fast.aio import MessageBus
@@ -16,12 +17,22 @@ async def main():
     manager = await interface(ROOT, "Manager")
     feed = await interface(await manager.get_default_account(), "Feed")
 
+    last = None
+
     async def show():
+        nonlocal last
         photos, _ = await feed.call_get_page("", "", 1)
         for photo in photos:
-            print((photo.get("title") or photo.get("description") or photo["id"]).value, flush=True)
+            title = (photo.get("title") or photo.get("description") or photo["id"]).value
+            line = f"♥ {title}" if photo["liked"].value else title
+            # Several signals may announce the same change.
+            if line != last:
+                last = line
+                print(line, flush=True)
 
     feed.on_updated(lambda source, new: asyncio.ensure_future(show()))
+    feed.on_photo_changed(lambda photo, changes: asyncio.ensure_future(show()))
+    feed.on_photos_removed(lambda photos: asyncio.ensure_future(show()))
     await show()
     await bus.wait_for_disconnect()
 
