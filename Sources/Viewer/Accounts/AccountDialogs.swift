@@ -44,7 +44,11 @@ final class AccountDialogs {
         if !provider.isConfigured { return "Needs to be set up first" }
         if provider.has("register") { return "Photos in your pictures folder" }
         if provider.has("server") { return "Log in at your server" }
-        return provider.authentication == "oauth2" ? "Log in with the browser" : "Log in with a key"
+        return switch provider.authentication {
+        case "oauth2": "Log in with the browser"
+        case "none": "Needs no user name"
+        default: "Log in with a key or a password"
+        }
     }
 
     /// Logs in to a provider.

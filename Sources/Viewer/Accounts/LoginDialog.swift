@@ -11,7 +11,7 @@ final class LoginDialog {
     private let account: Account?
     private let pages = Stack()
 
-    private let username = EntryRow("User name")
+    private let username: EntryRow
     private let password: EntryRow
     private let server = EntryRow("Server")
     private let problem = Label().wrapping()
@@ -22,11 +22,13 @@ final class LoginDialog {
     private let spinner = Spinner(size: 48)
     private let browserBox = Box(.vertical, spacing: 12)
     private let address = Label().wrapping().selectable()
+    private let codeBox = Box(.vertical, spacing: 12)
     private let code = EntryRow("Code or address")
 
     private var login: LoginClient?
     private var watch: SignalSubscription?
     private var isStarting = false
+    private var isClosed = false
     private var onMessage: ((String) -> Void)?
     private var hasOpenedBrowser = false
 
@@ -44,15 +46,20 @@ final class LoginDialog {
         self.loader = loader
         self.provider = provider
         self.account = account
+        let acceptsKey = !provider.has("register")
+        username = EntryRow(acceptsKey ? "User name (not needed for a key)" : "User name")
         password = EntryRow(
-            provider.has("register") ? "Password (may be empty)" : "Key", isPassword: true)
+            acceptsKey ? "Key or password" : "Password (may be empty)", isPassword: true)
         dialog = Dialog(
             parent, title: "Log in: \(provider.name)",
             height: provider.authentication == "oauth2" ? 640 : 480)
     }
 
     private var needsServer: Bool { provider.has("server") && account == nil }
-    private var hasNames: Bool { provider.authentication == "password" && provider.has("register") }
+    private var hasPassword: Bool { provider.authentication == "password" }
+    /// True if the users are those of the provider. A service has keys, or users with a name and a password: the daemon
+    /// does not report which of them it accepts.
+    private var hasNames: Bool { hasPassword && provider.has("register") }
 
     /// - Parameter onMessage: Called with a sentence after the login.
     func present(onMessage: @escaping (String) -> Void) {
@@ -62,7 +69,7 @@ final class LoginDialog {
         pages.add(makeProgress(), "progress")
         dialog.onClosed = { [self] in cancel() }
         dialog.present()
-        if !needsServer, provider.authentication == "oauth2" { start(isRegistration: false) }
+        if !needsServer, !hasPassword { start(isRegistration: false) }
     }
 
     // MARK: Form
@@ -72,12 +79,19 @@ final class LoginDialog {
         if hasNames, account == nil { addUsers(to: form) }
         let group = RowGroup("")
         if needsServer { group.add(row: server) }
-        if hasNames {
-            group.add(row: username)
-            username.text = account?.username ?? ""
-            username.isSensitive = account == nil
+        if hasNames, let account {
+            username.text = account.username
+            username.isSensitive = false
         }
-        if provider.authentication == "password" { group.add(row: password) }
+        if hasPassword {
+            group.add(row: username)
+            group.add(row: password)
+        }
+        if hasPassword, !hasNames {
+            let note =
+                "Enter a key that you created at the service, or your user name and password if the service accepts them. Some services expect the email address as the user name."
+            form.append(Label(note).wrapping())
+        }
         form.append(group)
         problem.styled("error").isVisible = false
         form.append(problem)
@@ -128,7 +142,8 @@ final class LoginDialog {
         var options: [LoginOption: Variant] = [:]
         options[.account] = account.map { .objectPath($0.path) }
         if needsServer { options[.server] = .string(server.text) }
-        if hasNames, account == nil { options[.username] = .string(username.text) }
+        let sendsName = hasNames ? account == nil : hasPassword && !username.text.isEmpty
+        if sendsName { options[.username] = .string(username.text) }
         if !password.text.isEmpty { options[.password] = Secrets.variant(password.text) }
         if isRegistration { options[.register] = .bool(true) }
         return options
@@ -153,12 +168,13 @@ final class LoginDialog {
         browserBox.append(address)
         browserBox.append(copyButton)
         browserBox.append(openButton)
-        browserBox.append(
+        codeBox.append(
             Label(
                 "If the browser shows a code, or runs on another computer, enter the code or the address at which it ended."
             ).wrapping())
-        browserBox.append(RowGroup("", code))
-        browserBox.append(submit)
+        codeBox.append(RowGroup("", code))
+        codeBox.append(submit)
+        browserBox.append(codeBox)
         let cancelButton = Button("_Cancel") { [weak self] in self?.dialog.close() }
         cancelButton.aligned(.center, .start).styled("pill")
         return Box(.vertical, spacing: 18, spinner, progressLabel, browserBox, cancelButton)
@@ -182,6 +198,8 @@ final class LoginDialog {
                     provider.id, options(isRegistration: isRegistration))
                 let login = service.client.login(path)
                 self.login = login
+                // The dialog was closed before the login had an object.
+                if isClosed { return cancel() }
                 watch = try await login.watch { [weak self] in self?.apply($0) }
                 apply(try await login.properties())
                 let result = try await login.wait()
@@ -198,6 +216,8 @@ final class LoginDialog {
         if let url = properties["AuthorizationUrl"]?.string, !url.isEmpty {
             address.text = url
             browserBox.isVisible = true
+            // An OAuth request has this parameter (RFC 6749 §4.1.1). A service without a redirect shows no code.
+            codeBox.isVisible = url.contains("response_type=")
             progressLabel.text = "Continue in the browser."
             if !hasOpenedBrowser { openBrowser() }
         }
@@ -236,6 +256,7 @@ final class LoginDialog {
     }
 
     private func cancel() {
+        isClosed = true
         guard let login else { return }
         self.login = nil
         // A login that has ended cannot be cancelled.
