@@ -144,44 +144,78 @@ final class FeedPage {
             case .needsLogin: ("avatar-default-symbolic", "Login expired")
             default: ("dialog-warning-symbolic", "Photos cannot be loaded")
             }
-        remedy = problem.remedy.map { (account ?? ServiceName.root, $0) }
-        if let remedy = problem.remedy { statusButton.setLabel(remedy.title) }
+        // The state of the account has more facts, such as the end of a rate limit.
+        let notice = account != nil && problem.isStateOfAccount ? notice : nil
+        remedy =
+            if let notice {
+                notice.remedy
+            } else {
+                problem.remedy.map { (account ?? ServiceName.root, $0) }
+            }
+        if let remedy { statusButton.setLabel(remedy.1.title) }
         status.set(
-            icon: icon, title: title, description: problem.sentence,
-            child: problem.remedy == nil ? nil : statusButton)
+            icon: icon, title: title, description: notice?.sentence ?? problem.sentence,
+            child: remedy == nil ? nil : statusButton)
         show("status")
     }
 
-    /// Shows the state of an account of the feed that is not ready.
-    private func updateBanner() {
+    // MARK: States
+
+    /// The state of the service, the network or an account that the user should know of.
+    private struct Notice {
+        let sentence: String
+        let remedy: (ObjectPath, Remedy)?
+    }
+
+    private var notice: Notice? {
+        switch service.state {
+        case .connecting:
+            return Notice(
+                sentence: "The connection to the service was lost. It is being restored.",
+                remedy: nil)
+        case .failed(let problem):
+            return Notice(sentence: problem.sentence, remedy: (ServiceName.root, .retry))
+        case .ready: break
+        }
         let accounts = service.accounts.filter {
             !$0.isCombined
                 && (feed?.account == $0.path || feed?.account == ServiceName.combined && $0.hasFeed)
         }
-        let account = accounts.first { !["", "ready", "loading"].contains($0.state) }
-        let hasPhotos = feed?.photos.isEmpty == false
-        switch (account, service.state) {
-        case (_, .connecting) where hasPhotos:
-            bannerLabel.text = "The connection to the service was lost. It is being restored."
-            bannerRemedy = nil
-            bannerRevealer.isRevealed = true
-        case (_, .failed(let problem)) where hasPhotos:
-            bannerLabel.text = problem.sentence
-            bannerRemedy = (ServiceName.root, .retry)
-            bannerRevealer.isRevealed = true
-        case (let account?, _) where hasPhotos || account.state != "logged-out":
-            bannerLabel.text =
-                accounts.count > 1
-                ? "\(account.label): \(account.stateReason)" : account.stateReason
-            // The state offline ends by itself, but the user may know earlier that the network is back.
-            let remedy = account.remedy ?? (account.state == "offline" ? .retry : nil)
-            bannerRemedy = remedy.map { (account.path, $0) }
-            bannerRevealer.isRevealed = !account.stateReason.isEmpty
-        default:
-            bannerRevealer.isRevealed = false
+        // The feed of an account that was logged out is replaced.
+        let account = accounts.first {
+            !["", "ready", "loading", "logged-out"].contains($0.state)
         }
-        bannerButton.isVisible = bannerRemedy != nil
-        if let bannerRemedy { bannerButton.setLabel(bannerRemedy.1.title) }
+        let remote = accounts.first { service.provider(of: $0)?.isRemote == true }
+        if let remote, !service.isOnline, ["", "offline"].contains(account?.state ?? "") {
+            // The user may know earlier that the network is back.
+            return Notice(
+                sentence: "There is no network connection. New photos appear when it is back.",
+                remedy: (remote.path, .retry))
+        }
+        guard let account, !account.stateReason.isEmpty else { return nil }
+        let sentence =
+            accounts.count > 1 ? "\(account.label): \(account.stateReason)" : account.stateReason
+        // The state offline ends by itself, but the user may know earlier that the network is back.
+        let remedy = account.remedy ?? (account.state == "offline" ? .retry : nil)
+        return Notice(sentence: sentence, remedy: remedy.map { (account.path, $0) })
+    }
+
+    /// Shows the notice above the photos, or above the page of an empty source. Other pages have their own sentence.
+    private func updateBanner() {
+        let isVisible =
+            switch feed?.state {
+            case .partial, .complete: true
+            case .loading, .failed: feed?.photos.isEmpty == false
+            case nil: false
+            }
+        let notice = isVisible ? notice : nil
+        if let notice {
+            bannerLabel.text = notice.sentence
+            bannerRemedy = notice.remedy
+            bannerButton.isVisible = notice.remedy != nil
+            if let remedy = notice.remedy { bannerButton.setLabel(remedy.1.title) }
+        }
+        bannerRevealer.isRevealed = notice != nil
     }
 
     private func show(_ page: String) {

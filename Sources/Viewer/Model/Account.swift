@@ -48,7 +48,12 @@ struct Account: Equatable {
     var avatar: String { text(.profile, "Avatar") }
 
     /// The user name with the server.
-    var identity: String { server.isEmpty ? username : "\(username)@\(server)" }
+    var identity: String {
+        if server.isEmpty { return username }
+        // An email address, or a server with its address.
+        let isAddress = username.contains("@") || server.contains("/")
+        return isAddress ? "\(username) at \(server)" : "\(username)@\(server)"
+    }
 }
 
 /// The user's remedy for the state of an account, or for an error.
@@ -91,6 +96,8 @@ struct Provider: Equatable {
     var stateReason: String { text("StateReason") }
     var help: String { text("Help") }
     var redirectURI: String { text("RedirectUri") }
+    /// True if the photos come from a service, not from the disk.
+    var isRemote: Bool { id != "local" }
     var isConfigured: Bool { properties["Configured"]?.bool ?? true }
     /// The provider after its settings were saved.
     var configured: Provider {

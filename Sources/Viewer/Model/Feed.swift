@@ -37,6 +37,8 @@ final class Feed {
     private var indexes: [String: Int] = [:]
     private var cursor = ""
     private var isRequesting = false
+    /// The account was ready, and the network available, when they changed last.
+    private var wasAvailable = true
     /// Increased by each reload; a reply to an older request is dropped.
     private var generation = 0
 
@@ -51,6 +53,8 @@ final class Feed {
             guard let self else { return }
             if case .failed = state { loadMore() } else { checkTop() }
         }
+        wasAvailable = isAvailable
+        service.changed.observe(self) { [weak self] in self?.availabilityChanged() }
     }
 
     /// Creates a feed of one photo.
@@ -152,6 +156,22 @@ final class Feed {
             self.newCount = newCount
             changed.emit(.arrived)
         }
+    }
+
+    /// True if a request has no reason to fail.
+    private var isAvailable: Bool {
+        guard service.state == .ready, service.isOnline else { return false }
+        let accounts = service.accounts.filter {
+            $0.path == account || account == ServiceName.combined && $0.hasFeed
+        }
+        return accounts.allSatisfy { ["", "ready"].contains($0.state) }
+    }
+
+    /// Repeats a failed request after its cause has ended.
+    private func availabilityChanged() {
+        let isAvailable = isAvailable
+        defer { wasAvailable = isAvailable }
+        if isAvailable, !wasAvailable, case .failed = state { loadMore() }
     }
 
     // MARK: Signals

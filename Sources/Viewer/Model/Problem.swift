@@ -14,6 +14,14 @@ struct Problem: Equatable {
         self.kind = kind
     }
 
+    /// True if the state of the account also reports the problem.
+    var isStateOfAccount: Bool {
+        switch kind {
+        case .offline, .rateLimited, .secretStoreLocked, .secretStoreUnavailable, .needsLogin: true
+        default: false
+        }
+    }
+
     init(_ error: any Error) {
         switch error {
         case BusError.reply(let reply): self.init(reply)

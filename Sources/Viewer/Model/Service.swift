@@ -25,6 +25,8 @@ final class Service {
     private(set) var accounts: [Account] = []
     private(set) var providers: [Provider] = []
     private(set) var defaultAccount: ObjectPath?
+    /// False if the daemon considers the network unavailable.
+    private(set) var isOnline = true
     /// Emitted after accounts, providers or the state changed.
     let changed = Event<Void>()
     let feedSignal = Event<FeedSignal>()
@@ -82,6 +84,7 @@ final class Service {
                 objects = try await client.objects()
                 let manager = try await client.manager.properties()
                 defaultAccount = manager["DefaultAccount"]?.objectPath
+                isOnline = manager["Online"]?.bool ?? true
                 failures = 0
                 isLoading = false
                 update(.ready)
@@ -182,6 +185,7 @@ final class Service {
         else { return }
         if path == ServiceName.root {
             if let account = changes["DefaultAccount"]?.objectPath { defaultAccount = account }
+            if let isOnline = changes["Online"]?.bool { self.isOnline = isOnline }
         } else {
             guard objects[path]?[interface] != nil else { return }
             objects[path]?[interface]?.merge(changes) { $1 }
