@@ -15,7 +15,13 @@ package final class Application: Object {
         Self.avoidUnusedGL()
         let flags = GApplicationFlags(G_APPLICATION_HANDLES_COMMAND_LINE.rawValue)
         super.init(owning: UnsafeMutableRawPointer(adw_application_new(id, flags)))
-        connect("startup") { [unowned self] _ in onStart?() }
+        connect("startup") { [unowned self] _ in
+            // Otherwise a dialog opens with its first selectable text selected.
+            if let settings = gtk_settings_get_default() {
+                shim_set_flag(UnsafeMutableRawPointer(settings), "gtk-label-select-on-focus", 0)
+            }
+            onStart?()
+        }
         connect("activate") { [unowned self] _ in onCommandLine?([]) }
         connect("command-line") { [unowned self] call in
             var count: Int32 = 0

@@ -106,17 +106,19 @@ final class ProfileDialog {
         }
     }
 
+    /// The sentence about likes that a logout drops, after a space; empty if there are none.
+    private var lostLikes: String {
+        switch service.account(path)?.pendingLikes.count ?? 0 {
+        case 0: ""
+        case 1: " One like that was not sent yet is lost."
+        case let count: " \(count) likes that were not sent yet are lost."
+        }
+    }
+
     private func confirmLogout() {
-        let pending = service.account(path)?.pendingLikes.count ?? 0
-        let lost =
-            switch pending {
-            case 0: ""
-            case 1: " One like that was not sent yet is lost."
-            default: " \(pending) likes that were not sent yet are lost."
-            }
         confirm(
             "Log out of \(account.label)?",
-            "The account remains known, so that you can log in again.\(lost)",
+            "The account remains known, so that you can log in again.\(lostLikes)",
             "_Log out"
         ) { [service, path] in
             try await service.client.account(path).logout()
@@ -125,9 +127,12 @@ final class ProfileDialog {
     }
 
     private func confirmRemoval(_ isUser: Bool) {
+        let name = service.provider(of: account)?.name ?? "the service"
         confirm(
             isUser ? "Delete the user \(account.label)?" : "Remove \(account.label)?",
-            "The account and its likes on this computer are deleted. Photos on disk are not touched.",
+            isUser
+                ? "The account and its likes on this computer are deleted. Photos on disk are not touched."
+                : "The account and its data on this computer are deleted. Photos and likes at \(name) are not touched.\(lostLikes)",
             isUser ? "_Delete" : "_Remove"
         ) { [service, path] in try await service.client.account(path).remove() }
     }
