@@ -128,7 +128,8 @@ let package = Package(
         .executableTarget(
             name: "simulated-services",
             dependencies: [
-                "ImmichSimulator", "MastodonSimulator", "ServiceSimulator", "UnsplashSimulator",
+                "ImmichSimulator", "MastodonSimulator", "NextcloudSimulator", "ServiceSimulator",
+                "UnsplashSimulator", "WikimediaSimulator",
             ],
             path: "Sources/Development/simulated-services"),
         // The event loop in a process of its own, for tests.

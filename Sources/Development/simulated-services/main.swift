@@ -5,8 +5,10 @@
 internal import Glibc
 internal import ImmichSimulator
 internal import MastodonSimulator
+internal import NextcloudSimulator
 internal import ServiceSimulator
 internal import UnsplashSimulator
+internal import WikimediaSimulator
 
 /// A command: the name, the service, and arguments, separated by spaces.
 struct Command {
@@ -21,7 +23,11 @@ struct Command {
 
 /// The faults by their names.
 func fault(_ name: String) -> Fault? {
-    switch name {
+    // limit:SECONDS
+    if name.hasPrefix("limit:"), let seconds = Int(name.dropFirst(6)) {
+        return .tooManyRequests(retryAfterSeconds: seconds)
+    }
+    return switch name {
     case "limit": .rateLimited
     case "refuse": .status(422, error: "The photo cannot be liked.")
     case "broken": .htmlStatus(503)
@@ -55,10 +61,14 @@ func perform(_ command: Command, on service: some SimulatedService) throws -> Bo
 let unsplash: SimulatedUnsplash
 let mastodon: SimulatedMastodon
 let immich: SimulatedImmich
+let nextcloud: SimulatedNextcloud
+let commons: SimulatedWikimedia
 do {
     unsplash = try .start()
     mastodon = try .start("photos.test")
     immich = try .start(.v3)
+    nextcloud = try .start(path: "/nextcloud")
+    commons = try .start()
 } catch {
     print("error \(error)")
     exit(1)
@@ -68,12 +78,14 @@ unsplash.settings.redirectURIs += CommandLine.arguments.dropFirst()
 unsplash.addUser("ada")
 mastodon.addUser("ada")
 immich.addUser("ada")
+nextcloud.addUser("ada")
 
 print(
     """
     {"unsplash": {"api": "\(unsplash.apiURL)", "web": "\(unsplash.webURL)", "id": "\(unsplash.clientID)", \
     "secret": "\(unsplash.clientSecret)"}, "mastodon": {"name": "\(mastodon.name)", "url": "\(mastodon.url)"}, \
-    "immich": {"url": "\(immich.url)", "key": "\(immich.makeKey(of: "ada"))"}}
+    "immich": {"url": "\(immich.url)", "key": "\(immich.makeKey(of: "ada"))"}, \
+    "nextcloud": {"url": "\(nextcloud.url)"}, "daily": {"api": "\(commons.apiURL)"}}
     """)
 fflush(nil)
 
@@ -87,9 +99,14 @@ while let line = readLine() {
         case ("likes", "unsplash"): answer = "\(unsplash.likes(of: "ada").count)"
         case ("exhaust", "unsplash"): unsplash.leaveRequests(0)
         case ("advance", "unsplash"): unsplash.advanceClock(seconds: 7200)
+        case ("sessions", "immich"): answer = "\(immich.sessions.count)"
+        case ("passwords", "nextcloud"): answer = "\(nextcloud.passwords.count)"
+        case ("confirm", "nextcloud"):
+            isKnown = nextcloud.confirm(command.word(2), as: "ada")
         case (_, "unsplash"): isKnown = try perform(command, on: unsplash)
         case (_, "mastodon"): isKnown = try perform(command, on: mastodon)
         case (_, "immich"): isKnown = try perform(command, on: immich)
+        case (_, "nextcloud"): isKnown = try perform(command, on: nextcloud)
         default: isKnown = false
         }
         print(isKnown ? "ok \(answer)" : "error There is no command \(line)")

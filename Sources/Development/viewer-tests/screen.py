@@ -64,7 +64,14 @@ class Screen:
         until(lambda: not self.all(name, role, starts, contains), f"the end of the widget {name or starts or contains!r}")
 
     def names(self, role):
-        return [widget.get_name() for widget in self.all(role=role)]
+        return [name for name in map(self.name, self.all(role=role)) if name is not None]
+
+    def name(self, widget):
+        """Returns the name of a widget; None if it has left since the search."""
+        try:
+            return widget.get_name()
+        except self.error:
+            return None
 
     def photos(self):
         """The names of the photos in the grid."""
@@ -95,7 +102,7 @@ class Screen:
         """Presses a button of a question or message of libadwaita, whose name is its text twice."""
         def attempt():
             buttons = [button for button in self.all(role="push button")
-                       if button.get_name().replace("_", "") == f"{name} {name}"]
+                       if (self.name(button) or "").replace("_", "") == f"{name} {name}"]
             # A question has the buttons of its wide and of its narrow form; only the visible ones react.
             for button in buttons:
                 try:

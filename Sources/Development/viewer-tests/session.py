@@ -195,7 +195,8 @@ class Session:
         unsplash, mastodon = self.services.settings["unsplash"], self.services.settings["mastodon"]
         self.configure(
             f"[Provider unsplash]\nApiUrl={unsplash['api']}\nWebUrl={unsplash['web']}\nRedirectPort={port}\n"
-            f"[Provider mastodon]\nLoopbackServers={mastodon['name']}={mastodon['url']}\nRedirectPort={mastodon_port}\n")
+            f"[Provider mastodon]\nLoopbackServers={mastodon['name']}={mastodon['url']}\nRedirectPort={mastodon_port}\n"
+            f"[Provider daily]\nApiUrl={self.services.settings['daily']['api']}\n")
         browser = self.folder / "bin/xdg-open"
         self.decide("approve")
         browser.write_text(BROWSER.format(decision=str(self.folder / "decision"), code=str(self.folder / "code")))
