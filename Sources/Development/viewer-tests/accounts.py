@@ -48,6 +48,17 @@ def prompts():
                           capture_output=True, text=True).stdout
 
 
+def answer(screen, password=None):
+    """Types a password into the prompt, or cancels it. Returns false if the prompt has not received it yet."""
+    if password:
+        screen.mouse("type", "--delay", 60, password)
+    screen.mouse("key", "Return" if password else "Escape")
+    try:
+        return until(lambda: not prompts(), "the end of the prompt", limit=5)
+    except AssertionError:
+        return False
+
+
 def logout(start, step):
     session = start(photos=3, services=True)
     services = session.services
@@ -276,16 +287,14 @@ def keyring(start, step):
     screen.press("Unlock")
     until(lambda: prompts(), "the prompt of the keyring")
     session.screenshot("prompt")
-    screen.mouse("key", "Escape")
-    until(lambda: not prompts(), "the end of the prompt")
+    until(lambda: answer(screen), "the end of the prompt")
+    screen.wait(role="label", contains="its prompt was dismissed")
     session.screenshot("prompt-cancelled")
     screen.wait("Unlock", "push button")
     step("a cancelled prompt changes nothing")
     screen.press("Unlock")
     until(lambda: prompts(), "the prompt of the keyring")
-    screen.mouse("type", "--delay", 60, PASSWORD)
-    session.screenshot("prompt-typed")
-    screen.mouse("key", "Return")
+    until(lambda: answer(screen, PASSWORD), "the end of the prompt")
     screen.wait_gone("Unlock", "push button")
     until(lambda: account(session, "unsplash_ada")["State"] == "ready", "the recovery")
     step("the button unlocks the keyring with the prompt of the desktop, and the window recovers")
