@@ -82,7 +82,8 @@ extension Widget {
 
     /// Calls `handler` while two fingers change their distance.
     ///
-    /// - Parameter handler: Receives the factor since the beginning, and the point between the fingers.
+    /// - Parameter handler: Receives the factor since the beginning, and the point between the fingers, which has no
+    ///   meaning at the end.
     package func onPinch(
         _ handler: @escaping (GesturePhase, _ factor: Double, _ x: Double, _ y: Double) -> Void
     ) {
@@ -102,25 +103,18 @@ extension Widget {
             let (x, y) = center()
             handler(.changed, call.double(1), x, y)
         }
+        controller.connect("end") { _ in handler(.ended, 1, 0, 0) }
         add(controller)
     }
 
     /// Calls `handler` while two fingers turn.
     ///
-    /// - Parameter handler: Receives the angle since the beginning in radians, clockwise.
+    /// - Parameter handler: Receives the angle since the beginning in radians, clockwise, from 0 to 2π.
     package func onTurn(_ handler: @escaping (GesturePhase, _ angle: Double) -> Void) {
         let controller = Object(owning: gtk_gesture_rotate_new())
         controller.connect("begin") { _ in handler(.began, 0) }
         controller.connect("angle-changed") { call in handler(.changed, call.double(2)) }
         controller.connect("end") { _ in handler(.ended, 0) }
-        add(controller)
-    }
-
-    /// Calls `handler` for each quick horizontal or vertical movement of a finger, with the speed in units per second.
-    package func onSwipe(_ handler: @escaping (_ x: Double, _ y: Double) -> Void) {
-        let controller = Object(owning: gtk_gesture_swipe_new())
-        gtk_gesture_single_set_touch_only(controller.opaque, 1)
-        controller.connect("swipe") { call in handler(call.double(1), call.double(2)) }
         add(controller)
     }
 

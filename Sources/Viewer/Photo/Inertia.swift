@@ -5,7 +5,8 @@ nonisolated struct Inertia {
     private var lastX = 0.0
     private var lastY = 0.0
     private var lastTime = 0.0
-    private var speedX = 0.0
+    /// The speed in units per second.
+    private(set) var speedX = 0.0
     private var speedY = 0.0
 
     /// The time after which the speed has fallen to a third, in seconds.

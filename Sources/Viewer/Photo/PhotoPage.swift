@@ -113,7 +113,7 @@ final class PhotoPage {
         fullScreenButton.onClick { [weak self] in self?.toggleFullScreen() }
         previousButton.onClick { [weak self] in self?.step(-1) }
         nextButton.onClick { [weak self] in self?.step(1) }
-        view.onSwipe = { [weak self] in self?.step($0) }
+        view.onSwipe = { [weak self] in self?.step($0) ?? false }
         view.onZoom = { [weak self] in self?.loadSharp() }
         flap.onReveal { [weak self] in
             guard let self else { return }
@@ -169,7 +169,15 @@ final class PhotoPage {
         if feed.photos.count - index < 10 { feed.loadMore() }
     }
 
-    private func step(_ offset: Int) { show(index + offset) }
+    /// Shows a neighbor.
+    ///
+    /// - Returns: False if there is none.
+    @discardableResult
+    private func step(_ offset: Int) -> Bool {
+        guard let feed, feed.photos.indices.contains(index + offset) else { return false }
+        show(index + offset)
+        return true
+    }
 
     private var photo: Photo? { feed?.photo(photoID) }
 

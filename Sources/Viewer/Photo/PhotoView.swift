@@ -3,8 +3,8 @@ internal import Toolkit
 /// A photo that can be zoomed, moved and rotated.
 final class PhotoView {
     let widget = Canvas()
-    /// Called when the user swipes to the next (1) or previous (-1) photo.
-    var onSwipe: ((Int) -> Void)?
+    /// Called when the user swipes to the next (1) or previous (-1) photo. Returns false if there is none.
+    var onSwipe: ((Int) -> Bool)?
     /// Called when the zoom changes.
     var onZoom: (() -> Void)?
     private(set) var transform = PhotoTransform()
@@ -14,8 +14,10 @@ final class PhotoView {
     private var isMoving = false
     private var pointer = (x: 0.0, y: 0.0)
     private var lastDrag = (x: 0.0, y: 0.0)
-    private var lastPinch = 1.0
-    private var lastTurn = 0.0
+    private var swipe = Swipe()
+    private var fingers = FingerGesture()
+    /// True while two fingers are on the photo, the first of which also drags.
+    private var hasFingers = false
 
     init() {
         widget.expanding()
@@ -31,6 +33,7 @@ final class PhotoView {
     /// Shows an image. The image in another size of the same photo keeps the zoom.
     func show(_ texture: Texture?, isSamePhoto: Bool) {
         self.texture = texture
+        if !isSamePhoto { swipe = Swipe() }
         if let texture, !isSamePhoto {
             transform.setPhoto(width: Double(texture.width), height: Double(texture.height))
         } else if let texture {
@@ -71,7 +74,7 @@ final class PhotoView {
     private func draw(_ drawing: Drawing) {
         guard let texture else { return }
         drawing.image(
-            texture, x: transform.viewWidth / 2 + transform.offsetX,
+            texture, x: transform.viewWidth / 2 + transform.offsetX + swipe.offset,
             y: transform.viewHeight / 2 + transform.offsetY,
             width: Double(texture.width) * transform.scale,
             height: Double(texture.height) * transform.scale, degrees: transform.degrees)
@@ -102,18 +105,41 @@ final class PhotoView {
             isMoving = false
             inertia.begin()
             lastDrag = (0, 0)
+            swipe.begin()
         case .changed:
-            guard transform.isZoomed else { return }
-            inertia.move(x: x, y: y, time: now)
-            pan(x: x - lastDrag.x, y: y - lastDrag.y)
-            lastDrag = (x, y)
+            defer { lastDrag = (x, y) }
+            guard !hasFingers else { return }
+            if transform.isZoomed {
+                inertia.move(x: x, y: y, time: now)
+                pan(x: x - lastDrag.x, y: y - lastDrag.y)
+            } else {
+                swipe.move(x: x, y: y, time: now)
+                widget.redraw()
+            }
         case .ended:
-            guard transform.isZoomed else { return }
+            guard transform.isZoomed else { return endSwipe(now) }
             inertia.release(time: now)
             guard Application.hasAnimations, !isMoving else { return }
             isMoving = true
             widget.onFrame { [weak self] _ in self?.glide() ?? false }
         }
+    }
+
+    private func endSwipe(_ now: Double) {
+        let step = swipe.release(width: transform.viewWidth, time: now)
+        // Another photo begins at its place.
+        if step != 0, onSwipe?(step) == true { return }
+        guard Application.hasAnimations, swipe.offset != 0 else { return cancelSwipe() }
+        widget.onFrame { [weak self] _ in
+            guard let self else { return false }
+            defer { widget.redraw() }
+            return swipe.returnToPlace(time: MainLoopTime.seconds)
+        }
+    }
+
+    private func cancelSwipe() {
+        swipe = Swipe()
+        widget.redraw()
     }
 
     private func glide() -> Bool {
@@ -130,26 +156,23 @@ final class PhotoView {
     private func connectFingers() {
         widget.onPinch { [weak self] phase, factor, x, y in
             guard let self else { return }
-            if phase == .began { lastPinch = 1 }
-            change { $0.zoom(by: factor / lastPinch, aroundX: x, y: y) }
-            lastPinch = factor
+            switch phase {
+            case .began:
+                hasFingers = true
+                isMoving = false
+                swipe.cancel()
+                fingers.begin(x: x, y: y)
+            case .changed: change { fingers.pinch(&$0, factor: factor, x: x, y: y) }
+            case .ended: hasFingers = false
+            }
         }
         widget.onTurn { [weak self] phase, angle in
             guard let self else { return }
             switch phase {
-            case .began: lastTurn = 0
-            case .changed:
-                // Less than 15 degrees belong to a pinch.
-                guard angle.magnitude > 0.26 else { return }
-                rotate(by: (angle - lastTurn) * 180 / .pi)
-                lastTurn = angle
-            case .ended: change { $0.snapRotation() }
+            case .began: fingers.beginTurn()
+            case .changed: change { fingers.turn(&$0, angle: angle) }
+            case .ended: change { fingers.endTurn(&$0) }
             }
-        }
-        widget.onSwipe { [weak self] x, y in
-            guard let self, !transform.isZoomed, x.magnitude > 300, x.magnitude > y.magnitude * 2
-            else { return }
-            onSwipe?(x < 0 ? 1 : -1)
         }
     }
 }

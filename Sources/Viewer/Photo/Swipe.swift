@@ -1,0 +1,78 @@
+internal import Glibc
+
+/// A horizontal movement of a whole photo, which shows the next or the previous one.
+nonisolated struct Swipe {
+    /// The distance of the photo from its place.
+    private(set) var offset = 0.0
+    private var inertia = Inertia()
+    private var direction = Direction.unknown
+    private var lastTime = 0.0
+    private var isReleased = false
+
+    nonisolated private enum Direction { case unknown, horizontal, other }
+
+    /// The distance after which the direction of the movement is known.
+    static let slack = 12.0
+    /// The part of the view's width after which the release shows another photo.
+    static let fraction = 0.25
+    /// The speed in units per second with which the release shows another photo also after a short distance.
+    static let speed = 600.0
+    /// The time in which the distance of a photo that returns falls to a third, in seconds.
+    private static let decay = 0.06
+
+    mutating func begin() {
+        self = Swipe()
+        inertia.begin()
+    }
+
+    /// Ignores the movement until the next one begins.
+    mutating func cancel() {
+        self = Swipe()
+        direction = .other
+    }
+
+    /// Moves the photo.
+    ///
+    /// - Parameters:
+    ///   - x: The distance from the start.
+    ///   - y: The distance from the start. A movement that begins vertically moves nothing.
+    ///   - time: The time in seconds.
+    mutating func move(x: Double, y: Double, time: Double) {
+        if direction == .unknown, hypot(x, y) > Self.slack {
+            direction = x.magnitude > 2 * y.magnitude ? .horizontal : .other
+        }
+        guard direction == .horizontal else { return }
+        inertia.move(x: x, y: 0, time: time)
+        offset = x
+    }
+
+    /// Ends the movement.
+    ///
+    /// - Parameters:
+    ///   - width: The width of the view.
+    ///   - time: The time in seconds.
+    /// - Returns: 1 for the next, -1 for the previous photo, 0 if the photo returns to its place.
+    mutating func release(width: Double, time: Double) -> Int {
+        isReleased = true
+        lastTime = time
+        inertia.release(time: time)
+        let speed = inertia.speedX
+        let isFar = offset.magnitude > width * Self.fraction
+        let isFast = offset.magnitude > Self.slack && speed.magnitude > Self.speed
+        // A movement back before the release cancels the swipe.
+        let isBackwards = speed.magnitude > Self.speed && (speed < 0) != (offset < 0)
+        guard direction == .horizontal, isFar || isFast, !isBackwards else { return 0 }
+        return offset < 0 ? 1 : -1
+    }
+
+    /// Moves the released photo towards its place.
+    ///
+    /// - Returns: False if it is in its place, or is moved again.
+    mutating func returnToPlace(time: Double) -> Bool {
+        guard isReleased else { return false }
+        offset *= exp(-max(0, time - lastTime) / Self.decay)
+        lastTime = time
+        if offset.magnitude < 0.5 { offset = 0 }
+        return offset != 0
+    }
+}
