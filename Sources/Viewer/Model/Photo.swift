@@ -23,6 +23,8 @@ struct Photo: Equatable {
     var isSensitive = false
     var camera = ""
     var album = ""
+    /// Such as `image/jpeg`; empty if unknown.
+    var mediaType = ""
 
     /// Decodes the dictionary of the D-Bus contract; nil without an ID.
     init?(_ entries: [String: Variant]) {
@@ -49,6 +51,7 @@ struct Photo: Equatable {
         text("url", &url)
         text("camera", &camera)
         text("album", &album)
+        text("media_type", &mediaType)
         if let value = entries["likes"]?.uint32 { likes = value }
         if let value = entries["liked"]?.bool { isLiked = value }
         if let value = entries["pending"]?.bool { isPending = value }

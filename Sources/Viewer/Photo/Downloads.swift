@@ -19,7 +19,10 @@ final class Downloads {
     var isRunning: Bool { !transfers.isEmpty }
 
     private let service: Service
+    /// The running downloads; nil until the daemon has begun the transfer.
     private var transfers: [Int: TransferClient?] = [:]
+    /// The downloads that the user cancelled before the transfer began.
+    private var cancelled: Set<Int> = []
     private var lastID = 0
 
     init(_ service: Service) { self.service = service }
@@ -46,6 +49,13 @@ final class Downloads {
         return String(decoding: buffer.prefix(count), as: UTF8.self).split(separator: "\n")
     }
 
+    /// The file name extensions by media type.
+    private static let extensions = [
+        "image/avif": "avif", "image/bmp": "bmp", "image/gif": "gif", "image/heic": "heic",
+        "image/heif": "heif", "image/jpeg": "jpg", "image/jxl": "jxl", "image/png": "png",
+        "image/tiff": "tif", "image/webp": "webp",
+    ]
+
     /// Returns a file name without the characters that have a meaning in paths.
     static func name(_ photo: Photo) -> String {
         let title = photo.title.isEmpty ? photo.id : photo.title
@@ -54,7 +64,7 @@ final class Downloads {
         }
         var name = String(plain.drop { $0 == "." || $0 == " " }.prefix(80))
         if name.isEmpty { name = "Photo" }
-        return name + ".jpg"
+        return "\(name).\(extensions[photo.mediaType] ?? "jpg")"
     }
 
     /// Starts a download into the pictures folder, or to a path that the user chose.
@@ -62,16 +72,19 @@ final class Downloads {
         lastID += 1
         let id = lastID
         transfers[id] = .some(nil)
+        current = Progress(id: id, name: Self.name(photo), received: 0, total: 0)
+        changed.emit()
         Task {
             do {
-                let (file, path) =
-                    try path.map { (try Self.create($0, isNew: false), $0) }
-                    ?? Self.createInFolder(photo)
+                let file =
+                    try path.map { try DownloadFile.create(at: $0) }
+                    ?? DownloadFile.create(Self.name(photo), inFolder: Self.folder)
                 do {
-                    try await run(id, photo, feed, file)
-                    finish(id, "Downloaded to \(path)")
+                    try await run(id, photo, feed, file.descriptor)
+                    try file.finish()
+                    finish(id, "Downloaded to \(file.path)")
                 } catch {
-                    unlink(path)
+                    file.discard()
                     throw error
                 }
             } catch let error as DownloadError {
@@ -79,14 +92,20 @@ final class Downloads {
             } catch {
                 let problem = Problem(error)
                 finish(
-                    id,
-                    problem.kind == .cancelled ? "The download was cancelled." : problem.sentence)
+                    id, problem.kind == .cancelled ? Self.cancelledMessage : problem.sentence)
             }
         }
     }
 
+    private static let cancelledMessage = "The download was cancelled."
+
     private func run(_ id: Int, _ photo: Photo, _ feed: Feed, _ file: FileDescriptor) async throws {
         let transfer = service.client.transfer(try await feed.client.download(photo.id, to: file))
+        if cancelled.contains(id) {
+            // A transfer that has ended cannot be cancelled.
+            try? await transfer.cancel()
+            throw DownloadError(message: Self.cancelledMessage)
+        }
         transfers[id] = transfer
         let name = Self.name(photo)
         var received: UInt64 = 0
@@ -105,54 +124,20 @@ final class Downloads {
 
     private func finish(_ id: Int, _ message: String) {
         transfers[id] = nil
+        cancelled.remove(id)
         if current?.id == id { current = nil }
         changed.emit()
         finished.emit(message)
     }
 
     func cancelAll() {
-        for transfer in transfers.values.compactMap({ $0 }) {
+        for (id, transfer) in transfers {
+            guard let transfer else {
+                cancelled.insert(id)
+                continue
+            }
             // A transfer that has ended cannot be cancelled.
             Task { try? await transfer.cancel() }
         }
     }
-
-    // MARK: Files
-
-    private static func createInFolder(_ photo: Photo) throws(DownloadError) -> (
-        FileDescriptor, String
-    ) {
-        mkdir(folder, 0o755)
-        let name = name(photo)
-        for number in 1...1000 {
-            let stem = name.dropLast(4)
-            let path = "\(folder)/\(number == 1 ? name : "\(stem) (\(number)).jpg")"
-            do {
-                return (try create(path, isNew: true), path)
-            } catch  where error.isTaken {
-                continue
-            }
-        }
-        throw DownloadError(
-            message: "The pictures folder has too many files with this name.", isTaken: true)
-    }
-
-    private static func create(_ path: String, isNew: Bool) throws(DownloadError) -> FileDescriptor
-    {
-        let descriptor = open(
-            path, O_WRONLY | O_CREAT | O_CLOEXEC | (isNew ? O_EXCL : O_TRUNC), 0o644)
-        guard descriptor >= 0 else {
-            let code = errno
-            throw DownloadError(
-                message: "\(path) cannot be written: \(String(cString: strerror(code))).",
-                isTaken: code == EEXIST)
-        }
-        return FileDescriptor(owning: descriptor)
-    }
-}
-
-/// The reason why the file of a download could not be created.
-private struct DownloadError: Error {
-    let message: String
-    let isTaken: Bool
 }
