@@ -138,6 +138,21 @@ package final class HeaderBar: Widget {
         titleWidget = Widget(adw_window_title_new("", ""))
         super.init(adw_header_bar_new())
         adw_header_bar_set_title_widget(opaque, titleWidget.widget)
+        Self.shrinkLabels(titleWidget.widget)
+    }
+
+    /// Lets the labels of a title become as narrow as an ellipsis.
+    ///
+    /// libadwaita reserves five characters, which is too much for a narrow window with large text.
+    private static func shrinkLabels(_ widget: UnsafeMutablePointer<GtkWidget>) {
+        if shim_is(UnsafeMutableRawPointer(widget), gtk_label_get_type()) != 0 {
+            gtk_label_set_width_chars(OpaquePointer(widget), -1)
+        }
+        var child = gtk_widget_get_first_child(widget)
+        while let current = child {
+            shrinkLabels(current)
+            child = gtk_widget_get_next_sibling(current)
+        }
     }
 
     package func setTitle(_ title: String, subtitle: String = "") {
