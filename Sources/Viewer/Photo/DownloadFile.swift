@@ -16,6 +16,7 @@ struct DownloadFile {
     /// - Parameters:
     ///   - name: The name with an extension.
     ///   - folder: The folder, which is created if it is missing.
+    /// - Returns: The new file.
     /// - Throws: ``DownloadError``.
     static func create(_ name: String, inFolder folder: String) throws(DownloadError) -> Self {
         mkdir(folder, 0o755)
@@ -33,6 +34,8 @@ struct DownloadFile {
 
     /// Creates a file at a path that the user chose.
     ///
+    /// - Parameter path: The path, which may be that of an existing file.
+    /// - Returns: The new file.
     /// - Throws: ``DownloadError``.
     static func create(at path: String) throws(DownloadError) -> Self {
         if let descriptor = try createNew(path) {
