@@ -171,7 +171,7 @@ final class Sidebar {
         _ list: RowList
     ) -> ActionRow {
         let row = ActionRow(title, subtitle: subtitle)
-        if let icon { row.addPrefix(Icon(icon)) }
+        if let icon { addIcon(icon, to: row) }
         row.onActivate { [weak self] in
             guard let self else { return }
             select(selection)
@@ -182,16 +182,25 @@ final class Sidebar {
         return row
     }
 
+    /// The width of covers and icons, so that the titles are aligned.
+    private static let prefixWidth = 32
+
+    private func addIcon(_ name: String, to row: ActionRow) {
+        let icon = Icon(name)
+        icon.setMinimumSize(width: Self.prefixWidth)
+        row.addPrefix(icon)
+    }
+
     /// Shows the cover of an album, or the icon of the source.
     private func addCover(_ source: PhotoSource, _ account: Account, to row: ActionRow) {
         guard let cover = source.cover, source.kind == "album" || source.kind == "collection" else {
-            row.addPrefix(Icon(source.icon))
-            return
+            return addIcon(source.icon, to: row)
         }
         let picture = Picture()
-        picture.setMinimumSize(width: 32, height: 32)
+        picture.setMinimumSize(width: Self.prefixWidth, height: Self.prefixWidth)
         picture.styled("cover").aligned(.center, .center)
-        row.addPrefix(picture)
+        // The natural size of a picture is that of its image.
+        row.addPrefix(Clamp(picture, maximumWidth: Self.prefixWidth))
         let key = ImageLoader.Key(
             account: account.path, photo: cover, size: "thumb", width: 96, height: 64)
         Task { [loader] in picture.texture = try? await loader.load(key) }
