@@ -52,14 +52,28 @@ extension Widget {
         add(controller)
     }
 
-    /// Calls `handler` while the pointer drags with the primary button, with the distance from the start.
-    package func onDrag(_ handler: @escaping (GesturePhase, _ x: Double, _ y: Double) -> Void) {
+    /// Calls `handler` while the pointer drags with the primary button.
+    ///
+    /// - Parameter handler: Receives the distance from the start, and the time of the event in seconds. The time is that
+    ///   of the display, so that a delay of the program does not change the speed of the movement.
+    package func onDrag(
+        _ handler: @escaping (GesturePhase, _ x: Double, _ y: Double, _ time: Double) -> Void
+    ) {
         let controller = Object(owning: gtk_gesture_drag_new())
-        controller.connect("drag-begin") { _ in handler(.began, 0, 0) }
-        controller.connect("drag-update") { call in
-            handler(.changed, call.double(1), call.double(2))
+        keep(controller)
+        let time = { [unowned controller] in
+            let milliseconds = gtk_event_controller_get_current_event_time(controller.opaque)
+            // A cancelled drag has no event.
+            return milliseconds == 0
+                ? Double(g_get_monotonic_time()) / 1e6 : Double(milliseconds) / 1000
         }
-        controller.connect("drag-end") { call in handler(.ended, call.double(1), call.double(2)) }
+        controller.connect("drag-begin") { _ in handler(.began, 0, 0, time()) }
+        controller.connect("drag-update") { call in
+            handler(.changed, call.double(1), call.double(2), time())
+        }
+        controller.connect("drag-end") { call in
+            handler(.ended, call.double(1), call.double(2), time())
+        }
         add(controller)
     }
 

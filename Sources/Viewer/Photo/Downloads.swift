@@ -62,7 +62,7 @@ final class Downloads {
         let plain = title.unicodeScalars.map {
             $0 == "/" || $0.value < 32 || $0.value == 127 ? "-" : Character($0)
         }
-        var name = String(plain.drop { $0 == "." || $0 == " " }.prefix(80))
+        var name = String(plain.drop { ".- ".contains($0) }.prefix(80))
         if name.isEmpty { name = "Photo" }
         return "\(name).\(extensions[photo.mediaType] ?? "jpg")"
     }

@@ -36,6 +36,9 @@ nonisolated struct Inertia {
         lastTime = time
     }
 
+    /// Begins the movement after the release, whose clock may differ from that of the drag.
+    mutating func beginGlide(time: Double) { lastTime = time }
+
     /// Returns the movement since the last call; nil if it has come to rest.
     mutating func step(time: Double) -> (x: Double, y: Double)? {
         let interval = min(max(0, time - lastTime), 0.1)

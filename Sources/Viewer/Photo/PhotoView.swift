@@ -95,11 +95,10 @@ final class PhotoView {
             isMoving = false
             if count == 2 { change { $0.toggleZoom(aroundX: x, y: y) } }
         }
-        widget.onDrag { [weak self] phase, x, y in self?.drag(phase, x, y) }
+        widget.onDrag { [weak self] in self?.drag($0, $1, $2, $3) }
     }
 
-    private func drag(_ phase: GesturePhase, _ x: Double, _ y: Double) {
-        let now = MainLoopTime.seconds
+    private func drag(_ phase: GesturePhase, _ x: Double, _ y: Double, _ time: Double) {
         switch phase {
         case .began:
             isMoving = false
@@ -110,26 +109,28 @@ final class PhotoView {
             defer { lastDrag = (x, y) }
             guard !hasFingers else { return }
             if transform.isZoomed {
-                inertia.move(x: x, y: y, time: now)
+                inertia.move(x: x, y: y, time: time)
                 pan(x: x - lastDrag.x, y: y - lastDrag.y)
             } else {
-                swipe.move(x: x, y: y, time: now)
+                swipe.move(x: x, y: y, time: time)
                 widget.redraw()
             }
         case .ended:
-            guard transform.isZoomed else { return endSwipe(now) }
-            inertia.release(time: now)
+            guard transform.isZoomed else { return endSwipe(time) }
+            inertia.release(time: time)
             guard Application.hasAnimations, !isMoving else { return }
+            inertia.beginGlide(time: MainLoopTime.seconds)
             isMoving = true
             widget.onFrame { [weak self] _ in self?.glide() ?? false }
         }
     }
 
-    private func endSwipe(_ now: Double) {
-        let step = swipe.release(width: transform.viewWidth, time: now)
+    private func endSwipe(_ time: Double) {
+        let step = swipe.release(width: transform.viewWidth, time: time)
         // Another photo begins at its place.
         if step != 0, onSwipe?(step) == true { return }
         guard Application.hasAnimations, swipe.offset != 0 else { return cancelSwipe() }
+        swipe.beginReturn(time: MainLoopTime.seconds)
         widget.onFrame { [weak self] _ in
             guard let self else { return false }
             defer { widget.redraw() }

@@ -65,6 +65,9 @@ nonisolated struct Swipe {
         return offset < 0 ? 1 : -1
     }
 
+    /// Begins the return of the released photo, whose clock may differ from that of the movement.
+    mutating func beginReturn(time: Double) { lastTime = time }
+
     /// Moves the released photo towards its place.
     ///
     /// - Returns: False if it is in its place, or is moved again.

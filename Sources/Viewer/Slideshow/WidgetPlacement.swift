@@ -52,7 +52,7 @@ final class WidgetPlacement {
     func moving(_ widget: Widget) -> Widget {
         guard case .layer = kind else { return WindowHandle(widget) }
         // Compositors do not move layer surfaces. The pointer's distance is relative to the window, which follows it.
-        widget.onDrag { [weak self] phase, x, y in
+        widget.onDrag { [weak self] phase, x, y, _ in
             guard let self, phase == .changed, let position else { return }
             move(position.x + Int(x), position.y + Int(y))
         }
