@@ -119,7 +119,9 @@ def zoom(start, step):
         screen.mouse("mousemove", *middle, "mousedown", 1)
         for part in (4, 2, 1):
             screen.mouse("mousemove", middle[0] + x // part, middle[1])
-        until(is_background if x < 0 else lambda: shown_sample(screen, view) is None, "the moved photo")
+        has_moved = is_background if x < 0 else lambda: shown_sample(screen, view) is None
+        # The pointer rests for the time of two pictures, so that the distance decides.
+        until(lambda: has_moved() and has_moved(), "the moved photo")
         screen.mouse("mouseup", 1)
 
     drag(-place[2] // 6)
