@@ -1,7 +1,7 @@
 /// The delays of the calls of the daemon that keep the processor time for a plugin within a share.
 ///
-/// A plugin that only answers calls takes more processor time if a client calls more often. Its calls are delayed
-/// then, so that the plugin is not ended for the rate of the client.
+/// A plugin that only answers calls takes more processor time if a client calls more often. The calls are delayed, so
+/// that the plugin is not ended because of the rate of the client.
 nonisolated struct CallPace {
     /// The time that passes until one unit of processor time is available again.
     private let recovery: Int
@@ -10,11 +10,11 @@ nonisolated struct CallPace {
     /// The time at which the recorded processor time is within the share.
     private var end: ContinuousClock.Instant?
 
-    /// The longest delay. The client of a call waits for it in addition to the answer.
+    /// The longest delay. A client waits for it in addition to the duration of the call.
     static let maximumDelay = Duration.seconds(5)
 
     /// - Parameters:
-    ///   - limit: The processor time above which a plugin is ended. Calls get half of it, and three tenths at once.
+    ///   - limit: The processor time above which a plugin is ended. Calls may use half of it, three tenths in a burst.
     ///   - window: The time in which the limit applies.
     init(limit: Duration, per window: Duration) {
         recovery = max(1, Int(window / (limit / 2)))

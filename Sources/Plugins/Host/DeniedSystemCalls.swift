@@ -9,11 +9,11 @@ final class DeniedSystemCalls {
 
     /// The functions that the receiver calls.
     struct Handlers {
-        /// The calls cannot be received.
+        /// Called if the system calls cannot be received.
         let lost: (SandboxError) -> Void
-        /// A call failed, by its name.
+        /// Called with the name of a system call that was denied.
         let denied: (_ name: String) -> Void
-        /// A thread was started.
+        /// Called after a thread was started.
         let startedThread: () -> Void
     }
 

@@ -2,10 +2,10 @@ internal import PluginProtocol
 internal import ProviderKit
 internal import Quoting
 
-/// A plugin of a service with many servers, at which its users log in in the browser.
+/// A plugin of a service with many servers and a browser login.
 ///
-/// The plugin finds out how a server lets its users in; that server alone gets codes, secrets and tokens, and the
-/// plugin never does.
+/// The plugin determines the login method of a server. Only that server receives codes, secrets and tokens; the plugin
+/// receives none of them.
 struct FederatedPluginProvider: PluginProvider, FederatedLogin {
     let plugin: Plugin
     let rules: FederationRules
@@ -36,7 +36,7 @@ struct FederatedPluginProvider: PluginProvider, FederatedLogin {
         var oauth = oauth
         oauth.tokenOrigins = [base.origin]
         oauth.tokenRefusals = rules.refusals
-        // Servers have nothing in common but the program.
+        // The servers of a service are independent: each one has its own rate limit.
         oauth.countsPerApplication = false
         return oauth
     }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Tells versions of files apart.
+/// The recorded state of files. A new version of a file has another state.
 nonisolated struct FileStamps: Hashable, Sendable {
     private struct Stamp: Hashable, Sendable {
         let path: String

@@ -10,10 +10,10 @@ final class FolderWatch {
     private let descriptor: Int32
     private var source: DescriptorSource?
     private var pause: MainLoopTimer?
-    /// The watches of further folders.
+    /// The watches of further folders, by their paths.
     private var further: [String: Int32] = [:]
 
-    /// The time in which changes are collected. Unpacking an archive makes many.
+    /// The time in which changes are collected. Unpacking an archive causes many changes.
     private static let delay = Duration.milliseconds(100)
 
     init(_ folders: [String], onChange: @escaping () -> Void) {
@@ -31,14 +31,14 @@ final class FolderWatch {
     private static let changes =
         IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE | IN_ATTRIB
 
-    /// Watches these folders in addition, and no longer those of the previous call.
+    /// Replaces the further folders to watch, in addition to the folders of the initializer.
     func watch(further paths: Set<String>) {
         guard descriptor >= 0 else { return }
         for (path, watch) in further where !paths.contains(path) {
             inotify_rm_watch(descriptor, watch)
             further[path] = nil
         }
-        // A folder that was replaced needs another watch. One that exists is not added twice.
+        // A folder that was replaced needs a new watch. Adding an existing watch again has no effect.
         for path in paths where !folders.contains(path) {
             let watch = inotify_add_watch(
                 descriptor, path, UInt32(Self.changes) | UInt32(IN_ONLYDIR))

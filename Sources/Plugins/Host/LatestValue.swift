@@ -1,7 +1,7 @@
 internal import ProviderKit
 internal import System
 
-/// A value that is delivered at most once in an interval. The latest one always arrives.
+/// A rate limiter for a value. The latest value is always delivered.
 final class LatestValue<Value> {
     private let interval: Duration
     private let deliver: (Value) -> Void
@@ -34,12 +34,12 @@ final class LatestValue<Value> {
     }
 }
 
-/// The notifications of a plugin about an account. Each of them makes the daemon emit a signal.
+/// The notifications of a plugin about an account. Each notification causes a D-Bus signal.
 final class AccountNotifications {
     let status: LatestValue<SessionStatus>
     let rateLimit: LatestValue<RateLimit>
 
-    /// The shortest time between two notifications of a kind that are passed on.
+    /// The shortest time between two notifications of the same kind.
     private static let interval = Duration.milliseconds(250)
 
     init(_ events: AsyncStream<SessionEvent>.Continuation) {

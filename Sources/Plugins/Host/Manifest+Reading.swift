@@ -167,7 +167,7 @@ nonisolated extension Manifest {
     ///
     /// - Parameters:
     ///   - capabilities: The capabilities.
-    ///   - sources: The entries of `Sources`; nil if they have a problem of their own.
+    ///   - sources: The entries of `Sources`; nil if they have a problem.
     /// - Returns: A problem for each capability without its source.
     private static func missingSources(
         of capabilities: Set<ProviderInfo.Capability>, in sources: [SourcePattern]?

@@ -43,8 +43,8 @@ nonisolated struct Manifest: Hashable, Sendable {
         return AllowedHosts(patterns: hosts, origins: origins)
     }
 
-    /// Returns the address of a server: with `https`, or with `http` on this computer if its name or the configuration
-    /// says so.
+    /// Returns the address of a server. The scheme is `https`, except for a server on this computer whose name or
+    /// configuration specifies `http`.
     func address(ofServer server: String) -> WebAddress? {
         guard !server.isEmpty else { return nil }
         if let address = loopbackServers[server] { return address }
@@ -76,7 +76,7 @@ nonisolated enum PluginLogin: Hashable, Sendable {
     case oauth2(OAuthDescription, help: String)
     /// A browser login at a server that the user names.
     case federated(FederationRules)
-    /// A browser login at a server that the user names, which the daemon polls for.
+    /// A browser login at a server that the user names. The daemon polls for its result.
     case polling
 
     /// True if the user names one of many servers.
@@ -93,11 +93,11 @@ nonisolated enum PluginLogin: Hashable, Sendable {
 nonisolated struct FederationRules: Hashable, Sendable {
     /// The scopes that a login may request.
     let scopes: Set<String>
-    /// The answers with which servers refuse a token.
+    /// The responses with which servers reject a token.
     let refusals: [TokenRefusal]
 }
 
-/// The ID of a source, or with `*` at its end, the prefix of several IDs.
+/// The ID of a source, or the prefix of several IDs if the text ends with `*`.
 nonisolated struct SourcePattern: Hashable, Sendable {
     private let text: String
     private let isPrefix: Bool
@@ -107,7 +107,7 @@ nonisolated struct SourcePattern: Hashable, Sendable {
         self.text = isPrefix ? String(text.dropLast()) : text
     }
 
-    /// The beginning of the names; nil if the pattern names one source.
+    /// The prefix of the IDs; nil if the pattern is the ID of one source.
     var prefix: String? { isPrefix ? text : nil }
 
     func matches(_ source: SourceID) -> Bool {
@@ -118,10 +118,10 @@ nonisolated struct SourcePattern: Hashable, Sendable {
 /// A problem of a manifest: one sentence for its author.
 nonisolated struct ManifestProblem: Error, Hashable, CustomStringConvertible {
     let description: String
-    /// The key that it concerns; nil if it concerns none, or several.
+    /// The key that the problem concerns; nil for no key or several keys.
     let key: String?
 
-    /// Makes a problem of a sentence that may quote the manifest.
+    /// Creates a problem from a sentence that may quote the manifest.
     init(_ description: String, key: String? = nil) {
         self.key = key
         self.description = ServiceText.message(description) ?? ""

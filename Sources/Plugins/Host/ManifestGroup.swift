@@ -10,10 +10,11 @@ nonisolated struct ManifestGroup {
         values = groups[name] ?? [:]
     }
 
-    /// The value of a key; nil where it is not set, or set to nothing.
+    /// The value of a key; nil if it is missing or empty.
     subscript(key: String) -> String? { values[key].flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// Reports keys that are not known: they may be mistyped. Keys that begin with `X-`, and translations, are permitted.
+    /// Adds a problem for each unknown key, which may be a spelling mistake. Keys that begin with `X-` and translated
+    /// keys are permitted.
     func expect(_ known: Set<String>, _ problems: inout ManifestProblems) {
         for key in values.keys.sorted() where !known.contains(key) && !key.hasPrefix("X-") {
             if let bracket = key.firstIndex(of: "["), known.contains(String(key[..<bracket])) {
@@ -32,7 +33,7 @@ nonisolated struct ManifestGroup {
         return value
     }
 
-    /// A text that people see.
+    /// Returns a text that is shown to users.
     func line(_ key: String, default standard: String? = nil) throws(ManifestProblem) -> String {
         let value: String
         if let given = self[key] ?? standard { value = given } else { value = try required(key) }
@@ -43,7 +44,7 @@ nonisolated struct ManifestGroup {
         return value
     }
 
-    /// A character that stands for itself; nil where there is none.
+    /// Returns a single ASCII character; nil if the key is missing.
     func character(_ key: String) throws(ManifestProblem) -> Character? {
         guard let value = self[key] else { return nil }
         guard let character = value.first, value.count == 1, character.isASCII else {
@@ -60,7 +61,7 @@ nonisolated struct ManifestGroup {
         }
     }
 
-    /// Values with a semicolon between them.
+    /// Returns the values of a list, which are separated by semicolons.
     func list(_ key: String, required isRequired: Bool) throws(ManifestProblem) -> [String] {
         let items = (self[key] ?? "").split(separator: ";").map(String.init)
         guard !items.isEmpty || !isRequired else {

@@ -3,13 +3,13 @@ nonisolated struct ManifestLines {
     private let lines: [Substring]
 
     init(_ text: String) {
-        // By scalars, because CR LF is a single Character.
+        // Split by scalars, because CR LF is a single Character.
         lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map {
             Substring($0)
         }
     }
 
-    /// Adds a problem if lines begin with a blank, as those of a text that was copied from a manual page do.
+    /// Adds a problem if lines begin with a blank, as in a text that was copied from a manual page.
     ///
     /// - Returns: True if there is such a line.
     func checkIndentation(_ problems: inout ManifestProblems) -> Bool {
@@ -36,7 +36,7 @@ nonisolated struct ManifestLines {
                 continue
             }
             guard !line.hasPrefix("#"), let equals = line.firstIndex(of: "=") else { continue }
-            // Other groups are left to others.
+            // Groups with the prefix X- are for other programs.
             guard !group.hasPrefix("X-") else { continue }
             let key = String(line[..<equals].filter { $0 != " " && $0 != "\t" })
             guard !known.insert("\(group)]\(key)").inserted else { continue }

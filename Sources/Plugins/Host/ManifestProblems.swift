@@ -1,22 +1,22 @@
 /// The problems of a manifest, in the order in which they are found.
 nonisolated struct ManifestProblems {
-    /// One problem, and the place that it concerns.
+    /// A problem and the line that it concerns.
     struct Entry {
         let problem: ManifestProblem
-        /// Counted from 1; nil if no line of the file is at fault.
+        /// The number of the line, from 1; nil if the problem concerns no line.
         let line: Int?
     }
 
     private(set) var all: [Entry] = []
-    /// The text of the file, in which lines are counted.
+    /// The text of the file, for the line numbers.
     var text = ""
 
     /// Adds a problem.
     ///
     /// - Parameters:
     ///   - problem: The problem.
-    ///   - group: The group that it concerns.
-    ///   - key: The key in the group that it concerns.
+    ///   - group: The group that the problem concerns.
+    ///   - key: The key in the group that the problem concerns.
     ///   - line: The line, if it is known.
     mutating func add(
         _ problem: ManifestProblem, _ group: String? = nil, _ key: String? = nil, line: Int? = nil
@@ -27,9 +27,9 @@ nonisolated struct ManifestProblems {
     /// Evaluates a part of the manifest.
     ///
     /// - Parameters:
-    ///   - group: The group that it reads.
-    ///   - key: The key in the group that it reads; nil for several.
-    ///   - fallback: Stands for the part if it has a problem.
+    ///   - group: The group of the part.
+    ///   - key: The key of the part; nil for several keys.
+    ///   - fallback: The value to return if the part has a problem.
     ///   - body: Reads the part.
     /// - Returns: The part, or the fallback.
     mutating func check<Value>(
@@ -45,7 +45,7 @@ nonisolated struct ManifestProblems {
         }
     }
 
-    /// Returns the line of a key, or of the heading of a group if the key is not there.
+    /// Returns the line of a key, or of the heading of the group if `key` is nil; nil if there is no such line.
     private func line(_ group: String, _ key: String?) -> Int? {
         var heading: Int?
         var isInGroup = false

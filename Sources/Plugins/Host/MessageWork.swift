@@ -5,15 +5,16 @@ internal import ProviderKit
 /// Work on the messages of plugins, with its processor time. Work on a large message runs off the main thread, so that
 /// it does not delay other calls.
 nonisolated enum MessageWork {
-    /// The size above which a message is worked on off the main thread. A page of 30 photos has about 35 KiB, and the
-    /// change of threads takes longer than the work on it.
+    /// The size above which a message is processed off the main thread. A page of 30 photos has about 35 KiB, and the
+    /// change of threads takes longer than its processing.
     static let mostBytesOnMain = 64 << 10
 
     /// The queue of messages that do not need the turn for large messages.
     private static let queue = DispatchQueue(label: "plugin-messages")
     private static let largeQueue = DispatchQueue(label: "large-plugin-messages")
 
-    /// Runs work off the main thread. Work on messages of similar size runs in its order.
+    /// Runs work off the main thread. Work on messages up to 1 MiB runs in the order of the calls, and so does work on
+    /// larger messages.
     ///
     /// - Parameters:
     ///   - bytes: The size of the message.
@@ -40,8 +41,8 @@ nonisolated enum MessageWork {
         }
     }
 
-    /// Releases a value off the main thread, if the caller has the only other reference: a large message consists of many
-    /// objects.
+    /// Releases a value off the main thread, if the caller has the only other reference: a large message consists of
+    /// many objects.
     static func discard(_ value: some Sendable) {
         queue.async { withExtendedLifetime(value) {} }
     }

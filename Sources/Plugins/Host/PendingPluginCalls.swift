@@ -1,13 +1,13 @@
 internal import PluginProtocol
 
-/// The calls of a plugin that have no answer yet.
+/// The calls of a plugin that wait for an answer.
 ///
 /// This type only decides; the connection sends messages, sets timers and resumes continuations.
 struct PendingPluginCalls<Answer> {
     struct Call {
         let method: PluginMethod
         let account: PluginAccount?
-        /// The waiting caller; nil if the call was cancelled. The answer is still due.
+        /// The waiting caller; nil if the call was cancelled. The plugin must still answer the call.
         var continuation: CheckedContinuation<Answer, any Error>?
         let limit: Duration
         let end: SuspendingClock.Instant
@@ -15,7 +15,7 @@ struct PendingPluginCalls<Answer> {
 
     private var calls: [Int64: Call] = [:]
     private var lastID: Int64 = 0
-    /// The accounts that any call concerned, also calls that have ended, by their IDs.
+    /// The accounts of all calls, including ended calls, by their IDs.
     private(set) var knownAccounts: [String: PluginAccount] = [:]
 
     var isEmpty: Bool { calls.isEmpty }
@@ -23,7 +23,7 @@ struct PendingPluginCalls<Answer> {
     /// The earliest time limit; nil if there is no call.
     var firstEnd: SuspendingClock.Instant? { calls.values.lazy.map(\.end).min() }
 
-    /// Returns the number of the next call.
+    /// Returns the ID of the next call.
     mutating func makeID() -> Int64 {
         lastID += 1
         return lastID
@@ -34,10 +34,10 @@ struct PendingPluginCalls<Answer> {
         if let account = call.account { knownAccounts[account.id] = account }
     }
 
-    /// Removes a call that was answered; nil if the number is unknown.
+    /// Removes and returns a call that was answered; nil if the ID is unknown.
     mutating func remove(_ id: Int64) -> Call? { calls.removeValue(forKey: id) }
 
-    /// Returns the caller to resume, if it still waits. The call remains until its answer arrives.
+    /// Removes and returns the caller of a call; nil if no caller waits. The call remains until its answer arrives.
     mutating func abandon(_ id: Int64) -> CheckedContinuation<Answer, any Error>? {
         let continuation = calls[id]?.continuation
         calls[id]?.continuation = nil
@@ -49,12 +49,12 @@ struct PendingPluginCalls<Answer> {
         return Array(calls.values)
     }
 
-    /// Returns the account of a call; nil if no call concerns the account.
+    /// Returns the account of a waiting call; nil if no call concerns the account.
     func account(_ id: String) -> PluginAccount? {
         calls.values.lazy.compactMap(\.account).first { $0.id == id }
     }
 
-    /// Returns the time limit of a request for an account, which leaves the plugin time to answer the call.
+    /// Returns the time limit of an HTTP request for an account, which leaves the plugin time to answer the call.
     func timeLeft(for account: PluginAccount, at now: SuspendingClock.Instant) -> Duration {
         let reserve = Duration.seconds(1)
         let ends = calls.values.lazy.filter { $0.account === account }.map(\.end)

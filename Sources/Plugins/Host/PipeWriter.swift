@@ -12,16 +12,16 @@ final class PipeWriter {
 
     private let descriptor: Int32
     private let limit: Int
-    /// The bytes that wait for the reader, in pieces: the others are not moved while the first one is written.
+    /// The bytes that wait for the reader, in chunks: a partial write of the first chunk does not move the others.
     private var waiting: [Chunk] = []
     /// The number of bytes of the first chunk that are written.
     private var written = 0
     /// The number of waiting bytes without a reservation.
     private var count = 0
-    /// Reports that the pipe has room. Runs while bytes wait.
+    /// Calls ``flush()`` when the pipe has room. The source runs while bytes wait.
     private var room: DescriptorSource?
 
-    /// The size up to which a chunk takes more lines.
+    /// The size up to which further lines are appended to a chunk.
     private static let smallChunk = 64 << 10
 
     /// - Parameters:
@@ -36,11 +36,11 @@ final class PipeWriter {
 
     isolated deinit { room?.cancel() }
 
-    /// Writes at once, or when the pipe has room.
+    /// Writes bytes at once, or when the pipe has room.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - memory: The memory of the bytes, which is held until they are written.
+    ///   - memory: The memory of the bytes, which is retained until they are written.
     /// - Returns: False if too many bytes wait already.
     func write(_ bytes: [UInt8], holding memory: MemoryReservation? = nil) -> Bool {
         guard !bytes.isEmpty else { return true }
@@ -65,7 +65,7 @@ final class PipeWriter {
             }
             if result < 0, errno == EAGAIN { break }
             if result < 0, errno == EINTR { continue }
-            // If no byte is taken, there is no reader. The end of the process is reported separately.
+            // Another error means that the pipe has no reader. The end of the process is reported separately.
             written = result > 0 ? written + result : first.bytes.count
             guard written == first.bytes.count else { continue }
             if first.memory == nil { count -= written }

@@ -10,7 +10,7 @@ internal import System
 final class Plugin: PluginConnection.Owner {
     nonisolated let manifest: Manifest
     private let settings: ProviderSettings
-    /// Tells apart what was shown with other settings: anything may depend on them.
+    /// The hash of the settings, each of which may affect the pages of the plugin; empty if there are none.
     nonisolated let cacheVariant: String
     private let context: PluginContext
     private let logger: Logger
@@ -21,7 +21,7 @@ final class Plugin: PluginConnection.Owner {
     private nonisolated let lastAccount = Atomic<Int>(0)
     private var isRetired = false
     private var unnamedSources: Set<String> = []
-    /// Told when it is disabled, or enabled again.
+    /// Called when the plugin is disabled, or enabled again.
     var onChange: (() -> Void)?
 
     init(_ manifest: Manifest, _ settings: ProviderSettings, _ context: PluginContext) {
@@ -50,7 +50,7 @@ final class Plugin: PluginConnection.Owner {
     /// True if the user allows the locations of the plugin's photos. A change of the setting replaces the plugin.
     nonisolated var showsLocation: Bool { settings["ShowLocation"] == "true" }
 
-    /// The reason for which the plugin is disabled; nil if it is not.
+    /// The reason for which the plugin is disabled; nil if it is enabled.
     var disablement: String? {
         guard confinement != nil else { return Self.noSandbox }
         guard health.isDisabled else { return nil }
@@ -67,7 +67,7 @@ final class Plugin: PluginConnection.Owner {
     /// The process of the plugin; nil if it does not run.
     var processID: Int32? { connection?.processID }
 
-    /// Makes a name for an account that begins a session.
+    /// Returns a new ID for an account.
     nonisolated func makeAccountID() -> String {
         "\(lastAccount.add(1, ordering: .relaxed).newValue)"
     }
@@ -86,7 +86,7 @@ final class Plugin: PluginConnection.Owner {
         var connection = try await running()
         let delay = connection.callDelay
         if delay > .zero { try await MainLoopClock().sleep(for: delay) }
-        // One that has just been told to end has not failed.
+        // A plugin that was idle may have been ended during the delay, which is not a failure.
         if connection.isOver { connection = try await running() }
         let answer: PluginConnection.Answer
         do {
@@ -123,7 +123,7 @@ final class Plugin: PluginConnection.Owner {
         }
     }
 
-    /// Resets the failures when a plugin answers that has run for a while: failing plugins fail earlier.
+    /// Resets the failures if the plugin has run for more than ten seconds: a failing plugin usually fails earlier.
     private func recordAnswer(of connection: PluginConnection) {
         if connection.age > .seconds(10) { health.recordSuccess() }
     }
@@ -155,7 +155,7 @@ final class Plugin: PluginConnection.Owner {
         }
     }
 
-    /// Enables the plugin after too many failures, because its files changed or the user tries again.
+    /// Enables the plugin after too many failures, because its files changed or the user retries.
     func enable() {
         guard health.isDisabled else { return }
         stamp = FileStamps(stamp)
@@ -164,7 +164,7 @@ final class Plugin: PluginConnection.Owner {
     }
 
     private func start() async throws -> PluginConnection {
-        // One process at a time: one that is slow to end has had its chance.
+        // Only one process may run: a previous process that has not ended yet is killed.
         connection?.kill()
         while let level = confinement {
             let new = try spawn(level)
@@ -203,7 +203,7 @@ final class Plugin: PluginConnection.Owner {
         }
     }
 
-    /// Makes the error for a start that is worth another try: the plugin has not failed.
+    /// Logs a shortage and returns its error. The start can be retried, and does not count as a failure of the plugin.
     private func shortage(_ reason: String) -> ProviderError {
         logger.warning(
             "There are too few resources to start a plugin", metadata: ["reason": "\(reason)"])
@@ -264,11 +264,11 @@ final class Plugin: PluginConnection.Owner {
         connection?.end()
     }
 
-    /// Logs the sources that are left out because the manifest does not name them, each once.
+    /// Logs the sources that are omitted because they match no entry of the manifest, each once.
     ///
     /// - Parameter sources: Sources that the plugin reported.
     func reportUnnamedSources(_ sources: [SourceID]) {
-        // A plugin that reports other sources each time is not logged without limit.
+        // The limit applies to a plugin that reports other sources each time.
         guard unnamedSources.count < 64 else { return }
         let new = Set(sources.prefix(64).map(\.text.excerpt)).subtracting(unnamedSources)
         guard !new.isEmpty else { return }

@@ -2,10 +2,10 @@ internal import PluginProtocol
 internal import ProviderKit
 internal import Quoting
 
-/// An account as a plugin knows it: by a name that lasts as long as its session.
+/// An account in the messages to a plugin. Its ID is valid as long as its session.
 nonisolated final class PluginAccount: Sendable {
     let id: String
-    /// The id of the plugin.
+    /// The ID of the plugin.
     private let plugin: String
     let identity: AccountIdentity
     let ports: SessionPorts
@@ -39,8 +39,8 @@ nonisolated final class PluginAccount: Sendable {
     ///   - request: The request of the plugin.
     ///   - timeLimit: The time limit of the response.
     /// - Returns: The restricted request.
-    /// - Throws: ``HTTPError/forbiddenAddress(_:)``, ``HTTPError/invalidAddress(_:)``; ``ProviderError/failed(_:)`` for a
-    ///   header field that a plugin cannot set, which is no failure of the service.
+    /// - Throws: ``HTTPError/forbiddenAddress(_:)``, ``HTTPError/invalidAddress(_:)``; ``ProviderError/failed(_:)`` for
+    ///   a header field that a plugin must not set, which is not a failure of the service.
     func confine(
         _ request: HTTPRequest, timeLimit: Duration? = nil
     ) throws -> HTTPRequest {

@@ -4,17 +4,17 @@ internal import ProviderKit
 internal import Quoting
 internal import System
 
-/// A running plugin, and the calls without a result.
+/// The connection to a running plugin, with the calls that wait for a result.
 ///
 /// A violation of the protocol ends the plugin and fails every call.
 final class PluginConnection {
     /// An observer of a connection.
     protocol Owner: AnyObject {
-        /// It answers calls for the account meanwhile.
+        /// Called when the plugin sends a call or a notification.
         func perform(_ message: PluginMessage, of connection: PluginConnection)
-        /// It was ended, or has ended by itself, though it was not told to.
+        /// Called when the plugin was killed because of a failure, or ended without a request of the daemon.
         func failed(_ connection: PluginConnection, _ reason: String)
-        /// The plugin was idle, and was told to end.
+        /// Called when the daemon ends the plugin because it is idle.
         func endedIdle(_ connection: PluginConnection)
     }
 
@@ -25,14 +25,14 @@ final class PluginConnection {
         let bytes: Int
     }
 
-    /// A line that has to be handled after the lines before it.
+    /// A line of the plugin. Lines are handled in their order.
     private struct Line {
         let bytes: [UInt8]
         let turn: LargeMessageTurns.Turn?
     }
 
     let logger: Logger
-    /// The receivers of its events.
+    /// The receivers of the events of the plugin.
     let trace: PluginTrace
     private let name: String
     private let limits: PluginLimits
@@ -43,7 +43,8 @@ final class PluginConnection {
     private var number: Int32 = 0
     private var calls = PendingPluginCalls<Answer>()
     private var notifications: [String: AccountNotifications] = [:]
-    /// A timer that ends no later than the next time limit. It is not restarted for later limits, which saves timers.
+    /// A timer that fires no later than the next time limit. It is not restarted if the next limit is later, because
+    /// each call would restart it.
     private var timer: (end: SuspendingClock.Instant, MainLoopTimer)?
     // The plugin cannot answer while the computer is suspended.
     private var idleSince = SuspendingClock.now
@@ -60,12 +61,12 @@ final class PluginConnection {
     /// The reason of the end of the process, if the process ended before its lines were handled.
     private var endReason: String?
     private let start = ContinuousClock.now
-    /// True if no call can be made any more.
+    /// True if the plugin was ended or has ended; it can receive no further call.
     private(set) var isOver = false
-    /// The last line of its standard error.
+    /// The last line of the standard error of the plugin.
     private var lastErrorLine: String?
 
-    /// The report of the sandbox about its start; nil if the sandbox makes none.
+    /// The report of the sandbox about its start; nil if the sandbox provides none.
     var report: ConfinementReport?
     /// The result of the start of the sandbox; nil if the process runs, or was ended by the daemon.
     private(set) var sandboxStart: SandboxStart?
@@ -145,14 +146,14 @@ final class PluginConnection {
     /// Returns the account of a running call; nil if no call concerns the account.
     func account(_ id: String) -> PluginAccount? { calls.account(id) }
 
-    /// Returns the time limit of a request for an account. A plugin that waits for a slow service can still answer in
-    /// time.
+    /// Returns the time limit of an HTTP request for an account, so that a plugin with a slow service can still answer
+    /// in time.
     func timeLeft(for account: PluginAccount) -> Duration {
         calls.timeLeft(for: account, at: .now)
     }
 
-    /// Returns the receiver of notifications about an account; nil if the plugin was not asked about it before, or if
-    /// the account has no session.
+    /// Returns the receiver of notifications about an account; nil if no call concerned the account, or if the account
+    /// has no session.
     func notifications(about id: String) -> AccountNotifications? {
         if let known = notifications[id] { return known }
         guard let events = calls.knownAccounts[id]?.events else { return nil }
@@ -174,10 +175,10 @@ final class PluginConnection {
     /// Records processor time that the daemon spent on the plugin.
     func recordProcessorTime(_ time: Duration) { process?.recordProcessorTime(time) }
 
-    /// Sends a request of the plugin, unless too many of its requests are under way.
+    /// Sends an HTTP request of the plugin, or refuses the call if too many of its requests are running.
     ///
     /// - Parameters:
-    ///   - id: The id of the call.
+    ///   - id: The ID of the call.
     ///   - work: Sends the request.
     func perform(
         _ id: JSONValue, _ work: @escaping @MainActor () async throws -> HTTPResponse
@@ -206,7 +207,7 @@ final class PluginConnection {
     private func answer(_ id: JSONValue, _ response: consuming HTTPResponse) async {
         let memory = response.memory
         let bytes = response.body.count
-        // While the line is made, the memory of the body is still in use.
+        // The body and the line are in memory at the same time.
         let turn = bytes > limits.largeMessageBytes ? await turns.next() : nil
         let (line, time) = await MessageWork.run(bytes: bytes) { [response] in
             response.line(answering: id)
@@ -231,7 +232,7 @@ final class PluginConnection {
         }
     }
 
-    /// Parses and handles a line. A long line is parsed off the main thread; the plugin can send nothing meanwhile.
+    /// Parses and handles a line. A long line is parsed off the main thread; no output is read meanwhile.
     private func parse(_ line: Line) {
         let count = line.bytes.count
         guard count > MessageWork.mostBytesOnMain else {
@@ -266,7 +267,7 @@ final class PluginConnection {
         do {
             return .success(try PluginMessage(parsing: line))
         } catch {
-            // Enough bytes for the excerpt: the line may be long.
+            // The line may be long, and the excerpt needs only its first bytes.
             let beginning = String(decoding: line.prefix(500), as: UTF8.self).excerpt
             return .failure(PluginFault("\(error), in “\(beginning)”"))
         }
@@ -292,7 +293,7 @@ final class PluginConnection {
         scheduleTimer()
     }
 
-    /// Logs a text of the plugin, within a limit.
+    /// Logs a text of the plugin, unless the plugin has exceeded its limit of log lines.
     func log(_ level: Logger.Level, _ text: String) {
         guard logLines.record() else { return }
         guard let line = ServiceText.message(text) else { return }

@@ -1,6 +1,6 @@
 /// The consecutive failures of a plugin, and the time of its next start.
 ///
-/// A value that decides. Its owner has the clock.
+/// This type only decides; its owner reads the clock.
 nonisolated struct PluginHealth {
     private let limits: PluginLimits
     private(set) var failures = 0
@@ -12,13 +12,14 @@ nonisolated struct PluginHealth {
     /// True if the plugin failed so often that only another version of it may be started.
     var isDisabled: Bool { failures >= limits.failures }
 
-    /// Records a result.
+    /// Records that the plugin works, which resets the failures.
     mutating func recordSuccess() {
         failures = 0
         pausedUntil = nil
     }
 
-    /// Records a crash, a timeout or an invalid message. The first failure causes no pause, each further one a longer one.
+    /// Records a crash, a timeout or an invalid message. The first failure causes no pause; each further failure causes
+    /// a longer pause than the previous one.
     mutating func recordFailure(_ reason: String, now: ContinuousClock.Instant) {
         failures += 1
         lastReason = reason

@@ -3,11 +3,12 @@ package import Logging
 package import ProviderKit
 internal import System
 
-/// The installed plugins as providers. The host reads their manifests, and reads them again when they change.
+/// The component that provides the installed plugins as providers. It reads their manifests, and reads them again when
+/// they change.
 ///
-/// Without plugins, its only cost is the watch.
+/// Without plugins, only the folders are watched.
 package final class PluginHost {
-    /// The folders of manifests, the user's folder first. A file in it replaces the file of the same name in the others.
+    /// The folders of manifests, the user's folder first. A file replaces the files of the same name in later folders.
     private let folders: [String]
     private let settings: (String) -> ProviderSettings
     private let reserved: Set<String>
@@ -22,7 +23,7 @@ package final class PluginHost {
     /// Called after providers were added, removed or changed.
     package var onChange: ((_ change: Change) -> Void)?
 
-    /// Called with the id, the name and the reason when a plugin has failed too often.
+    /// Called with the ID, the name and the reason when a plugin has failed too often.
     package var onDisabled: ((_ id: String, _ name: String, _ reason: String) -> Void)?
 
     /// A change of the installed providers. A new version of a provider counts as added, and not as removed.
@@ -42,20 +43,20 @@ package final class PluginHost {
         /// The reason why the manifest cannot be used.
         var problem: ManifestProblem?
 
-        /// True if another one is unusable for the same reason.
+        /// True if both manifests are unusable for the same reason.
         func isEqual(to other: Installed) -> Bool {
             plugin == nil && other.plugin == nil && path == other.path && problem == other.problem
         }
     }
 
     /// - Parameters:
-    ///   - folders: Where manifests lie, the most important first.
-    ///   - reserved: The ids of providers that come with the program.
-    ///   - limits: How much plugins may do.
-    ///   - confinements: What may be tried to keep things from them, the strictest first.
+    ///   - folders: The folders of manifests. The first folder has the highest precedence.
+    ///   - reserved: The IDs of the built-in providers.
+    ///   - limits: The limits of each plugin.
+    ///   - confinements: The kinds of sandbox that may be used, the strictest first.
     ///   - programs: The programs that start plugins.
-    ///   - logger: For what they do and say.
-    ///   - settings: What is configured for a provider.
+    ///   - logger: The logger for the plugins and their messages.
+    ///   - settings: Returns the settings of a provider.
     package init(
         folders: [String], reserved: Set<String>, limits: PluginLimits = PluginLimits(),
         confinements: [SandboxKind], programs: SandboxPrograms = .installed, logger: Logger,
@@ -69,12 +70,12 @@ package final class PluginHost {
         confiner = SandboxLauncher(confinements, programs: programs, logger: logger)
     }
 
-    /// The providers, by their ids.
+    /// The providers, sorted by their IDs.
     package var providers: [any InstalledProvider] {
         installed.sorted { $0.key < $1.key }.map(\.value.provider)
     }
 
-    /// Reads the manifests, and watches them from now on.
+    /// Reads the manifests, and starts to watch them.
     package func start() {
         watcher = FolderWatch(folders) { [unowned self] in reload() }
         reload()
@@ -86,7 +87,7 @@ package final class PluginHost {
         for entry in installed.values { entry.plugin?.retire() }
     }
 
-    /// Reads what has changed: manifests, programs, and what is configured.
+    /// Reads the manifests whose file, program or settings changed.
     package func reload() {
         var found: [String: String] = [:]
         for folder in folders.reversed() {
@@ -96,13 +97,13 @@ package final class PluginHost {
         var now: [String: Installed] = [:]
         for (name, path) in found.sorted(by: { $0.key < $1.key }) {
             let base = String(name.dropLast(ManifestFile.suffix.count))
-            // What the daemon alone has to know of does not change the plugin.
+            // Only the daemon uses the client ID: its change does not affect the plugin.
             var settings = settings(base)
             settings["ClientId"] = nil
-            // One that cannot run is told apart from the provider of that name that comes with the program.
+            // The ID of an unusable plugin must differ from the IDs of the built-in providers.
             let id =
                 ManifestFile.isID(base) && !reserved.contains(base) ? base : Self.escaped(name)
-            // An invalid manifest is read each time: the reason may be in a folder.
+            // An invalid manifest is read each time: its problem may be in another file or folder.
             if let known = installed[id], known.path == path, known.settings == settings,
                 known.plugin != nil, !known.stamp.haveChanged
             {
@@ -191,7 +192,7 @@ package final class PluginHost {
         return Array(names.sorted().prefix(Self.maximumManifests))
     }
 
-    /// A name as an element of an object path.
+    /// Returns a name as an element of an object path.
     private static func escaped(_ name: String) -> String {
         name.utf8.reduce(into: "") { text, byte in
             switch byte {

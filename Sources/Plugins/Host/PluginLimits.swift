@@ -6,7 +6,7 @@ nonisolated package struct PluginLimits: Sendable {
     package var starting = Duration.seconds(10)
     /// The time after which an idle plugin is ended.
     package var idling = Duration.seconds(60)
-    /// The time in which a plugin has to end on request.
+    /// The time in which a plugin must end on request.
     package var gracePeriod = Duration.seconds(2)
     /// The size of one message, without the end of the line.
     package var lineBytes = 8 << 20
@@ -14,9 +14,9 @@ nonisolated package struct PluginLimits: Sendable {
     package var bytesPerSecond = 32 << 20
     /// The number of messages in a second, in addition to one for each message of the daemon.
     package var messagesPerSecond = 1000
-    /// The number of its lines that the log takes in ten seconds.
+    /// The number of lines of the plugin that are logged in ten seconds.
     package var logLines = 50
-    /// The size of an incomplete message above which the plugin has to have the turn for large messages.
+    /// The size of an incomplete message above which the plugin needs the turn for large messages.
     package var largeMessageBytes = 1 << 20
     /// The time to complete a large message.
     package var largeMessageTime = Duration.seconds(3)
@@ -34,18 +34,18 @@ nonisolated package struct PluginLimits: Sendable {
     package var systemCallWindow = Duration.seconds(10)
     /// The number of HTTP requests that may be in progress.
     package var requests = 8
-    /// The number of requests that start in a second. More of them are delayed.
+    /// The number of requests that start in a second. Further requests are delayed.
     package var requestsPerSecond = 500
     /// The private writable memory: heap, anonymous mappings, data.
     package var memoryBytes = 512 << 20
-    /// The address space: in addition, programs, libraries, and memory that cannot be written any more.
+    /// The address space: in addition to the private memory, programs, libraries and memory that became read-only.
     package var addressSpaceBytes = Self.defaultAddressSpace
     package var processorSeconds = 600
     package var descriptors = 64
     /// The number of threads, the main thread included. `TasksMax=` of the unit has to leave room for the daemon and
     /// several plugins.
     package var threads = 32
-    /// The number of consecutive failures after which it is disabled.
+    /// The number of consecutive failures after which the plugin is disabled.
     package var failures = 5
     /// The pause after the second consecutive failure. Each further pause is five times as long.
     package var firstPause = Duration.seconds(1)

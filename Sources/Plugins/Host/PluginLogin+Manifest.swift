@@ -1,7 +1,7 @@
 internal import ProviderKit
 
 nonisolated extension PluginLogin {
-    /// The keys of the group Authentication.
+    /// The keys of the group `Authentication`.
     static let keys: Set = [
         "Type", "Server", "Header", "Prefix", "TokenHosts", "AuthorizationUrl", "TokenUrl",
         "RevocationUrl", "Scopes", "Pkce", "RedirectPort", "Issuer", "Help", "TokenRefusals",
@@ -73,7 +73,7 @@ nonisolated extension PluginLogin {
         }
     }
 
-    /// Parses the responses that refuse a token in addition to 401: a status, and optionally the text in the body or
+    /// Parses the responses that reject a token in addition to 401: a status, and optionally the text in the body or
     /// the path of the requests, which begins with a slash.
     private static func refusals(
         _ group: ManifestGroup

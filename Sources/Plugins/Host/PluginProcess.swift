@@ -7,8 +7,8 @@ internal import System
 final class PluginProcess {
     /// The functions that a process calls.
     struct Handlers {
-        /// Receives a line of the standard output. The turn ends when the line is handled; nil for a line that is not
-        /// large.
+        /// Receives a line of the standard output, and its turn; nil for a line that is not large. The turn ends when
+        /// the line is handled.
         let line: ([UInt8], LargeMessageTurns.Turn?) -> Void
         /// Receives a line of the standard error.
         let standardErrorLine: (String) -> Void
@@ -16,7 +16,7 @@ final class PluginProcess {
         let deniedCall: (String) -> Void
         /// Receives the limit that the process exceeded, after the process was killed. Its output is not read any more.
         let exceededLimit: (String) -> Void
-        /// Receives the reason of the end. The last call.
+        /// Receives the reason of the end. No handler is called afterwards.
         let ended: (String) -> Void
     }
 
@@ -28,7 +28,7 @@ final class PluginProcess {
     /// The number of reasons not to read the standard output.
     private var outputHolds = 0
     private let turns: LargeMessageTurns
-    /// The turn for the line that is incomplete; nil if the line is not large, or has to wait.
+    /// The turn for the incomplete line; nil if the line is not large, or waits for its turn.
     private var turn: LargeMessageTurns.Turn?
     private var waitsForTurn = false
     private var turnTimer: MainLoopTimer?
@@ -173,8 +173,8 @@ final class PluginProcess {
         if lines.count > limits.largeMessageBytes { requestTurn() }
     }
 
-    /// Counts a message, unless it may be the answer to a line of the daemon: a plugin that answers many calls quickly
-    /// is within its limits.
+    /// Counts a message, unless it may be the answer to a line of the daemon: a plugin may answer any number of calls
+    /// quickly.
     ///
     /// - Returns: False if the plugin sends too many messages.
     private func recordMessage() -> Bool {
@@ -187,7 +187,7 @@ final class PluginProcess {
 
     // MARK: Large messages
 
-    /// Stops reading the standard output until ``releaseOutput()`` was called as often.
+    /// Stops reading the standard output. Each call needs a call of ``releaseOutput()``.
     func holdOutput() {
         outputHolds += 1
         sources.first?.suspend()
@@ -221,11 +221,11 @@ final class PluginProcess {
         let last = turn
         turn = nil
         turnTimer = nil
-        // The next plugin begins its turn here, after the change of the property.
+        // The turn ends here, after the change of the property: the next plugin begins its turn at once.
         withExtendedLifetime(last) {}
     }
 
-    /// Records processor time that the daemon spent on the plugin, and ends a plugin that takes more than its share.
+    /// Records processor time that the daemon spent on the plugin, and ends a plugin that exceeds its limit.
     func recordProcessorTime(_ time: Duration) {
         callPace.record(time)
         guard !isTerminated, !processorTime.record(Int(time / .microseconds(1))) else { return }
@@ -255,7 +255,7 @@ final class PluginProcess {
         }
     }
 
-    /// Returns the lines that the log may take, and the last line, which may be the reason of the end.
+    /// Returns the lines that may be logged, and the last line, which may state the reason of the end.
     private func linesForLog(of chunk: UnsafeRawBufferPointer) -> [UnsafeRawBufferPointer] {
         let newline = UInt8(ascii: "\n")
         var ends = 0
@@ -280,7 +280,7 @@ final class PluginProcess {
         handlers.deniedCall(call)
     }
 
-    /// Ends a plugin that occupies the daemon with the start of threads.
+    /// Ends a plugin that starts too many threads: the daemon handles the start of each one.
     private func recordThreadStart() {
         guard !isTerminated, !startedThreads.record() else { return }
         terminate(
@@ -294,7 +294,7 @@ final class PluginProcess {
         hasEnded = true
         input = nil
         endTurn()
-        // The last output may contain the reason.
+        // The last output may state the reason of the end.
         drain()
         for source in sources { source.cancel() }
         sources = []
@@ -322,7 +322,7 @@ final class PluginProcess {
     private static func describe(_ exit: SpawnedProcess.Exit) -> String {
         switch exit {
         case .code(let code) where 129...192 ~= code:
-            // `bwrap` reports a signal in this way.
+            // `bwrap` reports the signal of its program as such a status.
             "it ended with status \(code) (signal \(code - 128))"
         case .code(let code): "it ended with status \(code)"
         case .signal(let signal): "it was terminated by signal \(signal)"

@@ -3,7 +3,7 @@ internal import PluginProtocol
 internal import ProviderKit
 internal import Quoting
 
-/// A provider that is a program of its own.
+/// A provider that runs as a separate process.
 protocol PluginProvider: InstalledProvider {
     nonisolated var plugin: Plugin { get }
 }
@@ -29,7 +29,7 @@ extension PluginProvider {
     nonisolated func makeSession(
         _ account: AccountIdentity, _ ports: SessionPorts
     ) -> any Session {
-        // Accounts begin anew when the user wants to try again.
+        // A new session is the user's way to retry a disabled plugin.
         Task { @MainActor in plugin.enable() }
         return PluginSession(plugin, account, ports)
     }
@@ -44,13 +44,13 @@ extension PluginProvider {
         let found = try await plugin.call(.identify, [:], account) {
             reader throws(PluginFault) in try AccountIdentity(reader)
         }
-        // Which server it is, the user has said.
+        // The plugin cannot change the server that the user named.
         return AccountIdentity(
             username: found.username, server: identity.server, userID: found.userID)
     }
 }
 
-/// A plugin whose accounts have a key, or nothing.
+/// A plugin whose accounts have a key or no credentials.
 struct KeyPluginProvider: PluginProvider, KeyLogin {
     let plugin: Plugin
 
@@ -85,7 +85,7 @@ struct KeyPluginProvider: PluginProvider, KeyLogin {
     }
 }
 
-/// A plugin whose accounts are logged in to in the browser.
+/// A plugin with a browser login.
 struct OAuthPluginProvider: PluginProvider, OAuthLogin {
     let plugin: Plugin
     private let description: OAuthDescription
@@ -114,7 +114,7 @@ nonisolated extension Manifest {
         case .open: return []
         case .key, .federated, .polling: break
         case .oauth2(let description, _):
-            // They get the token that renews the other one.
+            // These endpoints receive the refresh token.
             for url in [description.tokenURL, description.revocationURL] {
                 if let address = url.flatMap({ WebAddress($0) }) {
                     recipients.insert(address.origin)

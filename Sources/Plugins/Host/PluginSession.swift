@@ -3,7 +3,7 @@ internal import ProviderKit
 
 /// The session of an account of a plugin.
 ///
-/// It sends requests to the plugin, and checks every response. The manifest states which features exist.
+/// The session calls the plugin, and checks every result. The manifest lists the supported features.
 nonisolated final class PluginSession: ProfileSession, RemoteImages, RemoteLikes {
     let events: AsyncStream<SessionEvent>
     let plugin: Plugin
@@ -55,7 +55,7 @@ nonisolated final class PluginSession: ProfileSession, RemoteImages, RemoteLikes
             }
             return sources
         }
-        // Sources that cannot be shown are not offered.
+        // Sources that do not match the manifest are omitted.
         let unnamed = sources.map(\.id).filter { !accepts($0) }
         if !unnamed.isEmpty { await plugin.reportUnnamedSources(unnamed) }
         return sources.filter { accepts($0.id) }
@@ -123,7 +123,7 @@ nonisolated final class PluginSession: ProfileSession, RemoteImages, RemoteLikes
 
     /// Likes or unlikes a photo.
     ///
-    /// An error without its own meaning for likes counts as ``ProviderError/refused(_:)``.
+    /// Errors that have no special meaning for likes are converted to ``ProviderError/refused(_:)``.
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
         do {
             return try await plugin.call(
@@ -143,14 +143,14 @@ nonisolated final class PluginSession: ProfileSession, RemoteImages, RemoteLikes
 }
 
 extension RemotePhoto {
-    /// Removes the place where the photo was taken.
+    /// Removes the location of the photo.
     nonisolated fileprivate mutating func removeLocation() {
         photo.latitude = nil
         photo.longitude = nil
     }
 }
 
-/// Fetches what a plugin has named, by the rules for its requests.
+/// An HTTP client for the image addresses of a plugin, which applies the rules for the plugin's own requests.
 nonisolated private struct PluginImageClient: HTTPClient {
     let account: PluginAccount
 

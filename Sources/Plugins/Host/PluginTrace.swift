@@ -7,9 +7,9 @@ nonisolated package enum PluginEvent: Sendable {
     case started(process: Int32)
     /// A message to the plugin, with the line feed at its end.
     case sent([UInt8])
-    /// A line from the plugin, which may be no message.
+    /// A line from the plugin, which may be an invalid message.
     case received([UInt8])
-    /// A line of its standard error.
+    /// A line of the standard error of the plugin.
     case errorLine(String)
     /// A system call failed because plugins may not make it.
     case deniedSystemCall(String)
@@ -23,7 +23,7 @@ nonisolated package enum PluginEvent: Sendable {
 
 /// The kind of a failure that ends a plugin.
 nonisolated package enum PluginFailure: Sendable {
-    /// The plugin sent something that is not part of the protocol.
+    /// The plugin sent an invalid message.
     case message
     /// The plugin exceeded a limit other than the time of a call.
     case limit
@@ -33,13 +33,13 @@ nonisolated package enum PluginFailure: Sendable {
     case exit
 }
 
-/// The traces of all plugins, by the ids of the providers. A trace survives the replacement of a plugin.
+/// The traces of all plugins, by the IDs of the providers. A trace continues after the replacement of a plugin.
 final class PluginTraces {
     private var traces: [String: PluginTrace] = [:]
 
     /// Returns the trace of a plugin.
     ///
-    /// - Parameter id: The id of the provider.
+    /// - Parameter id: The ID of the provider.
     subscript(id: String) -> PluginTrace {
         if let known = traces[id] { return known }
         let new = PluginTrace()
@@ -56,20 +56,20 @@ final class PluginTrace {
 
     private var receivers: [Int: (PluginEvent) -> Void] = [:]
     private var lastReceiver = 0
-    /// The secrets that requests carried. Each is wiped when its account drops it.
+    /// The secrets that requests carried. A secret is wiped when its account releases it.
     private var hidden: [HiddenSecret] = []
 
     private struct HiddenSecret {
         weak var secret: Secret?
     }
 
-    /// The secrets that requests carried, as far as accounts still use them.
+    /// The secrets that requests carried and that accounts still use.
     var secrets: [Secret] { hidden.compactMap(\.secret) }
 
     /// True if there is a receiver.
     var isActive: Bool { !receivers.isEmpty }
 
-    /// True if there can be another receiver.
+    /// True if another receiver can be added.
     var hasRoom: Bool { receivers.count < Self.maximumReceivers }
 
     /// Adds a receiver.

@@ -2,12 +2,12 @@ internal import Logging
 package import PluginProtocol
 package import ProviderKit
 
-/// A plugin that is run for a test: as the daemon runs it, but observed, and never disabled after failures.
+/// A plugin that runs for a test. It runs as in the daemon, but has an observer and is never disabled after failures.
 package final class PluginTrial {
     private let plugin: Plugin
     private let confiner: SandboxLauncher
 
-    /// A manifest that can be tried.
+    /// A valid manifest of a plugin to test.
     nonisolated package struct TriedManifest: Sendable {
         fileprivate let manifest: Manifest
 
@@ -27,14 +27,14 @@ package final class PluginTrial {
         }
         package var needsServer: Bool { manifest.login.needsServer }
 
-        /// The beginnings of the sources that the manifest names with a `*`.
+        /// The prefixes of the sources that the manifest names with a `*`.
         package var sourcePrefixes: [String] { manifest.sources.compactMap(\.prefix) }
 
         /// True if an ID can be that of a source of the plugin.
         package func accepts(_ source: SourceID) -> Bool { manifest.accepts(source) }
     }
 
-    /// The type of the accounts.
+    /// The login of the accounts.
     nonisolated package enum Login: String, Sendable {
         case open = "none"
         case key
@@ -46,7 +46,7 @@ package final class PluginTrial {
     /// A problem of a manifest.
     nonisolated package struct Problem: Sendable {
         package let text: String
-        /// Counted from 1; nil if no line of the file is at fault.
+        /// The number of the line, from 1; nil if the problem concerns no line.
         package let line: Int?
     }
 
@@ -55,7 +55,7 @@ package final class PluginTrial {
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - settings: The settings of the provider.
-    /// - Returns: The manifest, or nil if the daemon would not use it; all problems.
+    /// - Returns: The manifest, or nil if the daemon would not use it, and all problems.
     nonisolated package static func read(
         _ path: String, _ settings: ProviderSettings
     ) -> (manifest: TriedManifest?, problems: [Problem]) {
@@ -69,7 +69,7 @@ package final class PluginTrial {
     ///   - tried: The manifest.
     ///   - settings: The settings of the provider.
     ///   - limits: The limits of the plugin.
-    ///   - confinements: The levels of the sandbox that may be used, the strictest first.
+    ///   - confinements: The kinds of sandbox that may be used, the strictest first.
     ///   - observer: Receives the events of the plugin.
     package init(
         _ tried: TriedManifest, _ settings: ProviderSettings, _ limits: PluginLimits,
@@ -86,7 +86,7 @@ package final class PluginTrial {
         plugin.trace.add(observer)
     }
 
-    /// The level of the sandbox; nil if there is none, and the plugin cannot be started.
+    /// The kind of the sandbox; nil if none is available and the plugin cannot be started.
     package var sandbox: SandboxKind? { confiner.level }
 
     /// Starts the plugin if it does not run.
@@ -94,7 +94,7 @@ package final class PluginTrial {
     /// - Throws: ``ProviderError``.
     package func start() async throws { _ = try await plugin.running() }
 
-    /// Closes the standard input of the plugin. It is killed if it does not end.
+    /// Closes the standard input of the plugin, and kills the plugin if it does not end in time.
     package func end() { plugin.retire() }
 
     /// An account of the plugin.
@@ -105,7 +105,7 @@ package final class PluginTrial {
         /// The hosts to which requests may go.
         package var hosts: AllowedHosts { account.hosts }
 
-        /// Fetches an address, by the rules for requests of the plugin.
+        /// Sends an HTTP request, with the rules for requests of the plugin.
         ///
         /// - Throws: ``HTTPError``.
         package func send(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -126,10 +126,10 @@ package final class PluginTrial {
                 plugin.manifest.allowedHosts(server: identity.server)))
     }
 
-    /// The hosts that receive the key or the token of an account, and the form in which they receive it.
+    /// Returns the hosts that receive the key or the token of an account, and the header field with it.
     ///
     /// - Parameter server: The server of the account.
-    /// - Returns: The hosts and the form.
+    /// - Returns: The hosts and the header field.
     /// - Throws: ``ProviderError/invalidArgument(_:)`` if the server is not valid.
     package func access(server: String) throws(ProviderError) -> KeyDescription {
         switch plugin.manifest.login {
@@ -162,7 +162,7 @@ package final class PluginTrial {
             .server(text, ProviderSettings())
     }
 
-    /// Asks the plugin for the login of a server, and checks the answer.
+    /// Requests the description of the login at a server from the plugin, and checks it.
     ///
     /// - Throws: ``ProviderError``.
     package func discover(_ server: String, _ ports: SessionPorts) async throws {
@@ -174,7 +174,7 @@ package final class PluginTrial {
             .discover(server, user: nil, ports)
     }
 
-    /// Calls the plugin.
+    /// Calls a method of the plugin.
     ///
     /// - Returns: The result, which is not checked.
     /// - Throws: ``ProviderError``; ``HTTPError``; `CancellationError`.

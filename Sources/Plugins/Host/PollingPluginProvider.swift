@@ -2,7 +2,7 @@ internal import PluginProtocol
 internal import ProviderKit
 internal import Quoting
 
-/// A plugin of a service with many servers, at which users confirm a login in the browser, which the daemon polls for.
+/// A plugin of a service with many servers and a browser login whose result the daemon polls for.
 ///
 /// The plugin describes the login; the daemon starts it, polls, and sends the password to that server only.
 struct PollingPluginProvider: PluginProvider, PollingLogin {

@@ -1,7 +1,7 @@
-/// The delays that limit how many requests start in a second. A burst of as many is not delayed.
+/// The delays that limit the number of requests that start in a second. A burst of that many requests is not delayed.
 nonisolated struct RequestPace {
     private let interval: Duration
-    /// The time at which the requests so far would have started at the limit.
+    /// The earliest start of the next request at the maximum rate without bursts.
     private var end: ContinuousClock.Instant?
 
     /// - Parameter limit: The number of requests in a second.

@@ -1,16 +1,16 @@
 /// The kind of the sandbox of a plugin.
 nonisolated package enum SandboxKind: String, CaseIterable, Sendable {
-    /// Namespaces without network, other processes or files but the system's, made by `bwrap`; a filter of
-    /// system calls.
+    /// Namespaces that `bwrap` creates, without network and other processes and with only the files of the system and
+    /// the plugin; a filter of system calls.
     case bubblewrap
-    /// Rules of Landlock about files, and a filter of system calls.
+    /// Landlock rules for files, and a filter of system calls.
     case landlock
-    /// Limits and a filter of system calls alone: only where the user says so.
+    /// Only limits and a filter of system calls. Requires permission in the configuration.
     case none
 
-    /// The namespaces that `bubblewrap` makes beside that of mounts, by their names in `RestrictNamespaces=`.
+    /// The namespaces that `bwrap` creates in addition to the mount namespace, by their names in `RestrictNamespaces=`.
     ///
-    /// The unit of systemd must permit them.
+    /// The systemd unit must permit them.
     package static let namespaces = ["user", "pid", "net", "ipc"]
 
     /// The folders of system programs and their files. Every plugin can read them.

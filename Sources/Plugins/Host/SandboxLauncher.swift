@@ -3,12 +3,12 @@ internal import Logging
 internal import Sandbox
 internal import System
 
-/// Starts programs confined, as strictly as this computer can.
+/// The component that starts plugins in the strictest sandbox that is available on this computer.
 final class SandboxLauncher {
     /// The sandbox of plugins; nil if there is none and the configuration requires one.
     private(set) var level: SandboxKind?
     private var levels: [SandboxKind]
-    /// The levels that have started a program.
+    /// The levels that have started a program on this computer.
     private var proven: Set<SandboxKind> = []
     private let logger: Logger
     private var hasReportedLevel = false
@@ -68,11 +68,11 @@ final class SandboxLauncher {
     enum Trial {
         case succeeded
         case failed
-        /// The computer is short of processes, memory or descriptors: nothing is known about the level.
+        /// There were too few processes, memory or descriptors; the trial does not show if the level works.
         case inconclusive
     }
 
-    /// Starts a program of the system in a level.
+    /// Tests a level by starting a system program in it.
     func attempt(_ level: SandboxKind, _ logger: Logger) async -> Trial {
         guard level == .bubblewrap else { return .succeeded }
         let end = OneShotResult<Void, Never>()
@@ -105,15 +105,15 @@ final class SandboxLauncher {
         return Shortage.isReason(for: errors) ? .inconclusive : .failed
     }
 
-    /// Starts the program of a manifest with what `start` makes of it.
+    /// Starts the program of a manifest in a sandbox.
     ///
     /// - Parameters:
-    ///   - manifest: What is started.
-    ///   - limits: How much it may have.
-    ///   - level: How it is confined.
-    ///   - start: Starts it; descriptors of the setup are open until then.
-    /// - Returns: What `start` returns, and where `bwrap` tells how it went.
-    /// - Throws: ``SandboxError``, ``SpawnError``, what `start` throws.
+    ///   - manifest: The manifest of the plugin.
+    ///   - limits: The limits of the process.
+    ///   - level: The kind of the sandbox.
+    ///   - start: Starts the process. The descriptors of the setup are open only during this call.
+    /// - Returns: The result of `start`, and the report of `bwrap`; nil for other kinds of sandbox.
+    /// - Throws: ``SandboxError``, ``SpawnError``, and the errors of `start`.
     func start<Value>(
         _ manifest: Manifest, _ limits: PluginLimits, _ level: SandboxKind,
         _ start: (PluginLaunch) throws -> Value
@@ -141,16 +141,16 @@ final class SandboxLauncher {
             throw SpawnError(program: launcher, code: errno)
         }
         var setup = SandboxedProcess.Setup(program: launcher)
-        // The first three descriptors are those of the plugin. Threads are counted by namespaces of users.
+        // Descriptors 0 to 2 are the standard streams. RLIMIT_NPROC is used only if it counts by user namespace.
         let countsThreads = level == .bubblewrap && Self.countsTasksByNamespace
         setup.arguments = ["3", "4", "\(countsThreads ? limits.threads : 0)"] + command
         setup.environment = [
             "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/home",
-            // The C library reserves 64 MiB of address space for the heap of each thread otherwise.
+            // By default, glibc reserves 64 MiB of address space for the heap of each thread.
             "MALLOC_ARENA_MAX": "2",
         ]
         setup.limits = [
-            // Memory that is made read-only leaves the first limit, and not the second one.
+            // Memory that is made read-only no longer counts for the first limit, but still for the second one.
             (.data, limits.memoryBytes), (.addressSpace, limits.addressSpaceBytes),
             (.stack, 8 << 20),
             (.processorSeconds, limits.processorSeconds), (.descriptors, limits.descriptors),
@@ -181,16 +181,16 @@ final class SandboxLauncher {
             defer { setup.fileRules.map { _ = close($0) } }
             return (try start(PluginLaunch(setup: setup, refusals: refusals)), nil)
         case .none:
-            // What runs beside us could look into our memory.
+            // The plugin runs as the same user without a sandbox, and could read the memory of the daemon.
             try ProcessRestrictions.forbidInspection()
             return (try start(PluginLaunch(setup: setup, refusals: refusals)), nil)
         }
     }
 
-    /// True if the kernel counts the tasks of a user for each namespace of users: since Linux 5.14.
+    /// True if the kernel counts the tasks of a user in each user namespace separately: since Linux 5.14.
     private static let countsTasksByNamespace = kernelVersion >= (5, 14)
 
-    /// True if a listener can let a call continue: since Linux 5.5.
+    /// True if a listener can allow a call to continue: since Linux 5.5.
     private static let canContinueCalls = kernelVersion >= (5, 5)
 
     private static let kernelVersion: (Int, Int) = {
@@ -203,13 +203,13 @@ final class SandboxLauncher {
         return numbers.count == 2 ? (numbers[0], numbers[1]) : (0, 0)
     }()
 
-    /// The instructions of the filter of system calls, for the launcher to read.
+    /// Returns a pipe that contains the instructions of the system call filter for the launcher.
     private static func filter(
         _ level: SandboxKind, consultsAboutThreads: Bool
     ) throws -> PipeEnds {
-        // bubblewrap gives it a namespace of processes of its own.
+        // bubblewrap creates a PID namespace.
         let seesOthers = level != .bubblewrap
-        // From its sixth version on, Landlock knows signals.
+        // Landlock can restrict signals since version 6 of its ABI.
         let knowsSignals = level == .landlock && FileRules.kernelVersion >= 6
         let program = SystemCallFilter.program(
             seesOthers: seesOthers, refusesSignals: seesOthers && !knowsSignals,
@@ -231,7 +231,7 @@ final class SandboxLauncher {
         var arguments = SandboxKind.namespaces.map { "--unshare-\($0)" }
         arguments += [
             "--die-with-parent", "--new-session", "--cap-drop", "ALL",
-            // A process of its own there would be in no filter, and the program could write into its memory.
+            // An init process of bubblewrap would run without the filter, and the program could write to its memory.
             "--as-pid-1",
         ]
         for system in SandboxKind.systemFolders {
@@ -248,8 +248,8 @@ final class SandboxLauncher {
         for file in SandboxKind.systemFiles { arguments += ["--ro-bind-try", file, file] }
         arguments += ["--proc", "/proc", "--dev", "/dev", "--dir", "/home"]
         for path in paths { arguments += ["--ro-bind", path, path] }
-        // In /proc, a process can write to its memory past all limits, and change its score for the end by the
-        // kernel when memory runs out.
+        // Through a writable /proc, a process could exceed its memory limits with writes to its own memory, and
+        // change its OOM score.
         for folder in ["/proc", "/dev", "/"] { arguments += ["--remount-ro", folder] }
         return arguments + ["--chdir", "/"]
     }
@@ -258,15 +258,15 @@ final class SandboxLauncher {
 /// A plugin that is about to be started.
 struct PluginLaunch {
     let setup: SandboxedProcess.Setup
-    /// To read from: what the launcher sends of the calls that are refused.
+    /// The socket pair through which the launcher sends the listener for the denied system calls.
     let refusals: PipeEnds
 }
 
-/// The status that `bwrap` reports. Closed with its last reference.
+/// The status that `bwrap` reports. The descriptor is closed with the last reference.
 final class ConfinementReport {
     private let descriptor: Int32
 
-    /// - Parameter descriptor: Becomes the report's own.
+    /// - Parameter descriptor: The reading end of the pipe to which `bwrap` writes. The report closes it.
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
@@ -274,8 +274,8 @@ final class ConfinementReport {
 
     isolated deinit { close(descriptor) }
 
-    /// True if the program was not started because the sandbox failed. Valid after the end of `bwrap`. The program cannot
-    /// affect the value.
+    /// True if the program was not started because the sandbox failed. The value is valid after the end of `bwrap`. The
+    /// program cannot affect it.
     var saysThatItFailed: Bool {
         var text: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)

@@ -7,7 +7,7 @@ enum SandboxStart {
     case shortage(String)
 
     /// - Parameters:
-    ///   - report: The report of the sandbox; nil if it makes none.
+    ///   - report: The report of the sandbox; nil if it provides none.
     ///   - lastErrorLine: The last line of standard error; nil if there was none.
     init(_ report: ConfinementReport?, lastErrorLine: String?) {
         guard report?.saysThatItFailed == true else {

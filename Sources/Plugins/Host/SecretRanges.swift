@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// The parts of a text that are secret: known values, credentials after the name of an authentication scheme, and the
-/// values of fields of an address or a form, and of members of JSON, whose names are those of secrets. The JSON need not
-/// be valid: a program may have cut it.
+/// The secret parts of a text: known values, credentials after the name of an authentication scheme, and values with a
+/// secret name. Such values are fields of an address or a form, and members of JSON. The JSON may be invalid, because a
+/// program may have truncated it.
 ///
-/// Bodies may have several MiB. Therefore bytes are scanned, not characters.
+/// The text is scanned by bytes and not by characters, because bodies may have several MiB.
 nonisolated struct SecretRanges {
     private let bytes: [UInt8]
     private var ranges: [Range<Int>] = []
@@ -13,9 +13,9 @@ nonisolated struct SecretRanges {
     private static let separators = Set("?&;# \t\r\n\"'<>,{}()".utf8)
     /// Source: RFC 6750 §2.1, RFC 7617.
     private static let schemes = ["Bearer ", "Basic "].map { Array($0.utf8) }
-    /// The length from which on the word after the name of a scheme is taken for credentials.
+    /// The minimum length of credentials after the name of a scheme. Shorter words are ordinary text.
     private static let minimumCredentials = 8
-    /// The names of fields that are too common for members of JSON.
+    /// The names of secret fields of an address or a form. As names of JSON members, they are too common.
     private static let fields: Set = ["key", "sig", "signature", "code", "auth"]
     private static let maximumName = 64
 
@@ -86,7 +86,7 @@ nonisolated struct SecretRanges {
         bytes[start...].firstIndex(where: Self.separators.contains) ?? bytes.endIndex
     }
 
-    /// The value of a secret member of JSON, whose quotation marks may be escaped; nil for any other colon.
+    /// Returns the value of a secret JSON member, whose quotation marks may be escaped; nil for any other colon.
     private func value(after colon: Int) -> Range<Int>? {
         let (quote, escape) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
         let isQuoting = { (byte: UInt8) in byte == quote || byte == escape }

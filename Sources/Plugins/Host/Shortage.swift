@@ -2,11 +2,11 @@ internal import Glibc
 internal import Sandbox
 internal import System
 
-/// A lack of processes, memory or descriptors. It passes, and is not the fault of the program that failed to start.
+/// A temporary lack of processes, memory or descriptors, which is not caused by the program that failed to start.
 nonisolated enum Shortage {
     private static let codes = [EAGAIN, ENOMEM, EMFILE, ENFILE]
 
-    /// True if an error of a start says so.
+    /// Returns true if an error of a start reports a shortage.
     static func isReason(for error: any Error) -> Bool {
         switch error {
         case let error as SpawnError: codes.contains(error.code)
@@ -15,9 +15,9 @@ nonisolated enum Shortage {
         }
     }
 
-    /// True if the last line that `bwrap` has written says so.
+    /// Returns true if the last line that `bwrap` has written reports a shortage.
     ///
-    /// `bwrap` reports no numbers of errors. It does not translate their texts.
+    /// `bwrap` prints the untranslated text of an error and not its number.
     static func isReason(for lines: [String]) -> Bool {
         guard let line = lines.last else { return false }
         return codes.contains { line.hasSuffix(String(cString: strerror($0))) }

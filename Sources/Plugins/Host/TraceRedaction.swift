@@ -1,10 +1,10 @@
 internal import PluginProtocol
 internal import ProviderKit
 
-/// Removes secrets from the messages of a trace.
+/// A filter that removes secrets from the messages of a trace.
 ///
-/// A plugin receives no token. Secrets can still pass: a setting with a key, a request in which the plugin sends a key of
-/// its own, a response that repeats the token or contains another one.
+/// A plugin receives no token. Messages can still contain secrets: a setting with a key, a request with a key of the
+/// plugin, a response that repeats the token or contains another one.
 nonisolated struct TraceRedaction {
     /// The settings that the manifest marks as secret.
     let secretSettings: Set<String>
@@ -18,7 +18,7 @@ nonisolated struct TraceRedaction {
     ///   - secrets: The secrets that requests carried.
     init(secretSettings: Set<String>, secrets: [Secret]) {
         self.secretSettings = secretSettings
-        // A shorter value could be part of any text.
+        // Shorter values occur by chance in other text.
         values = secrets.map { $0.withBytes { Array($0) } }.filter { $0.count >= 3 }
             .flatMap { secret in
                 let encoded = ["0123456789ABCDEF", "0123456789abcdef"].map {
@@ -28,7 +28,7 @@ nonisolated struct TraceRedaction {
             }
     }
 
-    /// Returns a secret as in an address or a form, for a service that repeats it there.
+    /// Returns the percent-encoding of a secret, for a service that repeats it in an address or a form.
     ///
     /// Source: RFC 3986 §2.1.
     private static func encoded(_ secret: [UInt8], _ digits: String) -> [UInt8] {
@@ -87,7 +87,7 @@ nonisolated struct TraceRedaction {
         }
     }
 
-    /// A pair of strings may be a header field.
+    /// Returns an array without its secrets. A pair of strings may be a header field.
     private func array(_ elements: [JSONValue]) -> JSONValue {
         if elements.count == 2, case .string(let name) = elements[0], case .string = elements[1],
             Self.isSecretName(name)
@@ -118,16 +118,16 @@ nonisolated struct TraceRedaction {
             || ["key", "auth", "code"].contains(where: name.lowercased().contains)
     }
 
-    /// True if the value of a member or a header field of this name is a secret.
+    /// Returns true if the value of a member or a header field of this name is a secret.
     ///
-    /// The token of a page or of a continuation is not.
+    /// Page tokens and continuation tokens are not secret.
     static func isSecretName(_ name: String) -> Bool {
         let letters = name.lowercased().filter { $0.isLetter }
         let parts = [
             "secret", "password", "passwd", "authorization", "cookie", "apikey", "accesskey",
             "privatekey", "credential",
         ]
-        // The address of an authorization is no secret.
+        // The address of an authorization endpoint is not secret.
         if ["url", "uri", "endpoint"].contains(where: letters.hasSuffix) { return false }
         if parts.contains(where: letters.contains) { return true }
         return letters.hasSuffix("token")

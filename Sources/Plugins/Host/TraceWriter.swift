@@ -5,27 +5,27 @@ internal import System
 
 /// A writer of the events of a plugin to a pipe, one JSON object per line.
 ///
-/// The writer never blocks. If the reader is slow, events are omitted and counted. The writer ends when the reader closes
-/// the pipe.
+/// The writer never blocks. If the reader is slow, events are omitted and counted. The writer ends when the reader
+/// closes the pipe.
 final class TraceWriter {
-    /// The number of waiting bytes from which on events are omitted.
+    /// The number of waiting bytes at which further events are omitted.
     private static let limitBytes = 1 << 20
 
     private let trace: PluginTrace
     private let secretSettings: Set<String>
     private var number: Int?
     private var output: DescriptorSource?
-    /// Becomes ready when there is no reader.
+    /// Becomes ready when the pipe has no reader.
     private var end: DescriptorSource?
     private var waiting: [UInt8] = []
     /// The number of bytes of ``waiting`` that are written.
     private var written = 0
     private var omitted = 0
 
-    /// Starts to write. The trace holds the writer until its end.
+    /// Starts to write. The trace retains the writer until the pipe has no reader.
     ///
     /// - Parameters:
-    ///   - descriptor: The writing end of a pipe. It stays the caller's.
+    ///   - descriptor: The writing end of a pipe. The caller closes it.
     ///   - trace: The events.
     ///   - secretSettings: The settings whose values are not shown.
     /// - Returns: False if the descriptor is not the writing end of a pipe with a reader.
@@ -36,7 +36,7 @@ final class TraceWriter {
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO,
             fcntl(descriptor, F_GETFL) & O_ACCMODE != O_RDONLY
         else { return false }
-        // O_NONBLOCK belongs to the open file description, which is the client's, too.
+        // O_NONBLOCK applies to the open file description, which the client shares. A new one is opened.
         let own = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
         guard own >= 0 else { return false }
         let second = fcntl(own, F_DUPFD_CLOEXEC, 0)
@@ -55,7 +55,7 @@ final class TraceWriter {
         self.trace = trace
         self.secretSettings = secretSettings
         self.output = DescriptorSource(output, .writing) { [weak self] in self?.flush() }
-        // A writing end is never ready to be read from, except for the error that there is no reader.
+        // A writing end becomes readable only for the error that the pipe has no reader.
         self.end = DescriptorSource(end, .reading) { [weak self] in self?.close() }
         self.end?.resume()
     }
@@ -95,7 +95,7 @@ final class TraceWriter {
             if count < 0, errno == EAGAIN { return output.resume() }
             guard count > 0 else { return close() }
             written += count
-            // A slow reader does not cause a move of the rest after each write.
+            // With a slow reader, the rest is not moved after each write.
             if written > waiting.count / 2 {
                 waiting.removeFirst(written)
                 written = 0
