@@ -1,7 +1,7 @@
 /// A syntax error in a JSON document.
 package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
     package let reason: String
-    /// In bytes from the beginning.
+    /// The number of bytes before the error.
     package let offset: Int
 
     package var description: String { "invalid JSON at byte \(offset): \(reason)" }
@@ -11,10 +11,9 @@ extension JSONValue {
     /// The largest number of nested arrays and objects.
     package static let maximumDepth = 32
 
-    /// Reads one value, and nothing but blanks around it.
+    /// Parses one value. Only blanks may precede and follow it.
     ///
-    /// Stricter than RFC 8259 has to be: a key that is there twice is an error, as are more than ``maximumValues``
-    /// values.
+    /// The parser is stricter than RFC 8259 requires: duplicate keys and more than ``maximumValues`` values are errors.
     ///
     /// - Throws: ``JSONSyntaxError``.
     package init(parsing bytes: some Collection<UInt8>) throws(JSONSyntaxError) {
@@ -39,7 +38,7 @@ extension JSONValue {
 private struct Parser {
     let bytes: UnsafeBufferPointer<UInt8>
     var offset = 0
-    /// Room for any string of the document; nil until one needs it.
+    /// A buffer with the capacity for any string of the document; nil until a string needs it.
     private(set) var scratch: UnsafeMutablePointer<UInt8>?
 
     /// The number of members of the last object at each depth, as an estimate for the next one.
@@ -67,7 +66,9 @@ private struct Parser {
         }
     }
 
-    /// Takes a character if it comes next, blanks aside.
+    /// Skips blanks, and then the given character if it follows.
+    ///
+    /// - Returns: True if the character followed.
     private mutating func take(_ character: Unicode.Scalar) -> Bool {
         skipBlanks()
         guard next == UInt8(ascii: character) else { return false }
@@ -140,11 +141,11 @@ private struct Parser {
         return try escapedString(from: start)
     }
 
-    /// A string in which something is escaped, put together in ``scratch``.
+    /// Parses a string with escape sequences. ``scratch`` receives its text.
     private mutating func escapedString(from start: Int) throws(JSONSyntaxError) -> String {
         offset = start
         guard let base = bytes.baseAddress else { throw error("unexpected end") }
-        // No escape is shorter than what it stands for. Whole words are copied, wherever they end.
+        // No escape sequence is shorter than its UTF-8 text. A copy of a whole word may exceed the end of the text.
         let text = scratch ?? .allocate(capacity: bytes.count + JSONStringScanner.width)
         scratch = text
         var length = 0
@@ -162,7 +163,7 @@ private struct Parser {
                 return try self.text(
                     UnsafeBufferPointer(start: text, count: length), isASCII: isASCII)
             case UInt8(ascii: "\\"):
-                // By far the most frequent one: documents are full of it.
+                // The most frequent escape sequence, because strings often contain JSON documents.
                 if next == UInt8(ascii: "\"") {
                     text[length] = UInt8(ascii: "\"")
                     length += 1
@@ -209,7 +210,7 @@ private struct Parser {
     private mutating func unicode() throws(JSONSyntaxError) -> Unicode.Scalar {
         let unit = try codeUnit()
         if let scalar = Unicode.Scalar(unit) { return scalar }
-        // A surrogate: the other half has to follow.
+        // A high surrogate must be followed by a low surrogate.
         guard unit < 0xdc00, next == UInt8(ascii: "\\"), offset + 1 < bytes.count,
             bytes[offset + 1] == UInt8(ascii: "u")
         else { throw error("an unpaired surrogate") }
@@ -264,7 +265,7 @@ private struct Parser {
 
     /// Skips digits.
     ///
-    /// - Returns: How many.
+    /// - Returns: The number of digits.
     private mutating func digits() -> Int {
         let start = offset
         while let byte = next, 0x30...0x39 ~= byte { offset += 1 }

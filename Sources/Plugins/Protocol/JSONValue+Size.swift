@@ -2,18 +2,18 @@ extension JSONValue {
     /// The largest number of values in a document.
     package static let maximumValues = 1 << 16
 
-    /// Rejects a document with too many values or too many levels, before a value is built.
+    /// Rejects a document with too many values or too many levels, before memory is allocated for values.
     ///
     /// The syntax is not checked: the parser does that. An empty array counts as an array with one element.
     ///
     /// - Throws: ``JSONSyntaxError``.
     static func checkSize(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONSyntaxError) {
-        // Each value takes a byte, and the parser limits the levels.
+        // Each value takes at least one byte, and the parser limits the levels.
         guard bytes.count > maximumValues else { return }
         var offset = 0
         var values = 1
         var depth = 0
-        // A bit for each open container, the innermost lowest: 1 for an object.
+        // One bit for each open container, 1 for an object. The lowest bit is the innermost container.
         var objects: UInt64 = 0
         while offset < bytes.count {
             switch bytes[offset] {

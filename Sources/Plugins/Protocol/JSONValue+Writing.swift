@@ -8,7 +8,7 @@ extension JSONValue {
     }
 }
 
-/// Memory that a line grows in.
+/// A growing buffer for one line.
 private struct LineWriter: ~Copyable {
     private var start = UnsafeMutablePointer<UInt8>.allocate(capacity: 1024)
     private var capacity = 1024
@@ -67,7 +67,7 @@ private struct LineWriter: ~Copyable {
         }
     }
 
-    /// Writes what has nothing to be escaped.
+    /// Writes a text that needs no escaping.
     private mutating func writePlain(_ text: String) {
         for byte in text.utf8 { append(byte) }
     }
@@ -82,9 +82,9 @@ private struct LineWriter: ~Copyable {
         }
     }
 
-    /// Copies what stands for itself, and escapes the rest.
+    /// Writes the content of a string, with escape sequences.
     private mutating func copy(_ source: UnsafePointer<UInt8>, _ length: Int) {
-        // Documents have an escape every few bytes.
+        // A string with a JSON document needs an escape sequence every few bytes.
         reserve(length + length / 8)
         var place = 0
         while true {
@@ -132,10 +132,10 @@ private enum JSONEscape {
     }
 }
 
-/// A long string in UTF-8, written without a copy of it in between.
+/// A long UTF-8 string that is written as JSON without an intermediate copy.
 struct LongJSONString {
     private let bytes: UnsafeBufferPointer<UInt8>
-    /// The number of bytes as a string, without the quotation marks.
+    /// The number of bytes of the escaped string, without the quotation marks.
     let escapedCount: Int
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
@@ -149,10 +149,10 @@ struct LongJSONString {
         escapedCount = count
     }
 
-    /// Returns the string between two other texts.
+    /// Returns the escaped string between two other texts.
     func line(after start: [UInt8], before end: [UInt8]) -> [UInt8] {
         let total = start.count + escapedCount + end.count
-        // Whole words are copied, beyond the end of the string.
+        // A copy of a whole word may exceed the end of the string.
         return [UInt8](unsafeUninitializedCapacity: total + JSONStringScanner.width) {
             buffer, count in
             guard let target = buffer.baseAddress, let source = bytes.baseAddress else { return }

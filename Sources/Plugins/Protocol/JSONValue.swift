@@ -47,7 +47,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral,
     package init(booleanLiteral value: Bool) { self = .bool(value) }
     package init(integerLiteral value: Int64) { self = .integer(value) }
 
-    /// Creates an object. Members that are null are left out.
+    /// Creates an object. Members that are null are omitted.
     package init(dictionaryLiteral elements: (String, JSONValue)...) {
         var members: [String: JSONValue] = Dictionary(minimumCapacity: elements.count)
         for (key, value) in elements where value != .null { members[key] = value }

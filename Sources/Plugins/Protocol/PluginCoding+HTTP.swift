@@ -40,7 +40,7 @@ extension HTTPResponse {
         return .object(members)
     }
 
-    /// Returns the response as the answer to a call, as a line.
+    /// Returns the line that answers a call with the response.
     ///
     /// The line takes at most twice the memory of the body.
     package func line(answering id: JSONValue) -> [UInt8] {
@@ -48,7 +48,7 @@ extension HTTPResponse {
         let line = body.withUnsafeBufferPointer { bytes -> [UInt8]? in
             guard (try? UTF8Span(validating: bytes.span)) != nil else { return nil }
             let string = LongJSONString(bytes)
-            // Of control characters, each takes six bytes.
+            // A control character takes six bytes. A body with many of them is shorter in Base64.
             guard string.escapedCount <= 2 * bytes.count else { return nil }
             return self.line(answering: id, "body", string)
         }
@@ -81,7 +81,7 @@ extension HTTPResponse {
 }
 
 extension [String: JSONValue] {
-    /// Text stays text; other bytes are base64.
+    /// Adds a body: UTF-8 as text, other bytes in Base64.
     fileprivate mutating func setBody(_ body: [UInt8]) {
         guard !body.isEmpty else { return }
         if let text = String(validating: body, as: UTF8.self) {
@@ -102,7 +102,7 @@ extension PluginReader {
         return body
     }
 
-    /// Pairs of name and value.
+    /// Returns the header fields of an array of pairs of name and value.
     fileprivate func headers() throws(PluginFault) -> HTTPHeaders {
         var headers = HTTPHeaders()
         for element in try elements("headers", atMost: 200) {

@@ -28,8 +28,8 @@ extension DiscoveredServer {
         return .object(members)
     }
 
-    /// Decodes the description that a plugin returned. The origins that get the token, and the responses that refuse
-    /// it, are not taken from the plugin.
+    /// Decodes the description that a plugin returned. The origins that receive the token, and the responses that
+    /// reject it, are not taken from the plugin.
     package init(_ reader: PluginReader) throws(PluginFault) {
         try reader.expectObject()
         guard let name = try? ServerName(reader.name("name")) else {
@@ -70,7 +70,7 @@ extension DiscoveredServer {
         }
         let redirectField = try reader.name("redirect_field")
         var fields: [String: String] = [:]
-        // Only the daemon decides about the redirect address.
+        // Only the daemon sets the redirect address.
         for key in members.keys where key != redirectField {
             fields[key] = try given.bounded(key) ?? ""
         }

@@ -16,11 +16,11 @@ extension RemotePhoto {
         return .object(members)
     }
 
-    /// The keys of a photo, including those of no ``PhotoField``.
+    /// The keys of a photo: those of the photo fields, and those without a ``PhotoField``.
     package static let keys = Set(PhotoField.described.map(\.key))
         .union(["id", "liked", "images", "note", "entry"])
 
-    /// Decodes a photo. Texts are cleaned. Invalid addresses and addresses of hosts that are not allowed are left out.
+    /// Decodes a photo. Texts are cleaned. Invalid addresses and addresses of hosts that are not allowed are omitted.
     package init(_ reader: PluginReader, _ hosts: AllowedHosts?) throws(PluginFault) {
         try reader.expectObject()
         var photo = Photo(id: PhotoID(try reader.name("id")))
@@ -158,7 +158,7 @@ extension JSONValue {
 }
 
 extension PluginReader {
-    /// Reads a property of a photo. A value that is of the right type and not valid is left out.
+    /// Reads a property of a photo. An invalid value of the right type is omitted.
     fileprivate func read(
         _ field: PhotoField, _ photo: inout Photo, _ hosts: AllowedHosts?
     ) throws(PluginFault) {
@@ -228,7 +228,7 @@ extension PluginReader {
         return text
     }
 
-    /// Returns the address of a web page. nil for an invalid address, and for a loopback address that is not in
+    /// Returns the address of a web page; nil for an invalid address, and for a loopback address that is not in
     /// `hosts`.
     func link(_ key: String, _ hosts: AllowedHosts?) throws(PluginFault) -> String? {
         guard let address = try text(key).flatMap({ WebAddress($0) }),

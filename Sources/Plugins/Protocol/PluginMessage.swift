@@ -2,7 +2,7 @@
 ///
 /// Source: JSON-RPC 2.0; `imagefeed-providers(7)`. Batches are not supported.
 package enum PluginMessage: Equatable, Sendable {
-    /// A request with a reply. The id is an integer or a string.
+    /// A request with a reply. The ID is an integer or a string.
     case call(id: JSONValue, method: String, parameters: JSONValue)
     /// A message without a reply.
     case notification(method: String, parameters: JSONValue)
@@ -12,7 +12,7 @@ package enum PluginMessage: Equatable, Sendable {
     /// The version of the protocol.
     package static let version = 1
 
-    /// The maximum length of the id of a call, which is sent back with the reply.
+    /// The maximum length of the ID of a call, which the reply repeats.
     private static let maximumIDBytes = 256
 
     /// Parses a line.
@@ -91,7 +91,7 @@ package enum PluginMethod: String, CaseIterable, Sendable {
 package enum DaemonMethod: String, CaseIterable, Sendable {
     /// A call: an HTTP request.
     case http
-    /// The other methods are notifications.
+    /// A notification, as are the methods below.
     case log
     case status
     case rateLimit

@@ -6,7 +6,7 @@ package struct PluginFault: Error, Hashable, CustomStringConvertible {
 
     /// Creates an error.
     ///
-    /// - Parameter description: May contain text of the other process. It is cleaned and shortened.
+    /// - Parameter description: The description, which may quote the other process. It is cleaned and shortened.
     package init(_ description: String) {
         self.description = ServiceText.message(description) ?? ""
     }

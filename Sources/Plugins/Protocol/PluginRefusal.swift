@@ -141,7 +141,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         case .refused: ProviderError.refused(sentence)
         case .unreachable:
             HTTPError.unreachable(text.hasSuffix(".") ? String(text.dropLast()) : text)
-        // The reasons of this process are no sentences.
+        // The reasons of ``HTTPError/failed(_:)`` are not sentences; other texts are.
         case .invalidResponse where text.isEmpty || text.hasSuffix("."):
             ProviderError.failed(sentence)
         case .invalidResponse: HTTPError.failed(text)

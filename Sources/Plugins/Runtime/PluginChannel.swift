@@ -7,7 +7,7 @@ internal import System
 @MainActor
 final class PluginChannel {
     private var source: DescriptorSource?
-    /// The buffer for reads. It is reused, because the kernel would have to provide new pages.
+    /// The buffer for reads. It is reused, so that the kernel need not provide new pages for each read.
     private let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
     private var lines = LineBuffer()
     private var waiting: [Int64: CheckedContinuation<JSONValue, any Error>] = [:]
