@@ -11,9 +11,9 @@ final class AccountTest {
 
     /// The largest number of sources of which pages are requested.
     private static let maximumSources = 10
-    /// The largest number of pages of the default source, and of another one.
+    /// The largest number of pages of the default source, and of each other source.
     private static let maximumPages = (first: 20, other: 3)
-    /// An ID, and a place, that no service has.
+    /// An ID and a page token that exist at no service.
     private static let unknown = "imagefeed-provider-test-unknown"
 
     init(_ test: ProviderTest, _ account: PluginTrial.Account) {
@@ -39,7 +39,7 @@ final class AccountTest {
         skipChanges()
     }
 
-    /// True if further calls would only take the time of the user.
+    /// True if two calls timed out: further calls would probably time out, too.
     private var isHanging: Bool { test.log.failures.count { $0.kind == .timeout } >= 2 }
 
     // MARK: Account
@@ -52,7 +52,7 @@ final class AccountTest {
             do throws(PluginFault) {
                 let found = try AccountIdentity(PluginReader(value, "identify"))
                 check.note = found.username
-                // An ID that is not valid counts as not known.
+                // The decoder replaces an invalid ID by nil.
                 if case .string? = value["user_id"], found.userID == nil {
                     check.fail("identify.user_id must have 1 to 256 visible ASCII characters.")
                 }
@@ -102,6 +102,8 @@ final class AccountTest {
 
     private func checkReview() async { Report.show(review.check) }
 
+    /// Checks the call `sources`.
+    ///
     /// - Returns: The sources, the default one first.
     private func checkSources() async -> [SourceID] {
         var check = Check("sources", .calls)
@@ -288,7 +290,7 @@ final class AccountTest {
         expect(
             await test.call(.photo, ["photo": .string(Self.unknown)], account), "a photo", &photo)
         Report.show(photo)
-        // Any words can be searched for.
+        // Every search is valid, so that no search is an unknown source.
         if let prefix = test.tried.sourcePrefixes.first(where: { $0 != "search:" }) {
             var source = Check("Unknown source", .errors)
             expect(await page(SourceID(prefix + Self.unknown), nil), "a page", &source)
@@ -344,7 +346,7 @@ final class AccountTest {
         Report.show(check)
     }
 
-    /// Checks that IDs and places are valid in another process: a plugin is ended when it is idle.
+    /// Checks that IDs and page tokens are valid in another process, because the daemon ends idle plugins.
     private func checkRestart() async {
         var check = Check("Restart", .testing)
         let second = test.makeSecondTrial()

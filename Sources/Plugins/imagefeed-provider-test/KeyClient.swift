@@ -3,7 +3,7 @@ internal import ProviderKit
 /// An HTTP client that adds a key to the requests for the origins that receive it, as the daemon does for an account.
 nonisolated struct KeyClient: HTTPClient {
     let base: any HTTPClient
-    /// nil if the account has none.
+    /// The key; nil if the account has none.
     let key: Secret?
     private let field: String
     private let origins: Set<String>

@@ -10,7 +10,7 @@ struct Options {
     /// The settings that replace those of the configuration.
     private(set) var settings: [String: String] = [:]
     private(set) var userAgent = "ImageFeed"
-    /// The time in which a call has to be answered; nil for that of the daemon.
+    /// The time limit of a call; nil for the limit of the daemon.
     private(set) var timeLimit: Duration?
     /// The only sandbox to use; nil for the strictest one that is available.
     private(set) var sandbox: SandboxKind?
@@ -23,7 +23,9 @@ struct Options {
 
         """
 
-    /// - Returns: nil if the arguments are wrong.
+    /// Parses the arguments.
+    ///
+    /// - Returns: The options; nil if the arguments are not valid.
     init?(_ arguments: ArraySlice<String>) {
         var rest = arguments
         while let word = rest.popFirst() {
@@ -55,7 +57,7 @@ struct Options {
             }
         }
         guard !manifest.isEmpty else { return nil }
-        // The folder of the manifest is a part of its path.
+        // The reader of manifests requires a path with a folder.
         if !manifest.contains("/") { manifest = "./\(manifest)" }
     }
 
@@ -64,7 +66,7 @@ struct Options {
 
     /// Reads the key.
     ///
-    /// - Returns: nil if there is none, or if it has blanks or is empty.
+    /// - Returns: The key; nil if it is missing, empty or contains anything except visible ASCII characters.
     func readKey() -> Secret? {
         guard let keyDescriptor else { return nil }
         var bytes: [UInt8] = []
@@ -86,6 +88,6 @@ struct Options {
         return isPlain ? secret : nil
     }
 
-    /// The largest size of a key, which is that of the daemon.
+    /// The largest size of a key, the same as in the daemon.
     private static let maximumKeyBytes = 64 << 10
 }

@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// The pages of a source, each at the place that the page before named.
+/// A walk through the pages of a source.
 struct PageWalk {
     let source: SourceID
     private(set) var pages: [RemotePage] = []
@@ -9,13 +9,13 @@ struct PageWalk {
 
     init(_ source: SourceID) { self.source = source }
 
-    /// The place of the next page; nil for the first one.
+    /// The page token of the next page; nil for the first page.
     var place: String? { pages.last?.next }
 
     /// True if there is another page.
     var hasNext: Bool { pages.last.map { $0.next != nil } ?? true }
 
-    /// Adds the next page, and checks that neither a photo nor a place is repeated.
+    /// Adds the next page, and checks that neither a photo nor a page token is repeated.
     mutating func add(_ page: RemotePage, _ check: inout Check) {
         for photo in page.photos where !photos.insert([photo.photo.id.text, photo.entry]).inserted {
             check.fail("The photo “\(photo.photo.id.text.prefix(60))” is on two pages.")

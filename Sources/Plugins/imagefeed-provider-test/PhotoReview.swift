@@ -1,7 +1,7 @@
 internal import PluginProtocol
 internal import ProviderKit
 
-/// A comparison of the photos that a plugin sends with those that the daemon makes of them.
+/// A comparison of the photos that a plugin sends with the photos that the daemon decodes.
 struct PhotoReview {
     /// The number of photos of each finding, and the ID of the first one.
     private var findings: [String: Finding] = [:]
@@ -15,7 +15,7 @@ struct PhotoReview {
         let isFailure: Bool
     }
 
-    /// The texts that are cleaned and never left out.
+    /// The keys of texts that are cleaned and never omitted.
     private static let texts = PhotoField.described.filter { field in
         switch field.value {
         case .text(.line, _, _), .text(.paragraphs, _, _): true
@@ -23,7 +23,7 @@ struct PhotoReview {
         }
     }.map(\.key)
 
-    /// The members that are left out if their values are not valid, besides texts.
+    /// The keys of members other than texts that are omitted if their values are not valid.
     private static let numbers = PhotoField.described.filter { field in
         switch field.value {
         case .number, .point: true

@@ -2,7 +2,7 @@ internal import PluginProtocol
 internal import Plugins
 internal import ProviderKit
 
-/// The events of a plugin, as far as checks concern them.
+/// The events of a plugin that the checks use.
 final class PluginLog {
     /// A failure that ended the plugin.
     struct Failure {
@@ -13,7 +13,7 @@ final class PluginLog {
     private(set) var failures: [Failure] = []
     private(set) var errorLines: [String] = []
     private(set) var deniedCalls: [String] = []
-    /// Requests that the daemon refuses, and calls that it does not know, each once.
+    /// The requests that the daemon refused, and the calls of unknown methods, each once.
     private(set) var refusals: [String] = []
     private(set) var unknownNotifications: Set<String> = []
     /// The reason why the last request that failed got no usable response; nil if none failed.
@@ -21,7 +21,7 @@ final class PluginLog {
     private(set) var requestCount = 0
     private(set) var messageCount = 0
     private(set) var longestMessage = 0
-    /// The number of processes that have not ended. One that was killed may still be there when the next one starts.
+    /// The number of processes that have not ended. A killed process may still exist when the next one starts.
     private var processCount = 0
     private var requests: [JSONValue: String] = [:]
     private var endWaiter: CheckedContinuation<Void, Never>?
@@ -35,11 +35,11 @@ final class PluginLog {
         case .sent(let line): recordSent(line)
         case .errorLine(let text):
             errorLines.append(text)
-            // The first lines and the last ones remain.
+            // The first and the last lines are kept.
             if errorLines.count > 100 { errorLines.remove(at: 50) }
         case .deniedSystemCall(let name):
             if !deniedCalls.contains(name) { deniedCalls.append(name) }
-        // The call fails, too.
+        // The failure of the call is reported separately.
         case .invalidResult: break
         case .failed(let kind, _, let reason): failures.append(Failure(kind: kind, reason: reason))
         case .ended:
@@ -97,7 +97,7 @@ final class PluginLog {
         if refusals.count < 20, !refusals.contains(text) { refusals.append(text) }
     }
 
-    /// Forgets failed requests, before another call.
+    /// Resets ``serviceProblem`` before another call.
     func forgetServiceProblem() { serviceProblem = nil }
 
     /// Waits for the end of all processes.
@@ -108,7 +108,7 @@ final class PluginLog {
 }
 
 extension PluginLog.Failure {
-    /// The section that has the rule.
+    /// The section that describes the rule.
     var section: Section {
         switch kind {
         case .message, .exit: .protocolRules

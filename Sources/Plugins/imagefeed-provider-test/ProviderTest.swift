@@ -6,19 +6,19 @@ internal import PluginProtocol
 internal import Plugins
 internal import ProviderKit
 
-/// The test of one plugin: its manifest, its program, and the answers for an account.
+/// The test of one plugin: of its manifest, its program, and its calls for an account.
 final class ProviderTest {
     let options: Options
     let tried: PluginTrial.TriedManifest
     let settings: ProviderSettings
     let limits: PluginLimits
     let log = PluginLog()
-    /// The events of the second process, for rules about restarts.
+    /// The events of the second trial.
     let secondLog = PluginLog()
     let trial: PluginTrial
     private let confinements: [SandboxKind]
     private let web: any HTTPClient
-    /// The status of a test that was inconclusive for a reason that is not the plugin's.
+    /// The exit status if no check failed. Not 0 if the test was inconclusive for a reason outside of the plugin.
     private var otherStatus: Int32 = 0
     private var slowest: (method: PluginMethod, time: Duration)?
 
@@ -33,7 +33,7 @@ final class ProviderTest {
             paths: UserFolders(environment: environment()).configurationFiles)
         var settings = ProviderSettings(
             configuration.group("Provider \(id)").merging(options.settings) { $1 })
-        // What the daemon alone has to know.
+        // Only the daemon uses the client ID.
         settings["ClientId"] = nil
         let (manifest, problems) = PluginTrial.read(path, settings)
         var check = Check("Manifest", .manifest)
@@ -116,6 +116,8 @@ final class ProviderTest {
 
     // MARK: Start
 
+    /// Checks the start of the plugin.
+    ///
     /// - Returns: False if the plugin does not run.
     private func checkStart() async -> Bool {
         var check = Check("initialize", .calls)
@@ -132,12 +134,14 @@ final class ProviderTest {
             }
             for line in log.errorLines.suffix(5) { check.fail("Standard error: \(line)") }
         }
-        // A level that fails to start any program is replaced by the next one.
+        // The sandbox is checked after the start, because one that does not work is replaced during the start.
         guard checkSandbox() else { return false }
         Report.show(check)
         return check.result == .passed
     }
 
+    /// Checks the sandbox of the plugin.
+    ///
     /// - Returns: False if there is no sandbox.
     private func checkSandbox() -> Bool {
         var check = Check("Sandbox", .confinement)
@@ -160,8 +164,8 @@ final class ProviderTest {
 
     /// Makes the account that the options describe.
     ///
-    /// - Returns: nil if they describe none.
-    /// - Throws: ``ProviderError`` if the options do not fit.
+    /// - Returns: The account; nil if the options describe none.
+    /// - Throws: ``ProviderError`` if the options do not match the login of the plugin.
     func makeAccount(_ trial: PluginTrial) throws -> PluginTrial.Account? {
         let takesKey = tried.login != .open
         guard takesKey || !options.hasKey else {
@@ -230,7 +234,7 @@ final class ProviderTest {
     enum Outcome {
         case value(JSONValue)
         case refused(ProviderError)
-        /// A request failed, as the text says, and the plugin refused the call.
+        /// An HTTP request failed for the given reason, and the plugin refused the call.
         case unavailable(String)
         /// The service could not be used.
         case service(any Error)
@@ -238,7 +242,7 @@ final class ProviderTest {
         case failed(PluginLog.Failure)
     }
 
-    /// Calls the plugin.
+    /// Calls a method of the plugin.
     func call(
         _ method: PluginMethod, _ parameters: [String: JSONValue], _ account: PluginTrial.Account,
         of trial: PluginTrial? = nil
@@ -267,7 +271,7 @@ final class ProviderTest {
         }
     }
 
-    /// Adds the error of a call that should have succeeded.
+    /// Adds the error of a call that was expected to succeed to a check.
     func explain(_ outcome: Outcome, _ check: inout Check) {
         switch outcome {
         case .value: break
@@ -305,7 +309,7 @@ final class ProviderTest {
 
     // MARK: Behaviour
 
-    /// Shows the rules that hold for all calls together.
+    /// Reports the checks that concern all calls together.
     private func showBehaviour() {
         var requests = Check("Requests on the web", .requests)
         requests.note = log.requestCount.counted("request")
@@ -353,7 +357,7 @@ final class ProviderTest {
         Report.show(errors)
     }
 
-    /// Checks that the plugin ends with its standard input.
+    /// Checks that the plugin ends when its standard input is closed.
     private func checkEnd() async {
         var check = Check("End", .limits)
         do {
@@ -374,7 +378,7 @@ final class ProviderTest {
         Report.show(check)
     }
 
-    /// Makes another process of the plugin, for rules about restarts.
+    /// Creates a second trial of the plugin, for rules about restarts.
     func makeSecondTrial() -> PluginTrial {
         PluginTrial(tried, settings, limits, confinements: confinements) { [secondLog] in
             secondLog.record($0)

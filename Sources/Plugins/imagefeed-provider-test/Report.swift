@@ -3,7 +3,7 @@ internal import PluginProtocol
 internal import ProviderKit
 internal import System
 
-/// One rule that was checked.
+/// The check of one rule.
 struct Check {
     /// The result of a check.
     enum Result: String {
@@ -15,11 +15,11 @@ struct Check {
     }
 
     let name: String
-    /// The section of imagefeed-providers(7) that has the rule.
+    /// The section of imagefeed-providers(7) that describes the rule.
     let section: Section
     private(set) var result = Result.passed
     private(set) var findings: [String] = []
-    /// A fact for the author, whatever the result.
+    /// Information for the author of the plugin, independent of the result.
     var note = ""
 
     init(_ name: String, _ section: Section) {
@@ -27,7 +27,7 @@ struct Check {
         self.section = section
     }
 
-    /// A check that was not made.
+    /// Creates a check that was skipped.
     init(skipping name: String, _ section: Section, _ reason: String) {
         self.init(name, section)
         skip(reason)

@@ -2,10 +2,10 @@ internal import Dispatch
 internal import Glibc
 internal import System
 
-// The program that tests a plugin for `imagefeedctl provider test`. It prints one JSON object per line: the plugin, each
-// check, and the result.
+// The program that tests a plugin for `imagefeedctl provider test`. It prints one JSON object per line: the plugin,
+// each check, and the result.
 
-// The HTTP client requires it.
+// The HTTP client requires that SIGPIPE is ignored.
 signal(SIGPIPE, SIG_IGN)
 MainLoop.use()
 umask(0o077)
@@ -16,7 +16,7 @@ guard let options = Options(CommandLine.arguments.dropFirst()) else {
     exit(EX_USAGE)
 }
 
-// Ends with its reader.
+// The program ends when the reader closes the pipe.
 let reader = Report.watchReader { exit(EXIT_FAILURE) }
 Task { exit(await ProviderTest.run(options)) }
 MainLoop.run()
