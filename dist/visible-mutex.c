@@ -1,9 +1,9 @@
 // Makes the lock of Swift's Synchronization module visible to ThreadSanitizer: see `dist/sanitize`.
 //
-// A free Mutex is locked and unlocked by atomic operations that the compiler inlines into the instrumented code. A
-// contended Mutex is handed over by the kernel in two functions of libswiftSynchronization, which is not instrumented,
-// so that ThreadSanitizer reports races for data that the lock protects. The functions below wrap these two and report
-// the synchronization.
+// Without contention, a Mutex is locked and unlocked by atomic operations that the compiler inlines into the
+// instrumented code. With contention, two functions of libswiftSynchronization lock and unlock it by system calls. This
+// library is not instrumented, so that ThreadSanitizer reports races for data that the lock protects. The functions
+// below wrap these two functions and report the synchronization.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>

@@ -1,11 +1,15 @@
-// Starts a plugin under a filter of system calls, and lets the daemon know of what the filter refuses.
+// Starts a plugin under a system call filter, and sends the listener for the reported calls to the daemon.
 //
 //   imagefeed-plugin-launcher FILTER SOCKET TASKS PROGRAM [ARGUMENT...]
 //
-// FILTER is a descriptor with the instructions of the filter, SOCKET one that takes the descriptor by which the
-// kernel tells what is refused. TASKS is how many threads there may be of this user in this namespace, 0 for as many
-// as the user may have. Only the process itself can have its filter made known, and not what confines it:
-// so this is in C, and as small as can be: it runs before each plugin. Source: seccomp_unotify(2).
+// FILTER is a descriptor from which the instructions of the filter are read. SOCKET is a descriptor of a Unix socket
+// to which the listener is sent: the descriptor on which the kernel reports system calls. TASKS limits the number of
+// threads of this user in this user namespace; 0 leaves the limit unchanged.
+//
+// Only the process that installs a filter receives its listener, and bwrap installs filters without a listener. The
+// program is small and in C, because it runs before each plugin.
+//
+// Source: seccomp_unotify(2).
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/filter.h>
@@ -40,8 +44,8 @@ static int send_descriptor(int socket, int descriptor) {
     return sendmsg(socket, &message, MSG_NOSIGNAL) < 0 ? -1 : 0;
 }
 
-// Decides at once about the calls that would be reported: they fail, except for those that the daemon would be
-// consulted about, which are marked with 1.
+// Replaces the reports of a filter by fixed results if the daemon has no listener. Reported calls fail with EPERM.
+// Calls that wait for a decision of the daemon, marked with 1, are allowed.
 static void silence(struct sock_fprog *program) {
     for (unsigned short index = 0; index < program->len; index++) {
         struct sock_filter *instruction = program->filter + index;
@@ -65,7 +69,7 @@ int main(int count, char **arguments) {
     if (tasks.rlim_cur > 0 && setrlimit(RLIMIT_NPROC, &tasks) != 0) return failed("Limiting threads");
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failed("Setting no_new_privs");
     int listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
-    // Something else is told of our system calls already, or the user has too many descriptors under way.
+    // The process has a listener of another program already, or too many descriptors of the user are in transit.
     if (listener < 0 || send_descriptor(socket, listener) != 0) {
         silence(&program);
         if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) return failed("Filtering system calls");
