@@ -24,8 +24,8 @@ nonisolated enum AddressScope: Hashable {
     /// - Parameters:
     ///   - address: The address.
     ///   - scheme: The scheme of the request. `http` is permitted on loopback, and to an origin that the user named.
-    ///   - isResolved: True if the address is that of a name, not a part of the request. A tunnel may then stand
-    ///     for the name with an address of its own.
+    ///   - isResolved: True if the address was resolved from a host name, false if the request contains it. A resolved
+    ///     address may be the placeholder of a tunnel.
     /// - Returns: True if the connection is permitted.
     func permits(_ address: IPAddress, _ scheme: WebAddress.Scheme, isResolved: Bool) -> Bool {
         if scheme == .http && !address.isLoopback && self != .named { return false }

@@ -1,6 +1,6 @@
-/// Starts the transfers of a client when a connection is available for them.
+/// A scheduler that starts the transfers of a client when a connection is available for them.
 final class Admission {
-    /// The place of one transfer in the queue.
+    /// The position of a transfer in the queue.
     struct Ticket: Hashable {
         fileprivate let number: Int
     }
@@ -18,7 +18,7 @@ final class Admission {
         return Ticket(number: lastNumber)
     }
 
-    /// Queues a transfer. Not to be called from a callback of libcurl.
+    /// Queues a transfer. Must not be called in a callback of libcurl.
     ///
     /// - Parameters:
     ///   - ticket: A ticket that was not used before.
@@ -36,14 +36,14 @@ final class Admission {
         begin(queue.add(ticket, kind, to: host, for: plugin))
     }
 
-    /// Removes a transfer that ended, and starts those that waited for it. Not to be called from a callback of
-    /// libcurl.
+    /// Removes a transfer that ended, and starts the transfers that waited for its connection. Must not be called in a
+    /// callback of libcurl.
     func leave(_ ticket: Ticket) {
         starts[ticket] = nil
         begin(queue.remove(ticket))
     }
 
-    /// Starts no transfer any more.
+    /// Discards the queued transfers. Later calls of `enter` have no effect.
     func close() {
         isClosed = true
         queue.removeWaiting()

@@ -2,7 +2,7 @@ internal import CCurl
 internal import ProviderKit
 internal import System
 
-/// Connections, and the transfers on them, driven by the event loop.
+/// A pool of connections with their transfers, driven by the event loop.
 ///
 /// Source: libcurl-multi(3), "multi_socket".
 final class ConnectionPool {
@@ -10,7 +10,7 @@ final class ConnectionPool {
     private let multi: UnsafeMutableRawPointer
     private var watches: [Int32: SocketWatch] = [:]
     private var timer: MainLoopTimer?
-    /// The transfers that run, with what to do at their end.
+    /// The running transfers, with the functions to call when they end.
     private var ends: [UnsafeMutableRawPointer: (CURLcode) -> Void] = [:]
     private var isClosed = false
     /// Called when the last transfer of a retired pool has ended; nil if the pool is in use.
@@ -40,8 +40,8 @@ final class ConnectionPool {
             library.table, multi, CURLMOPT_MAXCONNECTS, limits.connections)
     }
 
-    /// Ends the transfers without a call of their ends, and closes the connections. Must be the last call, and not
-    /// be made from a callback of libcurl.
+    /// Ends the transfers without calling their `end` functions, and closes the connections. Must be the last call, and
+    /// must not be made in a callback of libcurl.
     func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -57,8 +57,8 @@ final class ConnectionPool {
     /// Begins a transfer.
     ///
     /// - Parameters:
-    ///   - easy: Has to live until `end` was called or ``remove(_:)``.
-    ///   - end: Called when the transfer has ended and `easy` is free again; not within this call.
+    ///   - easy: The handle. Must exist until `end` or ``remove(_:)`` was called.
+    ///   - end: Called after the transfer has ended and `easy` can be used again; not within this call.
     /// - Throws: ``HTTPError/failed(_:)``.
     func add(_ easy: EasyHandle, end: @escaping (CURLcode) -> Void) throws(HTTPError) {
         let code = library.functions.multi_add_handle(multi, easy.pointer)
@@ -69,7 +69,7 @@ final class ConnectionPool {
         ends[easy.pointer] = end
     }
 
-    /// Breaks a transfer off, if it runs. Not to be called from a callback of libcurl.
+    /// Aborts a transfer if it is running. Must not be called in a callback of libcurl.
     func remove(_ easy: EasyHandle) {
         guard ends.removeValue(forKey: easy.pointer) != nil else { return }
         _ = library.functions.multi_remove_handle(multi, easy.pointer)
@@ -97,7 +97,7 @@ final class ConnectionPool {
         }
     }
 
-    // MARK: What libcurl waits for
+    // MARK: Events
 
     private func watch(_ socket: Int32, _ events: Int32) -> Int32 {
         guard events != CURL_POLL_REMOVE else {
@@ -128,9 +128,9 @@ final class ConnectionPool {
         return 0
     }
 
-    /// Lets libcurl do what it waited for, then ends what has ended.
+    /// Passes an event to libcurl, then ends the transfers that have finished.
     private func act(_ socket: Int32, _ events: Int32) {
-        // An end may drop the last reference.
+        // The `end` function of a transfer may release the last reference to the pool.
         withExtendedLifetime(self) {
             var running: Int32 = 0
             _ = library.functions.multi_socket_action(multi, socket, events, &running)
@@ -143,7 +143,7 @@ final class ConnectionPool {
         while let message = library.functions.multi_info_read(multi, &left) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle
             else { continue }
-            // The message is gone with the handle.
+            // `message` is invalid after the handle is removed.
             let code = message.pointee.data.result
             _ = library.functions.multi_remove_handle(multi, easy)
             ends.removeValue(forKey: easy)?(code)
@@ -151,7 +151,7 @@ final class ConnectionPool {
         closeIfDrained()
     }
 
-    /// Enters the main actor from a callback of libcurl, which calls back on the thread that called it.
+    /// Enters the main actor from a callback of libcurl, which is called on the thread that called libcurl.
     nonisolated private static func with(
         _ context: UnsafeMutableRawPointer?, _ body: @MainActor (ConnectionPool) -> Int32
     ) -> Int32 {

@@ -2,18 +2,19 @@ internal import Dispatch
 package import ProviderKit
 internal import System
 
-/// Asks servers by libcurl.
+/// An HTTP client that uses libcurl.
 ///
-/// `https` alone, and `http` on loopback; HTTP/2 where it is spoken; proxies as the environment has them; no
-/// cookies, no `.netrc`, nothing kept on the disk. libcurl is loaded by the first request. Connections are
-/// kept for the next one, at most eight to a host, and closed a minute after the last; then nothing wakes the
+/// Supports `https`, and `http` on loopback only; HTTP/2 if the server supports it; and the proxies of the environment.
+/// Does not use cookies or `.netrc`, and stores nothing on the disk. The first request loads libcurl. Idle connections
+/// are reused, at most eight per host, and are closed a minute after the last transfer; then the client never wakes the
 /// process.
 ///
-/// No request uses a connection from before a timeout on a connection, a suspend, or a call of
-/// ``replaceConnections()``: such a connection may be dead without a notice. The transfers on older connections end
-/// there if their server is alive. Otherwise they continue on a new connection if that has no side effect.
+/// A request never uses a connection that was opened before a timeout on a connection, a suspend, or a call of
+/// ``replaceConnections()``: the network may have dropped such a connection silently. Transfers in progress on older
+/// connections end there if their server responds. Otherwise they continue on a new connection if that has no side
+/// effect.
 ///
-/// The program has to ignore SIGPIPE.
+/// The process must ignore SIGPIPE.
 @MainActor
 package final class CurlClient: nonisolated HTTPClient {
     private let userAgent: String
@@ -33,8 +34,8 @@ package final class CurlClient: nonisolated HTTPClient {
 
     /// - Parameters:
     ///   - userAgent: The user agent, `ImageFeed/1.0 (+https://imagefeed.org)`.
-    ///   - proxies: The way out.
-    ///   - onRest: Called when the connections have been closed, a minute after the last transfer.
+    ///   - proxies: The proxy settings.
+    ///   - onRest: Called after the connections have been closed, a minute after the last transfer.
     package convenience init(
         userAgent: String, proxies: ProxySettings = .ofProcess, onRest: @escaping () -> Void
     ) {
@@ -72,7 +73,7 @@ package final class CurlClient: nonisolated HTTPClient {
         }
     }
 
-    /// Ends what runs, with ``HTTPError/failed(_:)``, as does whatever is asked from now on.
+    /// Ends all transfers, and fails all later requests, with ``HTTPError/failed(_:)``.
     package func close() {
         isClosed = true
         admission.close()
@@ -84,8 +85,8 @@ package final class CurlClient: nonisolated HTTPClient {
 
     /// Sends new requests on new connections, after a change of the network.
     ///
-    /// Transfers in progress continue on their connections if data arrives there soon. Otherwise they are repeated
-    /// or continued on a new connection, except those that may have had an effect at the server.
+    /// Transfers in progress continue on their connections if data arrives within a short time limit. Otherwise they
+    /// are repeated or continued on a new connection, except those that may have had an effect at the server.
     package func replaceConnections() {
         for reach in Array(pools.keys) { retirePool(reach) }
         // A transfer may end within the call.
@@ -163,7 +164,7 @@ package final class CurlClient: nonisolated HTTPClient {
         idleTimer = MainLoopTimer(after: limits.idling) { [unowned self] in rest() }
     }
 
-    /// Gives back all that waits for the next request.
+    /// Closes the idle connections and releases their memory.
     private func rest() {
         idleTimer?.cancel()
         idleTimer = nil
@@ -175,7 +176,7 @@ package final class CurlClient: nonisolated HTTPClient {
     }
 }
 
-/// Ends a transfer when its task is cancelled, which may be before it begins.
+/// An object that ends a transfer when its task is cancelled, possibly before the transfer exists.
 private final class Canceller {
     weak var transfer: Transfer?
 

@@ -1,20 +1,20 @@
 internal import CCurl
 internal import ProviderKit
 
-/// libcurl, loaded when it is first needed, for the rest of the program's life.
+/// The libcurl library, loaded at the first use and never unloaded.
 final class CurlLibrary {
-    /// Its functions, as the C shims take them.
+    /// The functions of the library, as a parameter of the C shims.
     let table: UnsafePointer<shim_curl>
 
     private static var loaded: CurlLibrary?
 
-    /// 7.80: the first with the hook before a request is sent.
+    /// 7.80, the first version with `CURLOPT_PREREQFUNCTION`.
     private static let oldestVersion: UInt32 = 0x075000
 
-    /// Loads it, unless that was done. After a failure the next call tries again.
+    /// Loads the library if it is not loaded. After a failure the next call tries again.
     ///
-    /// - Parameter name: What the dynamic loader looks for.
-    /// - Returns: The one library of the process.
+    /// - Parameter name: The file name for the dynamic loader.
+    /// - Returns: The shared instance of the process.
     /// - Throws: ``HTTPError/failed(_:)``.
     static func load(_ name: String = "libcurl.so.4") throws(HTTPError) -> CurlLibrary {
         if let loaded { return loaded }
@@ -26,7 +26,7 @@ final class CurlLibrary {
     init(_ name: String) throws(HTTPError) {
         let table = UnsafeMutablePointer<shim_curl>.allocate(capacity: 1)
         table.initialize(to: shim_curl())
-        // For the rest of the program's life, like the library.
+        // Never freed, because the library is never unloaded.
         self.table = UnsafePointer(table)
         if let reason = shim_curl_load(table, name) {
             table.deallocate()
@@ -41,7 +41,7 @@ final class CurlLibrary {
         else { throw .failed("libcurl is older than 7.80") }
     }
 
-    /// Its functions.
+    /// The functions of the library.
     var functions: shim_curl { table.pointee }
 
     func describe(_ code: CURLcode) -> String {

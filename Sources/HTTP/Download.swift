@@ -2,7 +2,7 @@ internal import Dispatch
 internal import ProviderKit
 internal import System
 
-/// A body that is written to a file, and the reports of its progress.
+/// A response body that is written to a file, with its progress reports.
 final class Download {
     private let report: @Sendable (HTTPProgress) -> Void
     private let onAdvance: () -> Void
@@ -10,16 +10,16 @@ final class Download {
     private var total: Int?
     private var written = 0
     private var lastReport: (progress: HTTPProgress, time: SuspendingClock.Instant)?
-    /// Reports what arrived shortly after the last report; nil if all was reported.
+    /// The timer of a delayed report; nil if all progress was reported.
     private var timer: MainLoopTimer?
 
     private static let pauseBetweenReports = Duration.milliseconds(100)
 
     /// - Parameters:
-    ///   - file: Open for writing. Not touched any more once ``isIdle``.
-    ///   - queue: Where it is written.
+    ///   - file: A descriptor open for writing. Not used after ``isIdle`` becomes true.
+    ///   - queue: The queue on which the file is written.
     ///   - progress: See `HTTPClient.download`.
-    ///   - onAdvance: Called when something was written, or could not be.
+    ///   - onAdvance: Called after each write, successful or not.
     init(
         _ file: Int32, on queue: DispatchQueue,
         progress: @escaping @Sendable (HTTPProgress) -> Void, onAdvance: @escaping () -> Void
@@ -35,7 +35,7 @@ final class Download {
     /// `errno`.
     var failure: Int32? { writer?.failure }
 
-    /// Reports the length of the body, which is about to arrive.
+    /// Reports the length of the body before its first byte.
     func begin(total: Int?) {
         self.total = total
         reportSoon()
@@ -48,7 +48,7 @@ final class Download {
         writer?.stop()
     }
 
-    /// Reports that all of the body is in the file.
+    /// Reports that the whole body is in the file.
     func reportEnd(total: Int?) {
         self.total = total
         reportNow()
@@ -60,7 +60,7 @@ final class Download {
         onAdvance()
     }
 
-    /// Reports the progress: at once, or after the pause that follows a report.
+    /// Reports the progress immediately, or after the minimum pause between two reports.
     private func reportSoon() {
         guard timer == nil else { return }
         guard let lastReport else { return reportNow() }

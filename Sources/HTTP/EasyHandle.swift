@@ -2,7 +2,7 @@ internal import CCurl
 internal import Glibc
 internal import ProviderKit
 
-/// One request, as libcurl is told of it. Owns the handle and all that it points to.
+/// The libcurl handle of a request, with the memory that it refers to.
 final class EasyHandle {
     let pointer: UnsafeMutableRawPointer
     private let library: CurlLibrary
@@ -39,7 +39,7 @@ final class EasyHandle {
 
     isolated deinit {
         library.functions.easy_cleanup(pointer)
-        // A form may hold a secret, and a field the token.
+        // A form body may contain a secret, and a header field may contain the token.
         var field = fields
         while let current = field?.pointee {
             explicit_bzero(current.data, strlen(current.data))
@@ -52,7 +52,7 @@ final class EasyHandle {
         errorBuffer.deallocate()
     }
 
-    // MARK: What is asked
+    // MARK: Request options
 
     private func restrict(_ proxy: ProxyAddress?, _ limits: Limits) {
         let takesNames = shim_curl_easy_set_string(
@@ -71,19 +71,19 @@ final class EasyHandle {
         if let file = limits.certificates { set(CURLOPT_CAINFO, file) }
         for name in limits.names { names = library.functions.slist_append(names, name) ?? names }
         if names != nil { set(CURLOPT_RESOLVE, UnsafeMutableRawPointer(names)) }
-        // No signals: there are threads.
+        // The process has several threads, in which libcurl must not use signals.
         set(CURLOPT_NOSIGNAL, 1)
-        // A name that takes its time is not waited for, which libcurl would do at the end of a
-        // transfer.
+        // Otherwise libcurl waits at the end of a transfer for the resolver thread of a slow name.
         _ = shim_curl_easy_set_long(library.table, pointer, SHIM_CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(limits.connecting / .milliseconds(1))))
-        // All that libcurl can take apart.
+        // All encodings that libcurl supports.
         set(CURLOPT_ACCEPT_ENCODING, "")
     }
 
     private func describe(_ hop: Hop) {
-        // A request waits for a connection that can be shared, until TLS has negotiated the version of HTTP.
-        // Without TLS, that would take until the first response, and count as time for connecting.
+        // With this option, a request waits for TLS to negotiate the version of HTTP on a connection that the request
+        // may share. Without TLS, the wait would last until the first response and count towards the connection
+        // timeout.
         set(CURLOPT_PIPEWAIT, hop.address.origin.scheme == .https ? 1 : 0)
         let sendsBody = hop.method == .post || hop.method == .put || !hop.body.isEmpty
         if sendsBody && hop.method != .get {
@@ -92,7 +92,7 @@ final class EasyHandle {
                 shim_curl_easy_set_offset(
                     library.table, pointer, CURLOPT_POSTFIELDSIZE_LARGE,
                     curl_off_t(body.count)), CURLOPT_POSTFIELDSIZE_LARGE)
-            // Not copied: it lives as long as the handle.
+            // libcurl does not copy the body; the body is freed after the handle.
             if body.isEmpty {
                 set(CURLOPT_POSTFIELDS, "")
             } else {
@@ -124,7 +124,7 @@ final class EasyHandle {
             try append(Array(line.utf8))
         }
         if let token = hop.token { try append(token, in: hop.tokenField) }
-        // What libcurl would add by itself is left out, by its rule for that.
+        // A field without a value removes the field that libcurl adds by default.
         try append(Array("Expect:".utf8))
         if !names.contains("content-type") { try append(Array("Content-Type:".utf8)) }
     }
@@ -132,7 +132,7 @@ final class EasyHandle {
     private func append(_ token: Secret, in field: String) throws(HTTPError) {
         var line = Array(field.utf8)
         token.withBytes { bytes in
-            // In one step: what an array grows out of is not wiped.
+            // One allocation: when an array grows, its former memory is not wiped.
             line.reserveCapacity(line.count + bytes.count + 1)
             line.append(contentsOf: bytes)
         }
@@ -145,7 +145,7 @@ final class EasyHandle {
 
     private func append(_ line: [UInt8]) throws(HTTPError) {
         let extended = line.withUnsafeBytes { line in
-            // With the zero at its end, and wiped.
+            // Adds the NUL terminator, and wipes the copy.
             withUnsafeTemporaryAllocation(byteCount: line.count + 1, alignment: 1) { text in
                 text.copyMemory(from: line)
                 text[line.count] = 0
@@ -192,19 +192,21 @@ final class EasyHandle {
             option)
     }
 
-    /// - Throws: ``HTTPError/failed(_:)`` when an option was refused since the beginning.
+    /// Checks that libcurl has accepted all options.
+    ///
+    /// - Throws: ``HTTPError/failed(_:)`` if an option was rejected.
     func check() throws(HTTPError) {
         if let wrong { throw .failed("libcurl does not support the option \(wrong.rawValue)") }
     }
 
-    /// Lets what was paused go on. Not to be called from a callback.
+    /// Resumes a paused transfer. Must not be called in a callback.
     ///
-    /// The C function is `curl_easy_pause`.
+    /// The corresponding C function is `curl_easy_pause`.
     func resume() { _ = library.functions.easy_pause(pointer, 0) }
 }
 
 extension CURLoption? {
-    /// The first option that was refused.
+    /// Returns the first option that was rejected.
     fileprivate func or(_ code: CURLcode, _ option: CURLoption) -> CURLoption? {
         self ?? (code == CURLE_OK ? nil : option)
     }

@@ -2,9 +2,9 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Writes data to a file in the order of its arrival.
+/// A writer of data to a file, in the order of its arrival.
 ///
-/// A queue of its own writes it, because a disk or a network file system may be slow.
+/// Writes on a separate queue, because a disk or a network file system may be slow.
 final class FileWriter {
     private let file: Int32
     private let queue: DispatchQueue
@@ -71,13 +71,15 @@ final class FileWriter {
     }
 }
 
-/// Raised on one thread and seen on another.
+/// A flag that one thread raises and another thread reads.
 nonisolated private final class Flag: Sendable {
     private let value = Atomic(false)
     var isRaised: Bool { value.load(ordering: .relaxed) }
     func raise() { value.store(true, ordering: .relaxed) }
 }
 
+/// Writes all bytes to a file.
+///
 /// - Returns: 0, or `errno`.
 nonisolated private func writeAll(_ bytes: [UInt8], to file: Int32) -> Int32 {
     bytes.withUnsafeBytes { bytes in

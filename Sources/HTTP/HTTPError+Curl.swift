@@ -17,9 +17,9 @@ extension HTTPError {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
             return .unreachable(text)
-        // The limit for connecting is the only one that libcurl checks.
+        // libcurl checks only the connection timeout; ``Watchdog`` checks the other limits.
         case CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT:
-            // Users need not know the milliseconds that follow.
+            // Removes the number of milliseconds, which is of no use in a user message.
             let details = text.firstRange(of: " after ")?.lowerBound ?? text.endIndex
             let words = String(text[..<details])
             return code == CURLE_COULDNT_CONNECT

@@ -10,7 +10,7 @@ struct Hop {
     let tokenField: String
     let source: HTTPRequest.AddressSource
 
-    /// The request itself.
+    /// Creates the first hop of a request.
     init(_ request: HTTPRequest, _ address: WebAddress) {
         self.init(
             address: address, method: request.method, headers: request.headers, body: request.body,
@@ -31,7 +31,7 @@ struct Hop {
         self.source = source
     }
 
-    /// The same with other header fields.
+    /// Returns a copy with other header fields.
     func with(_ headers: HTTPHeaders) -> Hop {
         Hop(
             address: address, method: method, headers: headers, body: body, token: token,
@@ -90,7 +90,7 @@ struct Hop {
             source: target.origin == origin ? request.addressSource : .service)
     }
 
-    /// Refuses an address that can be told without asking for its name.
+    /// Rejects a literal IP address that is not permitted, before any name is resolved.
     ///
     /// - Throws: ``HTTPError/invalidAddress(_:)``, ``HTTPError/forbiddenAddress(_:)``.
     func check(_ reach: AddressScope) throws(HTTPError) {
@@ -100,8 +100,7 @@ struct Hop {
         }
     }
 
-    /// Refuses a name of the local network that a proxy would resolve: the address that it stands for is not known
-    /// here.
+    /// Rejects a name of the local network if a proxy would resolve it, because the resolved address cannot be checked.
     ///
     /// - Throws: ``HTTPError/forbiddenAddress(_:)``.
     func checkProxied(_ reach: AddressScope) throws(HTTPError) {

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// An address of the Internet Protocol, in either version.
+/// An IPv4 or IPv6 address.
 nonisolated struct IPAddress: Hashable {
-    /// 4 or 16, in network order.
+    /// The 4 or 16 bytes in network byte order.
     let bytes: [UInt8]
 
-    /// Reads an address as it is usually written, without brackets; nil for a name.
+    /// Parses an address in its usual notation, without brackets; nil for a name.
     ///
-    /// The C function is `inet_pton`.
+    /// The corresponding C function is `inet_pton`.
     init?(_ text: some StringProtocol) {
         var four = in_addr()
         var sixteen = in6_addr()
@@ -23,7 +23,7 @@ nonisolated struct IPAddress: Hashable {
 
     /// Reads a `sockaddr` of the C library; nil for another family.
     init?(family: Int32, _ address: UnsafeRawPointer) {
-        // Behind family, port, and what IPv6 calls the flow.
+        // The address follows the family and the port, and in IPv6 the flow information.
         let place: Range<Int>
         switch family {
         case AF_INET: place = 4..<8
@@ -48,14 +48,14 @@ nonisolated struct IPAddress: Hashable {
     /// Source: the special-purpose registries of IANA (RFC 6890), which list the other addresses.
     var isPublic: Bool {
         if bytes.count == 4 { return !Self.special4.contains { isWithin($0.0, bits: $0.1) } }
-        // An address with an embedded IPv4 address leads to the latter.
+        // Packets to an address with an embedded IPv4 address are sent to the IPv4 address.
         if let embedded = mapped ?? translated { return embedded.isPublic }
         return bytes[0] & 0xe0 == 0x20 && !Self.special6.contains { isWithin($0.0, bits: $0.1) }
     }
 
-    /// True if programs that tunnel all traffic ("fake IP") commonly stand for a name with the address.
+    /// True if the address is in a range that tunnel programs commonly use as a placeholder for a name ("fake IP").
     ///
-    /// No device of a local network has such an address: 198.18.0.0/15 is reserved for benchmarks (RFC 2544), and
+    /// Devices of a local network do not have such an address: 198.18.0.0/15 is reserved for benchmarks (RFC 2544), and
     /// fc00::/8 is not assigned (RFC 4193 §3.1). The traffic goes to the tunnel, which connects to the name.
     ///
     /// Source: the defaults of sing-box (`dns.servers.fakeip`), mihomo (`dns.fake-ip-range`) and Xray (`fakedns`).

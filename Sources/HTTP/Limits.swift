@@ -1,13 +1,13 @@
 /// The limits of a client for servers and plugins.
 nonisolated struct Limits {
-    /// For the name, the connection and TLS together.
+    /// The time limit for name resolution, connection and TLS handshake together.
     var connecting = Duration.seconds(10)
-    /// The time for which a connected server may send nothing.
+    /// The longest time without data from a connected server.
     var silence = Duration.seconds(15)
-    /// The time limit for the next data of a server after a change of the network. Afterwards a transfer that can be
-    /// repeated or continued uses a new connection.
+    /// The time limit for the next data of a server after a change of the network. After this time, a transfer that can
+    /// be repeated or continued uses a new connection.
     var silenceAfterChange = Duration.seconds(3)
-    /// The silence after which the connection of a cancelled transfer is not used any more.
+    /// The time without data after which the connection of a cancelled transfer is not reused.
     var suspiciousSilence = Duration.seconds(5)
     /// The time limit for the acknowledgement of sent data by the host of the server.
     var acknowledgement = Duration.seconds(10)
@@ -16,9 +16,9 @@ nonisolated struct Limits {
     var redirects = 5
     var headerBytes = 64 << 10
     var headerFields = 256
-    /// The body of a failed download, which goes into memory.
+    /// The largest body of a failed download, which is read into memory.
     var failureBytes = 1 << 20
-    /// The body of a redirect, which is not used: the rest is not read.
+    /// The largest part of the body of a redirect that is read and discarded.
     var redirectBytes = 64 << 10
     var addressBytes = 16 << 10
     /// The largest number of transfers of each kind, requests and downloads, that run at a time at one host.
@@ -37,18 +37,18 @@ nonisolated struct Limits {
     var pluginTransfers = 24
     /// The largest number of downloads of all plugins that run at a time.
     var pluginDownloads = 16
-    /// The bytes of a download of a plugin in a second. Without a limit, the downloads from fast servers would delay
-    /// other work of the main thread.
+    /// The largest number of bytes per second of a download of a plugin. Without a limit, the downloads from fast
+    /// servers would delay other work of the main thread.
     var pluginDownloadBytesPerSecond = 16 << 20
-    /// The memory for the large responses to all plugins.
+    /// The largest number of bytes of the large responses to all plugins together.
     var pluginBodyBytes = 8 << 20
     /// The size above which a response to a plugin is large.
     var smallBodyBytes = 256 << 10
-    /// The longest time that a download waits for a connection. A request has only its time limit.
+    /// The longest time that a download waits for a connection. The waiting time of a request is limited only by its
+    /// time limit.
     var queueing = Duration.seconds(300)
-    /// Addresses of names, instead of those that the system finds: `name:port:address`, as for
-    /// CURLOPT_RESOLVE.
+    /// Fixed addresses of names, in the form `name:port:address` of CURLOPT_RESOLVE.
     var names: [String] = []
-    /// A file with the certificates to trust; nil for those of the system.
+    /// The file of the trusted certificates; nil for the certificates of the system.
     var certificates: String?
 }

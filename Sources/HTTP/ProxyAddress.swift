@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// The address of a proxy, with the credentials apart: no part of libcurl repeats them in a message.
+/// The address of a proxy, with separate credentials, so that no message of libcurl contains them.
 nonisolated struct ProxyAddress: Sendable {
     /// Scheme, host and port.
     let text: String
@@ -9,7 +9,7 @@ nonisolated struct ProxyAddress: Sendable {
     /// The decoded password; nil for none.
     let password: String?
 
-    /// The reason for which a text is no address of a proxy. It repeats no part of the text.
+    /// The reason why a text is not a proxy address. It contains no part of the text.
     enum Fault: Error {
         case scheme
         case host
@@ -32,7 +32,7 @@ nonisolated struct ProxyAddress: Sendable {
 
     private static let schemes: Set = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 
-    /// Parses `[scheme://][user[:password]@]host[:port][/]`, as curl takes it. `http` is the default scheme.
+    /// Parses `[scheme://][user[:password]@]host[:port][/]`, the syntax of curl. `http` is the default scheme.
     ///
     /// - Parameter value: The value of a variable.
     /// - Throws: ``Fault``.
@@ -88,7 +88,7 @@ nonisolated struct ProxyAddress: Sendable {
         else { throw .port }
     }
 
-    /// Letters, digits, and bytes of international names; colons of addresses.
+    /// Returns true for letters, digits, bytes of international names, and the colons of IPv6 addresses.
     private static func isOfName(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x3a, 0x41...0x5a, 0x61...0x7a, 0x80...0xff: true
@@ -105,7 +105,7 @@ nonisolated struct ProxyAddress: Sendable {
     }
 }
 
-/// The credentials are not shown.
+/// The descriptions omit the credentials.
 nonisolated extension ProxyAddress: CustomStringConvertible, CustomReflectable {
     var description: String { text }
     var customMirror: Mirror { Mirror(self, children: []) }

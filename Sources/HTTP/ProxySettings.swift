@@ -3,15 +3,15 @@ internal import ProviderKit
 
 /// The proxy settings of the environment.
 ///
-/// Applied here, not by libcurl: the address check needs to know if the host or a proxy is connected to. Nothing on
-/// loopback goes through a proxy, and so no `http` at all.
+/// libcurl does not read the environment itself, because the address check depends on whether the connection leads to
+/// the host or to a proxy. Connections to loopback never use a proxy, and therefore `http` never does.
 ///
 /// Source: libcurl-env(3).
 nonisolated package struct ProxySettings: Sendable {
     private enum Choice {
         case none
         case proxy(ProxyAddress)
-        /// The name of the variable, and the fault, without any part of the value: it may hold a password.
+        /// The name of the variable, and the fault without any part of the value, which may contain a password.
         case malformed(variable: String, fault: String)
     }
 

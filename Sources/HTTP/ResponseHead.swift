@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// The status and the header fields of an answer, taken in line by line.
+/// The status and the header fields of a response, parsed line by line.
 nonisolated struct ResponseHead {
     private(set) var status = 0
     private(set) var headers = HTTPHeaders()
@@ -9,7 +9,7 @@ nonisolated struct ResponseHead {
     private var bytes = 0
     private var lines = 0
 
-    /// Takes a line, with its end. Those of interim answers are forgotten, as are trailers.
+    /// Parses a line with its terminator. The lines of interim responses and trailers are discarded.
     ///
     /// - Throws: ``HTTPError/tooLarge(limit:)``, ``HTTPError/failed(_:)``.
     mutating func receive(_ line: UnsafeRawBufferPointer, _ limits: Limits) throws(HTTPError) {

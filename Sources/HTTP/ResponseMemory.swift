@@ -2,8 +2,8 @@ internal import ProviderKit
 
 /// The memory for large responses to plugins.
 ///
-/// Responses that do not fit wait until others are released. A response that fits does not wait for a larger one that
-/// came earlier.
+/// Responses that do not fit wait until other responses are released. A response that fits does not wait for a larger
+/// response that was requested earlier.
 final class ResponseMemory {
     private struct Waiting {
         let number: Int

@@ -2,7 +2,7 @@ internal import ProviderKit
 
 /// The continuation of an interrupted download.
 ///
-/// This value only decides; its owner sends the requests.
+/// This type only decides; its owner sends the requests.
 ///
 /// Source: RFC 9110 §13.1.5, §14.
 struct Resumption {
@@ -34,12 +34,12 @@ struct Resumption {
     /// True if the server can send the rest of the file.
     var canContinue: Bool { validator != nil }
 
-    /// Takes note that it has broken off.
+    /// Records an interruption.
     ///
     /// - Parameters:
-    ///   - received: How many bytes have come so far.
-    ///   - error: Why no more do.
-    /// - Returns: How long to wait before the next try; nil for none.
+    ///   - received: The number of received bytes.
+    ///   - error: The cause of the interruption.
+    /// - Returns: The pause before the next attempt; nil if the download cannot continue.
     mutating func nextPause(received: Int, _ error: HTTPError) -> Duration? {
         switch error {
         case .failed, .unreachable: break
@@ -52,7 +52,7 @@ struct Resumption {
         return triesWithoutBytes < Self.pauses.count ? Self.pauses[triesWithoutBytes] : nil
     }
 
-    /// Asks for what is missing.
+    /// Returns the request for the rest of the file.
     func hop(_ hop: Hop, at received: Int) -> Hop {
         var headers = HTTPHeaders()
         for field in hop.headers.fields
@@ -64,7 +64,7 @@ struct Resumption {
         return hop.with(headers)
     }
 
-    /// Makes sure that an answer is the rest of the file.
+    /// Checks that a response contains the rest of the file.
     ///
     /// - Throws: ``HTTPError/failed(_:)``.
     func check(_ head: ResponseHead, at received: Int) throws(HTTPError) {

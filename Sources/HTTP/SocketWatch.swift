@@ -1,7 +1,7 @@
 internal import Glibc
 internal import System
 
-/// Watches a socket of libcurl in the event loop.
+/// The watch of a libcurl socket in the event loop.
 final class SocketWatch {
     private let socket: Int32
     private let onEvent: (Int32, DescriptorSource.Event) -> Void
@@ -13,9 +13,9 @@ final class SocketWatch {
         self.onEvent = onEvent
     }
 
-    /// Watches for these events from now on.
+    /// Changes the events to watch for.
     ///
-    /// - Returns: False if there are no descriptors left.
+    /// - Returns: False if the process has no free descriptors.
     func watch(reading readingRuns: Bool, writing writingRuns: Bool) -> Bool {
         run(&reading, .reading, readingRuns) && run(&writing, .writing, writingRuns)
     }
@@ -35,7 +35,7 @@ final class SocketWatch {
             return true
         }
         if source == nil {
-            // A descriptor of our own, since libcurl closes its socket before the source is cancelled.
+            // Duplicates the descriptor, because libcurl closes its socket before the source is cancelled.
             let descriptor = fcntl(socket, F_DUPFD_CLOEXEC, 0)
             guard descriptor >= 0 else { return false }
             source = DescriptorSource(descriptor, event) { [socket, onEvent] in

@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Detects that the machine was suspended, when it is called: without a timer and without a service.
+/// A detector for suspends of the machine, which needs no timer and no service.
 ///
 /// The boot clock runs during a suspend, the monotonic clock does not.
 ///
 /// Source: clock_gettime(2).
 nonisolated struct SuspendDetector {
-    /// Differences below this are the time between the two readings.
+    /// The smallest difference that indicates a suspend. Smaller differences are the time between the two readings.
     private static let tolerance = Duration.seconds(1)
 
     private let suspendedTime: () -> Duration

@@ -37,8 +37,8 @@ extension Transfer {
 
     // MARK: The connection
 
-    /// Makes the socket of a connection, if it may lead to `address`: the one that is connected to, whatever
-    /// else the name stands for now or later.
+    /// Creates the socket of a connection if `address` is permitted. The check applies to the address of the connection
+    /// itself, so that a later change of the name's addresses has no effect.
     private func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Int32 {
         let isAllowed = UnsafePointer(address).pointer(to: \.addr).map { pointer in
             isProxied || isPermitted(IPAddress(family: address.pointee.family, pointer))
@@ -48,8 +48,8 @@ extension Transfer {
         let descriptor = socket(
             address.pointee.family, address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue),
             address.pointee.protocol)
-        // The kernel ends a connection whose path is gone: sooner than the limit for a silent server, which may only
-        // be slow.
+        // The kernel ends a connection over a broken path after this time, which is shorter than the limit for a silent
+        // server, because a silent server may only be slow.
         var milliseconds = UInt32(settings.limits.acknowledgement / .milliseconds(1))
         setsockopt(
             descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds,
@@ -57,14 +57,14 @@ extension Transfer {
         return descriptor
     }
 
-    /// Looks at a connection, new or old, before the request goes out on it.
+    /// Checks a new or reused connection before the request is sent on it.
     private func willSend(to address: String) -> Bool {
         guard isProxied || isPermitted(IPAddress(address)) else {
             failure = refusal
             return false
         }
-        // libcurl sends again what an old connection has swallowed. Twice is once too often for what may have been
-        // done already: a token that is good for one use, a like.
+        // libcurl repeats a request if a reused connection was closed before the response. A POST must not be sent
+        // twice, because the server may have processed it: it may contain a one-time token or a like.
         sendings += 1
         guard hop?.method != .post || sendings == 1 else {
             failure = .failed("the connection was closed before the response")
@@ -88,7 +88,7 @@ extension Transfer {
         return false
     }
 
-    // MARK: The answer
+    // MARK: The response
 
     private func receiveHeader(_ line: UnsafeRawBufferPointer) -> Int {
         stirred()
@@ -153,7 +153,7 @@ extension Transfer {
             ? request.maximumBytes : min(request.maximumBytes, settings.limits.failureBytes)
     }
 
-    /// Enters the main actor from a callback of libcurl, which calls back on the thread that called it.
+    /// Enters the main actor from a callback of libcurl, which is called on the thread that called libcurl.
     nonisolated private static func with<Result: Sendable>(
         _ context: UnsafeMutableRawPointer?, else none: Result,
         _ body: @MainActor (Transfer) -> Result

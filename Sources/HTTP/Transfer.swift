@@ -3,7 +3,8 @@ internal import Dispatch
 internal import ProviderKit
 internal import System
 
-/// One request, with its redirects and repetitions, until its response. A limit or ``end(_:)`` may end it earlier.
+/// A request with its redirects and repetitions, until its response. A limit or ``end(_:)`` may end the transfer
+/// earlier.
 final class Transfer {
     let request: HTTPRequest
     let settings: TransferSettings
@@ -16,10 +17,10 @@ final class Transfer {
     private var origin: WebAddress.Origin?
     private var easy: EasyHandle?
     private var pool: ConnectionPool?
-    /// The place in the queue, from the start of a hop to its end.
+    /// The position in the queue, from the start of a hop to its end.
     private var ticket: Admission.Ticket?
     private var redirects = 0
-    /// True if a redirect left the origin of the request, and with it the credentials.
+    /// True if a redirect led to another origin, after which the credentials are not sent.
     private var leftOrigin = false
     private var watchdog: Watchdog?
     /// The state that an interrupted download needs to continue.
@@ -42,15 +43,15 @@ final class Transfer {
     var sendings = 0
     /// True if a connection was opened for this hop.
     var opensConnection = false
-    /// True if the hop was repeated on a new connection after a silence.
+    /// True if the hop was repeated on a new connection after a timeout.
     private var isRepeated = false
     /// True if the network has changed since the hop began.
     private var isNetworkChanged = false
     var body: [UInt8] = []
     var download: Download?
-    /// The memory of a large body; nil while the body is small.
+    /// The memory reservation of a large body; nil while the body is small.
     private var memory: MemoryReservation?
-    /// The number of the request for memory, while it waits.
+    /// The number of the pending request for memory; nil if there is none.
     private var memoryRequest: Int?
 
     /// - Parameters:
@@ -129,7 +130,7 @@ final class Transfer {
         if resumption == nil { received = 0 }
     }
 
-    /// Passes the request to libcurl. The limit for connecting begins here.
+    /// Passes the request to libcurl and starts the connection timeout.
     private func send(_ hop: Hop, _ reach: AddressScope) throws(HTTPError) {
         let proxy = try settings.proxies.proxy(for: hop.address)
         isProxied = proxy != nil
@@ -212,7 +213,7 @@ final class Transfer {
 
     /// Retires the pool if the transfer waits for a server that has sent nothing for `silence`.
     ///
-    /// The end of a transfer alone does not close its connection if that has HTTP/2.
+    /// The end of a transfer does not close its connection if the connection uses HTTP/2.
     private func retireConnection(after silence: Duration) {
         if let pool, watchdog?.isSilent(for: silence) == true { settings.retire(pool) }
     }
@@ -220,19 +221,20 @@ final class Transfer {
     /// True if the current hop can be sent a second time, from its beginning.
     private var canRepeat: Bool { hop?.method == .get && resumption == nil }
 
-    /// Handles a change of the network: the connection may be dead. Not to be called from a callback of libcurl.
+    /// Handles a change of the network, after which the connection may be dead. Must not be called in a callback of
+    /// libcurl.
     func networkChanged() {
         guard result == nil, easy != nil else { return }
         isNetworkChanged = true
         if watchdog?.state == .connecting, sendings == 0 {
-            // The server has not received the request, and the connection or the look-up of the name may fail.
+            // The server has not received the request, and the connection or the name resolution may fail.
             sendAgain()
         } else if canRepeat && !isRepeated || resumption?.canContinue == true {
             watchdog?.doubtConnection(for: settings.limits.silenceAfterChange)
         }
     }
 
-    /// Sends the current hop again, on a new connection if the pool was retired. Keeps the place in the queue.
+    /// Sends the current hop again, on a new connection if the pool was retired. Keeps the position in the queue.
     private func sendAgain() {
         guard let hop, result == nil else { return }
         if let easy { pool?.remove(easy) }
@@ -275,9 +277,9 @@ final class Transfer {
 
     // MARK: Interrupted downloads
 
-    /// Handles the begin of the body of a file, or of the rest of it.
+    /// Handles the start of the body of a file, or of the rest of it.
     ///
-    /// - Throws: ``HTTPError/failed(_:)`` if the rest does not belong to the first part.
+    /// - Throws: ``HTTPError/failed(_:)`` if the response is not the rest of the same file.
     func fileBegins() throws(HTTPError) {
         if let resumption {
             try resumption.check(head, at: received)
@@ -287,7 +289,7 @@ final class Transfer {
         download?.begin(total: fileLength)
     }
 
-    /// True if the file has a part of an earlier response.
+    /// True if the file contains a part of an earlier response.
     var isResumed: Bool { resumption != nil }
 
     /// The length of the file; nil if the server does not send it.
@@ -317,7 +319,7 @@ final class Transfer {
         do { try begin(hop) } catch { end(.failure(reason)) }
     }
 
-    /// Handles progress of writing the file.
+    /// Handles the end of a write to the file.
     private func advance() {
         guard let download else { return }
         if let code = download.failure { end(.failure(HTTPError.cannotWrite(code))) }
@@ -325,7 +327,7 @@ final class Transfer {
         if result != nil { complete() }
     }
 
-    /// Continues the transfer after ``hold()``. Not to be called from a callback of libcurl.
+    /// Resumes the transfer after ``hold()``. Must not be called in a callback of libcurl.
     private func resume() {
         isPaused = false
         watchdog?.state = .connected
@@ -335,7 +337,7 @@ final class Transfer {
 
     // MARK: Memory
 
-    /// Returns true if the body may grow, and otherwise requests the memory, after which the transfer continues.
+    /// Returns true if the body may grow. Otherwise requests the memory; the transfer resumes when it is granted.
     func hasMemory(forBodyOf count: Int, atMost bodyLimit: Int) -> Bool {
         guard request.plugin != nil, count > settings.limits.smallBodyBytes, memory == nil else {
             return true
@@ -362,10 +364,10 @@ final class Transfer {
         memoryRequest = nil
     }
 
-    /// Ends the transfer, unless it has ended. Not to be called from a callback of libcurl.
+    /// Ends the transfer, unless it has ended. Must not be called in a callback of libcurl.
     func end(_ result: Result<HTTPResponse, any Error>) {
         if case .success = self.result, case .failure = result {
-            // It was cancelled, or the disk is full, while the last bytes are being written.
+            // The transfer was cancelled, or the disk is full, while the last bytes are being written.
         } else if self.result != nil {
             return
         }
@@ -385,7 +387,7 @@ final class Transfer {
     }
 
     private func complete() {
-        // The caller may close the file after this.
+        // The caller may close the file after the continuation is resumed, so no write may be in progress.
         guard let result, download?.isIdle ?? true, let continuation else { return }
         self.continuation = nil
         if case .success(let response) = result, response.isSuccess {

@@ -8,20 +8,20 @@ nonisolated enum TransferKind: CaseIterable {
 
 /// The order in which transfers start, and the limits of the transfers that run at a time.
 ///
-/// libcurl can queue transfers, too, but its limit for connecting also covers the time in its queue. This
-/// queue therefore admits no more transfers than libcurl has connections for.
+/// libcurl can queue transfers, too, but its connection timeout includes the time in its queue. This queue therefore
+/// starts at most as many transfers as libcurl has connections.
 ///
-/// Requests start before downloads, and a part of the connections is reserved for each kind: slow images do
-/// not delay requests, and requests do not stop images. Within a kind, the transfers of built-in providers start
-/// first, and the hosts take turns. The transfers of one host start in the order of their arrival.
+/// Requests start before downloads, and a part of the connections is reserved for each kind: slow images do not delay
+/// requests, and requests do not block images. Within a kind, the transfers of built-in providers start first, and the
+/// hosts are served in turn. The transfers of one host start in the order of their arrival.
 ///
-/// Each plugin, and all plugins together, have a limited number of connections, in total and at one host, so that
-/// built-in providers always have some. The plugin with the fewest transfers comes first. The time complexity of a
-/// change is linear in the number of hosts with waiting transfers.
+/// The connections of each plugin, and of all plugins together, are limited in total and per host, so that connections
+/// remain for built-in providers. The transfers of the plugin with the fewest running transfers start first. The time
+/// complexity of a change is linear in the number of hosts with waiting transfers.
 ///
-/// A value without side effects: ``Admission`` acts on its decisions.
+/// This type only decides; ``Admission`` acts on its decisions.
 nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
-    /// The transfers that take turns as one: those to one host for one plugin, or for all built-in providers.
+    /// The transfers that are scheduled together: those to one host for one plugin, or for all built-in providers.
     private struct Lane: Hashable {
         let host: Host
         let plugin: String?
@@ -128,7 +128,7 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
         return admit()
     }
 
-    /// Removes a transfer that ended, or that is not to start any more.
+    /// Removes a transfer that ended or was cancelled.
     ///
     /// - Returns: The transfers to start now, in this order. They count as running.
     mutating func remove(_ id: ID) -> [ID] {

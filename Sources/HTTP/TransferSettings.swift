@@ -9,7 +9,7 @@ struct TransferSettings {
     let admission: Admission
     /// The memory for large responses to plugins.
     let responseMemory: ResponseMemory
-    /// Returns the pool for new connections of a reach.
+    /// Returns the pool for new connections within an address scope.
     let pool: (AddressScope) throws(HTTPError) -> ConnectionPool
     /// Replaces a pool that has a dead connection.
     let retire: (ConnectionPool) -> Void

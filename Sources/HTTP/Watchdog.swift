@@ -1,12 +1,12 @@
 internal import ProviderKit
 internal import System
 
-/// The time limits of a transfer: in all, in the queue, and between two signs of life.
+/// The time limits of a transfer: in total, in the queue, and for the next data of the server.
 ///
-/// A download has the limit in all only until its body begins. From then on, the same time is the limit for the
-/// next bytes of the body, retries included. The time in the queue counts for requests, and not for downloads.
+/// The total limit of a download applies only until its body begins. Then the same time is the limit for the next bytes
+/// of the body, retries included. The time in the queue counts for requests, and not for downloads.
 ///
-/// One timer, which checks the limits when it fires: bytes that arrive do not touch it.
+/// One timer checks the limits when it fires. Arriving bytes do not restart the timer.
 final class Watchdog {
     /// The phases of a transfer.
     enum State {
@@ -14,9 +14,9 @@ final class Watchdog {
         case queued
         /// The transfer connects, or waits for its next attempt.
         case connecting
-        /// The server has the request, and the next bytes are its turn.
+        /// The transfer waits for the next bytes of the server.
         case connected
-        /// The file is behind, and libcurl pauses.
+        /// The transfer is paused until earlier data is written to the file.
         case held
     }
 
@@ -30,8 +30,8 @@ final class Watchdog {
     /// The beginning of the current state.
     private var stateBegan = SuspendingClock.now
     private var hasBody = false
-    /// The time at which the connection became doubtful, and the limit for the next sign of life since then; nil if
-    /// the connection is not doubtful.
+    /// The time at which the connection became doubtful, and the limit for the next data after that; nil if the
+    /// connection is not doubtful.
     private var doubt: (start: SuspendingClock.Instant, limit: Duration)?
     /// nil after ``cancel()``.
     private var timer: MainLoopTimer?
@@ -44,7 +44,7 @@ final class Watchdog {
                 wasDelayed = wasDelayed || now - stateBegan >= .seconds(1)
                 if queueing != nil { deadline += now - stateBegan }
             }
-            // The server can send nothing while the file is behind.
+            // The server cannot send data while the transfer is paused.
             if oldValue == .held, hasBody { deadline = now + timeLimit }
             stateBegan = now
             wasConnected = wasConnected || state == .connected
@@ -54,14 +54,14 @@ final class Watchdog {
         }
     }
 
-    /// True if a server was reached, even if it was the server before a redirect.
+    /// True if a connection to any server of the transfer was made, including servers before a redirect.
     private var wasConnected = false
-    /// True if the queue took a part of the time, so that a connection may only have lacked time.
+    /// True if the time in the queue may have caused the timeout of a connection.
     private var wasDelayed = false
 
     /// - Parameters:
-    ///   - timeLimit: The limit in all, and between the bytes of a body that goes to a file.
-    ///   - silence: The limit between two signs of life of a connected server.
+    ///   - timeLimit: The total limit, and the limit between the bytes of a body that is written to a file.
+    ///   - silence: The longest time without data from a connected server.
     ///   - queueing: The limit for the queue; nil if that time counts as part of `timeLimit`.
     ///   - onExpiry: Called after a limit, with the error; `mayResume` is false if the transfer must not be
     ///     retried.
@@ -78,10 +78,10 @@ final class Watchdog {
         schedule()
     }
 
-    /// Records a sign of life of the server.
+    /// Records the arrival of data from the server.
     func stirred() { lastSign = .now }
 
-    /// Records that bytes of a body arrived that goes to a file.
+    /// Records the arrival of bytes of a body that is written to a file.
     func bodyStirred() {
         hasBody = true
         deadline = lastSign + timeLimit
@@ -89,7 +89,7 @@ final class Watchdog {
 
     func cancel() { timer = nil }
 
-    /// Shortens the limit for the next sign of life of a connected server, once.
+    /// Shortens the limit for the next data of a connected server, once.
     func doubtConnection(for limit: Duration) {
         guard state == .connected else { return }
         doubt = (.now, limit)
@@ -115,7 +115,7 @@ final class Watchdog {
         return activeDoubt.map { min($0.start + $0.limit, end) } ?? end
     }
 
-    /// The doubt, unless the server has shown a sign of life since then.
+    /// The value of ``doubt``; nil if data has arrived since then.
     private var activeDoubt: (start: SuspendingClock.Instant, limit: Duration)? {
         doubt.flatMap { lastSign > $0.start ? nil : $0 }
     }

@@ -2,12 +2,12 @@ internal import CCurl
 internal import Glibc
 internal import ProviderKit
 
-/// An address of the web that was read by the same code that will connect to it.
+/// A web address, parsed by libcurl, which also makes the connection.
 nonisolated struct WebAddress: Hashable {
     /// The scheme, host and port to which credentials are bound.
     struct Origin: Hashable {
         let scheme: Scheme
-        /// In lower case; an address of IPv6 without its brackets.
+        /// The host name in lower case; an IPv6 address without its brackets.
         let host: String
         let port: UInt16
     }
@@ -18,10 +18,10 @@ nonisolated struct WebAddress: Hashable {
     }
 
     let origin: Origin
-    /// All of it, without the fragment.
+    /// The whole address without the fragment.
     let text: String
 
-    /// The address that the host is, if it is no name.
+    /// The IP address in place of a host name; nil for other host names.
     var literal: IPAddress? {
         let host = origin.host
         return IPAddress(host)
@@ -46,19 +46,19 @@ nonisolated struct WebAddress: Hashable {
         "private",
     ]
 
-    /// Reads an absolute address.
+    /// Parses an absolute address.
     ///
-    /// - Throws: ``HTTPError/invalidAddress(_:)`` for what is none, has a name or password in it, or another
-    ///   scheme.
+    /// - Throws: ``HTTPError/invalidAddress(_:)`` if the text is not an address, contains a user name or password, or
+    ///   has an unsupported scheme.
     @MainActor init(_ text: String, _ library: CurlLibrary, limits: Limits) throws(HTTPError) {
         try self.init([(text, 0)], library, limits)
     }
 
-    /// Reads a reference as a page at `base` means it.
+    /// Parses a reference relative to `base`.
     @MainActor init(
         _ reference: String, relativeTo base: WebAddress, _ library: CurlLibrary, limits: Limits
     ) throws(HTTPError) {
-        // Others than us escape too little.
+        // Other programs escape too few characters.
         try self.init([(base.text, 0), (reference, CURLU_URLENCODE)], library, limits)
     }
 
