@@ -40,7 +40,7 @@ extension BusConnection {
 
     /// Calls `handler` each time the owner of `name` changes, until the returned subscription is released.
     ///
-    /// `handler` receives nil if the name has no owner any more.
+    /// `handler` receives nil if the name has lost its owner.
     package func watchOwner(
         of name: BusName, _ handler: @escaping (BusName?) -> Void
     ) async throws -> SignalSubscription {

@@ -105,7 +105,7 @@ package final class BusConnection {
 
     /// Returns the address of the session bus: `DBUS_SESSION_BUS_ADDRESS`, else the socket `bus` in `XDG_RUNTIME_DIR`.
     ///
-    /// It does not start a bus, as `autolaunch:` would: such a bus would have no other client.
+    /// Unlike `autolaunch:`, this method never starts a bus, which would have no other client.
     package static func sessionAddress() throws(BusError) -> String {
         if let address = getenv("DBUS_SESSION_BUS_ADDRESS"), address.pointee != 0 {
             return String(cString: address)
@@ -152,8 +152,8 @@ package final class BusConnection {
     /// - Parameters:
     ///   - message: The call.
     ///   - timeout: The maximum time until the reply arrives; nil waits until the connection is closed.
-    ///   - onArrival: Receives the reply before any later message is handled. A task of the main actor that awaits the reply
-    ///     resumes before later messages, too; a task that has to change the executor may resume after them.
+    ///   - onArrival: Receives the reply before any later message is handled. A task of the main actor that awaits the
+    ///     reply resumes before later messages, too; a task that has to change the executor may resume after them.
     /// - Returns: The reply, which is not an error reply.
     /// - Throws: ``BusError/reply(_:)`` for an error reply and on timeout, ``BusError/disconnected``, and
     ///   `CancellationError`.
@@ -298,7 +298,7 @@ package final class BusConnection {
         }
     }
 
-    /// Handles up to 64 received messages, then lets other work run on the main queue.
+    /// Handles up to 64 received messages, then yields to other work on the main queue.
     ///
     /// The messages after a reply are handled after the task that awaits the reply has resumed: a signal that follows a
     /// reply is newer than the values in the reply.

@@ -1,6 +1,6 @@
 internal import Quoting
 
-/// An interface as a table. The declaration of a member gives its signature, dispatch and introspection data.
+/// An interface as a table. The declaration of a member defines its signature, dispatch and introspection data.
 ///
 /// The handlers are called on an `Object`.
 package struct BusInterface<Object: AnyObject> {

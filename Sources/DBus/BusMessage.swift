@@ -17,7 +17,7 @@ nonisolated package final class BusMessage: @unchecked Sendable {
     /// True if libdbus counts the message among the received ones. Releasing it may make libdbus resume reading, which
     /// it reports to the connection synchronously; it is therefore released on the main queue.
     private let isReceived: Bool
-    /// The number of bytes of a message that was marshalled here; 0 for others.
+    /// The size of a message that this process marshalled, in bytes; 0 for other messages.
     let marshalledBytes: Int
 
     /// Takes ownership of one reference to a message that this process created.
@@ -77,7 +77,7 @@ nonisolated package final class BusMessage: @unchecked Sendable {
     /// Compares the strings among the arguments with a limit.
     ///
     /// - Parameter maximumBytes: The limit.
-    /// - Returns: True if one of them is longer.
+    /// - Returns: True if a string is longer than the limit.
     func holdsText(longerThan maximumBytes: Int) -> Bool {
         var decoder = Decoder(self)
         while !decoder.isAtEnd {

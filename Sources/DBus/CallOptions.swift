@@ -44,7 +44,7 @@ where Key: RawRepresentable & Hashable & Sendable, Key.RawValue == String {
     ///   - key: The option.
     ///   - type: The D-Bus type of its value, for the message of the error.
     ///   - read: Returns the value, or nil for a value of another type.
-    /// - Returns: The value; nil if the caller did not give the option.
+    /// - Returns: The value; nil if the call does not contain the option.
     /// - Throws: An ``ErrorReply`` with the name `InvalidArgs` for a value of another type.
     package func value<Value>(
         _ key: Key, _ type: Signature, _ read: (Variant) -> Value?

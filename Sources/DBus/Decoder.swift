@@ -104,7 +104,7 @@ nonisolated package struct Decoder {
     /// Compares the length of the current string, or of a string in the current variant, with a limit.
     ///
     /// - Parameter maximumBytes: The limit.
-    /// - Returns: True if there is a longer string.
+    /// - Returns: True if a string is longer than the limit.
     mutating func holdsText(longerThan maximumBytes: Int) -> Bool {
         switch UInt8(truncatingIfNeeded: typeCode) {
         case UInt8(ascii: "s"), UInt8(ascii: "o"):
@@ -136,7 +136,7 @@ nonisolated package struct Decoder {
         }
     }
 
-    /// Reads the current value, whatever its type.
+    /// Reads the current value of any type.
     mutating func anyValue() throws(BusError) -> Variant {
         let code = UInt8(truncatingIfNeeded: typeCode)
         switch code {

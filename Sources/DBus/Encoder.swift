@@ -63,7 +63,7 @@ nonisolated package struct Encoder {
         bytes.append(0)
     }
 
-    /// Appends a signature. One of more than 255 bytes makes the message invalid.
+    /// Appends a signature. A signature of more than 255 bytes makes the message invalid.
     package mutating func append(signature: Signature) {
         guard let count = UInt8(exactly: signature.text.utf8.count) else {
             failure = .invalidValue("a signature is longer than 255 bytes")

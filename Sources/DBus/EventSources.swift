@@ -2,10 +2,10 @@ internal import CDBus
 internal import Glibc
 internal import System
 
-/// Runs the watches of a connection.
+/// The event sources for the watches of a connection.
 ///
-/// A source is active only while libdbus has its watch enabled, so an idle connection waits for its
-/// socket and for nothing else. libdbus has no timeouts for us: its pending calls are not used.
+/// A source is active only while libdbus has its watch enabled, so an idle connection waits for its socket and for
+/// nothing else. libdbus needs no timeouts, because its pending calls are not used.
 final class EventSources {
     private var watches: [Int: DescriptorSource] = [:]
     /// Called after libdbus has read or written something.
@@ -13,8 +13,12 @@ final class EventSources {
     /// True while libdbus reads or writes; then ``afterEvent`` is called.
     private(set) var isInEvent = false
 
-    /// Hands the watches of `connection`, which nothing else drives, to this object, which must
-    /// outlive them. False when descriptors ran out.
+    /// Handles the watches of a connection until ``detach(from:)``.
+    ///
+    /// - Parameters:
+    ///   - connection: The connection, which has no other handler of its watches. This object must outlive it.
+    ///   - afterEvent: Called after libdbus has read or written data.
+    /// - Returns: False if the process has no free descriptors.
     func attach(to connection: OpaquePointer, afterEvent: @escaping () -> Void) -> Bool {
         self.afterEvent = afterEvent
         let context = CallbackContext.pointer(to: self)
@@ -39,14 +43,13 @@ final class EventSources {
         return isWatched != 0
     }
 
-    /// Lets go of the watches; libdbus removes each through ``removeWatch(_:)``.
+    /// Stops handling the watches; libdbus removes each one through ``removeWatch(_:)``.
     func detach(from connection: OpaquePointer) {
         dbus_connection_set_watch_functions(connection, nil, nil, nil, nil, nil)
     }
 
     private func addWatch(_ watch: OpaquePointer) -> Bool {
-        // A descriptor of our own: dispatch may look at it for a moment after libdbus has closed
-        // its.
+        // Duplicates the descriptor, because the source may use it for a moment after libdbus has closed its own.
         let descriptor = fcntl(dbus_watch_get_unix_fd(watch), F_DUPFD_CLOEXEC, 0)
         guard descriptor >= 0 else { return false }
         let flags = dbus_watch_get_flags(watch)

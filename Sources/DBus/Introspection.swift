@@ -31,7 +31,7 @@ extension ExportedInterface {
     }
 }
 
-/// Names and signatures contain no characters that need escaping in XML.
+/// Returns the description of an interface. Names and signatures contain no characters that need escaping in XML.
 private func describe<Object>(
     _ name: InterfaceName, methods: [BusMethod<Object>], properties: [BusProperty<Object>],
     signals: [SignalDescription]

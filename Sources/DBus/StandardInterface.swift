@@ -1,6 +1,6 @@
 internal import Quoting
 
-/// The interfaces that every object has, and the one that only the root has.
+/// The interfaces that every object has, and the interface that only the root has.
 ///
 /// libdbus itself implements `org.freedesktop.DBus.Peer`.
 enum StandardInterface {

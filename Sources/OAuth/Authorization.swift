@@ -20,14 +20,14 @@ package import ProviderKit
 ///     }
 ///     // meanwhile: try authorization.submit(text), for a pasted code
 ///
-/// The listener responds as long as this object exists, so that reloading the page shows it again. Keep the object for
-/// a minute after the end. A port in use is no error: see ``listenerError``.
+/// The listener responds as long as this object exists, so that reloading the page shows it again. The caller retains
+/// the object for a minute after the end. A port in use is not an error of the login: see ``listenerError``.
 @MainActor
 package final class Authorization {
     /// The authorization request. The token endpoint needs it as well.
     package private(set) var request: AuthorizationRequest
-    /// The reason for which the code must be pasted although a listener was requested:
-    /// ``OAuthError/portTaken(_:)`` or ``OAuthError/cannotListen(_:)``. For the log.
+    /// The reason why the code must be pasted although a listener was requested: ``OAuthError/portTaken(_:)`` or
+    /// ``OAuthError/cannotListen(_:)``. For the log.
     package private(set) var listenerError: OAuthError?
 
     private let issuer: String?
@@ -99,7 +99,7 @@ package final class Authorization {
 
     /// Accepts pasted text: a code, or the complete address of the browser. Text after the first result is ignored.
     ///
-    /// - Throws: ``OAuthError/invalidCode(_:)``. The login goes on.
+    /// - Throws: ``OAuthError/invalidCode(_:)``. The login continues.
     package func submit(_ text: String) throws(OAuthError) {
         end(try RedirectAnswer(pasted: text, state: request.state, issuer: issuer))
     }

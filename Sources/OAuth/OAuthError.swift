@@ -4,17 +4,17 @@ package import ProviderKit
 nonisolated package enum OAuthError: Error, Hashable, Sendable {
     /// The user denied access.
     case denied
-    /// The code or the refresh token is not valid, or not any more. After a refresh, a new login is needed.
+    /// The code or the refresh token is invalid or expired. After a refresh, a new login is needed.
     case invalidGrant
-    /// The service does not know the client ID, or the client secret is wrong.
+    /// The client ID is unknown to the service, or the client secret is wrong.
     case invalidClient
-    /// The service refused for another reason, in its own words, shortened to plain text.
+    /// The service refused the request for another reason. The text is the message of the service as short plain text.
     case refused(String)
-    /// The service limits requests until then; nil if it does not say how long.
+    /// The service limits requests until the given time; nil if the service states no time.
     case rateLimited(until: Timestamp?)
-    /// The service sent an invalid response or 5xx, which says nothing about token, code or client.
+    /// The service sent an invalid response or a 5xx status. The token, the code or the client may still be valid.
     case serviceFailed(String)
-    /// The pasted text is no code of this login. The login continues.
+    /// The pasted text is not a code of this login. The login continues.
     case invalidCode(String)
     /// The token has no refresh token.
     case noRefreshToken
@@ -34,7 +34,7 @@ nonisolated package enum OAuthError: Error, Hashable, Sendable {
         switch code {
         case "access_denied": self = .denied
         case "invalid_grant": self = .invalidGrant
-        // Takahē before 0.9 sends the second one.
+        // Takahē before 0.9 sends the second code.
         case "invalid_client", "invalid_client_id": self = .invalidClient
         case "server_error", "temporarily_unavailable": self = .serviceFailed(plain(text ?? code))
         default:

@@ -67,7 +67,8 @@ nonisolated package struct OAuthToken: Sendable {
         OAuthToken(accessToken: key, refreshToken: nil, scopes: [], obtained: now, expires: nil)
     }
 
-    /// Returns a token that the service issued for a user name and a password. It is valid until the service refuses it.
+    /// Returns a token that the service issued for a user name and a password. The token is valid until the service
+    /// refuses it.
     package static func issued(_ token: Secret, now: Timestamp) -> OAuthToken {
         var token = key(token, now: now)
         token.isIssued = true

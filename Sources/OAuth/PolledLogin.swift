@@ -96,7 +96,7 @@ nonisolated package struct PolledLogin: Sendable {
         }
         switch response.status {
         case 404: return .pending
-        // A network that requires a login of its own answers with a page.
+        // The login page of a network (captive portal) has a status of success, too.
         case 200..<300 where !response.isHTML: return try Self.credentials(response.body)
         case 200..<400, 408, 425, 429, 500...:
             return .failed(retryAfter: response.retryAfter(now: now))

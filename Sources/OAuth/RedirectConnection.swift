@@ -4,7 +4,7 @@ internal import System
 
 /// One connection of a browser, for one request and one response.
 ///
-/// Its source keeps the object until it is closed, at the latest by a deadline.
+/// Its source retains the object until the connection is closed, at the latest by a deadline.
 @MainActor
 final class RedirectConnection {
     /// The time limit for the request, from the beginning of the connection.
@@ -21,7 +21,8 @@ final class RedirectConnection {
         case reading
         /// The request is complete and has no response yet.
         case waiting
-        /// The response was sent. Closing now could reset the connection before a browser that still sends reads it.
+        /// The response was sent. Closing the socket now could reset the connection before a browser that is still
+        /// sending reads the response.
         case draining
         case closed
     }
@@ -61,7 +62,7 @@ final class RedirectConnection {
 
     /// Begins to read.
     func begin() {
-        // The source keeps this object until `close`.
+        // The source retains this object until `close`.
         source = DescriptorSource(descriptor, .reading) { self.receive() }
         source?.resume()
         setDeadline(Self.requestTime) { $0.close() }
@@ -82,7 +83,7 @@ final class RedirectConnection {
         setDeadline(Self.drainTime) { $0.close() }
     }
 
-    /// Lets the browser wait for ``send(_:)`` for a limited time.
+    /// Keeps the connection open until ``send(_:)``, for a limited time.
     func waitForVerdict() {
         setDeadline(Self.verdictTime) { $0.send(.unsettled) }
     }
@@ -111,7 +112,7 @@ final class RedirectConnection {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
             guard let address = buffer.baseAddress else { return }
             defer { buffer.wipe() }
-            // A few pieces in each round of the event loop.
+            // Reads a limited number of pieces in each round of the event loop.
             for _ in 0..<8 where phase != .closed {
                 let count = recv(descriptor, address, buffer.count, 0)
                 if count > 0 {
@@ -131,7 +132,7 @@ final class RedirectConnection {
             if discarded > Self.maximumDiscarded { close() }
             return
         }
-        // The end may be split between two pieces.
+        // The empty line may be split between two pieces.
         let searched = max(0, head.count - 3)
         head += bytes
         guard let end = head[searched...].firstIndex(ofLineEnds: 2) else {
@@ -149,7 +150,7 @@ final class RedirectConnection {
 }
 
 nonisolated extension ArraySlice<UInt8> {
-    /// Returns the index of the first sequence of that many `\r\n`.
+    /// Returns the index of the first sequence of `count` consecutive `\r\n`.
     fileprivate func firstIndex(ofLineEnds count: Int) -> Int? {
         let ends = Array(repeatElement("\r\n", count: count).joined().utf8)
         guard self.count >= ends.count else { return nil }

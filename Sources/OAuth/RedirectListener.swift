@@ -11,7 +11,7 @@ internal import System
 final class RedirectListener {
     /// The path of every redirect address.
     nonisolated static let path = "/callback"
-    /// The limit of open connections. One more closes another one.
+    /// The largest number of open connections. A further connection closes an existing one.
     static let maximumConnections = 16
     /// The time in which no connections are accepted after descriptors ran out.
     private static let pause = Duration.seconds(1)
@@ -41,7 +41,7 @@ final class RedirectListener {
     }
 
     isolated deinit {
-        // Frees the port at once. libdispatch closes the descriptor later.
+        // Frees the port immediately. libdispatch closes the descriptor later.
         shutdown(descriptor, Int32(SHUT_RDWR))
         source?.cancel()
     }
@@ -89,7 +89,7 @@ final class RedirectListener {
             if socket >= 0 {
                 admit(socket)
             } else if errno != EINTR && errno != ECONNABORTED {
-                // Without descriptors, the same connection would be reported in each round.
+                // Without free descriptors, the event loop would report the same connection in each round.
                 if errno != EAGAIN { pauseAccepting() }
                 return
             }
@@ -98,7 +98,7 @@ final class RedirectListener {
 
     private func admit(_ socket: Int32) {
         if connections.count >= Self.maximumConnections {
-            // Idle connections first, connections of a login last.
+            // Closes idle connections first, and connections of a login last.
             let victim =
                 connections.first(where: \.isIdle) ?? connections.first(where: \.isExpendable)
                 ?? connections.first

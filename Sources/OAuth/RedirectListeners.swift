@@ -26,7 +26,7 @@ package final class RedirectListeners {
     ///   - state: The state of the login.
     ///   - port: The port; nil for a free one.
     ///   - onRedirect: Called for each redirect with the state. Returns true if it contains a response.
-    /// - Returns: The registration, which keeps the listener.
+    /// - Returns: The registration, which retains the listener.
     /// - Throws: ``OAuthError/portTaken(_:)``, ``OAuthError/cannotListen(_:)``.
     func register(
         state: Secret, port: UInt16?, onRedirect: @escaping (RedirectParameters) -> Bool

@@ -14,7 +14,7 @@ nonisolated struct RequestHead: Sendable {
     let query: Substring
     let headers: HTTPHeaders
 
-    /// Parses a head; nil if it is no head of HTTP/1.
+    /// Parses a head; nil if it is not a head of HTTP/1.
     ///
     /// - Parameter bytes: The head without the empty line at the end.
     init?(_ bytes: some Collection<UInt8>) {

@@ -5,7 +5,8 @@ nonisolated struct SecretForm {
     private(set) var bytes: [UInt8] = []
 
     init() {
-        // Growing would leave copies behind. Tokens are shorter; those that are not only cost that.
+        // Growing the array would leave copies of secrets in memory. Known tokens fit; a longer form leaves such
+        // copies.
         bytes.reserveCapacity(8 << 10)
     }
 
@@ -25,7 +26,7 @@ nonisolated struct SecretForm {
         bytes.append(UInt8(ascii: "="))
     }
 
-    /// A request with this form.
+    /// Returns a request with this form.
     func request(to url: String) -> HTTPRequest {
         var request = HTTPRequest(.post, url)
         request.headers.append("Content-Type", "application/x-www-form-urlencoded")

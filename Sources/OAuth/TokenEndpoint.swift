@@ -3,7 +3,7 @@ package import ProviderKit
 /// The client ID and the client secret of the application at a service.
 nonisolated package struct OAuthClient: Sendable {
     package let id: String
-    /// nil for a service that gives no secret to applications of this kind.
+    /// nil for a service that issues no secret to applications of this kind.
     package let secret: Secret?
 
     package init(id: String, secret: Secret?) {
@@ -15,7 +15,7 @@ nonisolated package struct OAuthClient: Sendable {
 /// The endpoint that exchanges codes, refreshes tokens and revokes them.
 ///
 /// Every call sends its requests once, without retries. It throws ``OAuthError``, the errors of the HTTP client
-/// (`HTTPError`, which says nothing about the token) and `CancellationError`.
+/// (`HTTPError`, after which the token may still be valid) and `CancellationError`.
 nonisolated package struct TokenEndpoint: Sendable {
     private let description: OAuthDescription
     private let client: OAuthClient
@@ -92,13 +92,13 @@ nonisolated package struct TokenEndpoint: Sendable {
             client: tokenClient)
     }
 
-    /// Revokes a token and its refresh token; does nothing if the service has no revocation endpoint. A token that the
-    /// service does not know is no error.
+    /// Revokes a token and its refresh token; does nothing if the service has no revocation endpoint. An unknown token
+    /// is not an error.
     ///
     /// Source: RFC 7009 §2.
     package func revoke(_ token: OAuthToken) async throws {
         guard let url = description.revocationURL else { return }
-        // Not every service revokes one with the other.
+        // Not every service revokes both tokens together.
         let secrets = [("refresh_token", token.refreshToken), ("access_token", token.accessToken)]
         var refusal: OAuthError?
         for (kind, secret) in secrets {
@@ -115,8 +115,8 @@ nonisolated package struct TokenEndpoint: Sendable {
         if let refusal { throw refusal }
     }
 
-    /// Checks if the service still knows the client. Sends a code that does not exist: a service checks the client
-    /// first.
+    /// Checks whether the client is still registered with the service. Sends a code that does not exist: services check
+    /// the client before the code.
     ///
     /// - Returns: False for a client that is unknown, or that can be used only once: a service that grants a token for
     ///   any code (snac) deletes the client with the first token that is revoked.

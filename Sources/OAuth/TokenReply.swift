@@ -92,7 +92,7 @@ nonisolated extension OAuthError {
         case 200..<300: return nil
         case 429:
             self = .rateLimited(until: response.retryAfter(now: now).map { now + $0 })
-        // Both ask for the same request again.
+        // Both statuses request that the client repeats the request.
         case 408, 425: self = .serviceFailed("The token response has status \(response.status).")
         case 400..<500:
             let body = try? JSONDecoder().decode(ErrorBody.self, from: Data(response.body))
