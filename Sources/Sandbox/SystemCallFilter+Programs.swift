@@ -70,7 +70,7 @@ extension SystemCallFilter {
             filter.allow(__NR_ioctl, argument: 1, is: command)
         }
         filter.refuse(__NR_ioctl, with: ENOTTY)
-        // Extended attributes contain the desktop's private notes about files.
+        // Extended attributes contain private metadata that the desktop stores about files.
         for call in [
             __NR_getxattr, __NR_lgetxattr, __NR_fgetxattr, __NR_listxattr, __NR_llistxattr,
             __NR_flistxattr, 464, 465,

@@ -10,7 +10,7 @@ package struct FileError: Error, Hashable, CustomStringConvertible {
     package var description: String { String(cString: strerror(code)) }
 }
 
-/// Replacement of files as a whole.
+/// Atomic replacement of files.
 package enum AtomicFile {
     /// Replaces the contents of a file, or creates it.
     ///
@@ -24,7 +24,7 @@ package enum AtomicFile {
     ///     deleted.
     ///   - mode: The permissions of the new file.
     ///   - isDurable: True to wait until the contents are on the disk, so that they survive a power failure.
-    /// - Throws: ``FileError``. The file is unchanged and the second file is deleted then.
+    /// - Throws: ``FileError``. In this case, the file is unchanged and the second file is deleted.
     ///
     /// The corresponding C functions are `open`, `write`, `fsync` and `rename`.
     package static func write(

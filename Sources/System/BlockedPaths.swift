@@ -51,8 +51,8 @@ struct BlockedPaths {
         return copy.admit(path, at: now)
     }
 
-    /// Decides if a job for a path may start. If blocked threads prevent that, but their retry time has come, it may start,
-    /// and the next one has to wait again.
+    /// Decides whether a job for a path may start. If blocked threads prevent the start, but their retry time has come,
+    /// this job may start, and later jobs wait for the next retry time.
     mutating func admit(_ path: [UInt8], at now: UInt64) -> Bool {
         guard !threads.isEmpty || !suspended.isEmpty else { return true }
         if let end = suspended[path] {

@@ -5,7 +5,7 @@ package enum CallbackContext {
         Unmanaged.passUnretained(owner).toOpaque()
     }
 
-    /// Enters the main actor from a callback of a C library that calls back on the thread that called it.
+    /// Enters the main actor from a callback of a C library, which is called on the thread that called the library.
     ///
     /// Inlinable, because libdbus calls back several times for each message.
     ///
@@ -28,7 +28,7 @@ package enum CallbackContext {
         }
     }
 
-    /// A call that runs at once, on the same thread, so nothing is shared.
+    /// The arguments of a call that runs immediately and on the same thread. Sendable, because nothing is shared.
     @usableFromInline
     struct Call<Owner, Argument, Result>: @unchecked Sendable {
         @usableFromInline let context: UnsafeMutableRawPointer

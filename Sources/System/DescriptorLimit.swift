@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The limit of open file descriptors of this process.
 package enum DescriptorLimit {
-    /// The soft limit before it was raised; 0 if it was not.
+    /// The soft limit before it was raised; 0 if it was not raised.
     private static let original = Atomic<UInt64>(0)
 
     /// Raises the soft limit, as far as the hard limit permits.
@@ -12,7 +12,7 @@ package enum DescriptorLimit {
     /// Programs that are started with ``SpawnedProcess`` get the former soft limit back, because select(2) fails
     /// with descriptors above 1023.
     ///
-    /// - Parameter count: The wanted limit.
+    /// - Parameter count: The requested limit.
     package static func raise(to count: Int) {
         var limit = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -24,7 +24,7 @@ package enum DescriptorLimit {
         if setrlimit(resource, &limit) == 0 { original.store(UInt64(former), ordering: .relaxed) }
     }
 
-    /// Gives a program that was just started the former soft limit.
+    /// Restores the former soft limit in a program that was just started.
     ///
     /// - Parameter process: A child that has not been waited for.
     static func restore(in process: pid_t) {

@@ -2,13 +2,13 @@ internal import Glibc
 
 /// A source of events of a descriptor: the ``MainLoop``, or the ``DescriptorThread`` in a program without one.
 ///
-/// The source owns the descriptor. Its owner cancels it before it drops the last reference.
+/// The source owns the descriptor. The owner of the source cancels it before the last reference is released.
 @MainActor
 package final class DescriptorSource {
     package enum Event {
         /// Bytes can be read, or the end was reached.
         case reading
-        /// Bytes can be written, or there is no reader any more.
+        /// Bytes can be written, or the other end is closed.
         case writing
 
         var polled: Int16 { Int16(self == .reading ? POLLIN : POLLOUT) }
@@ -28,7 +28,7 @@ package final class DescriptorSource {
     /// - Parameters:
     ///   - descriptor: The descriptor. The source closes it after ``cancel()``.
     ///   - event: The condition to wait for.
-    ///   - handler: Called in each round of the event loop in which the condition holds. Kept until ``cancel()``.
+    ///   - handler: Called in each round of the event loop in which the condition holds. Retained until ``cancel()``.
     package init(_ descriptor: Int32, _ event: Event, handler: @escaping @MainActor () -> Void) {
         self.descriptor = descriptor
         self.event = event
@@ -54,7 +54,7 @@ package final class DescriptorSource {
         if threadID == nil { MainLoop.sourceChanged() }
     }
 
-    /// Stops reporting events for ever, releases the handler and closes the descriptor.
+    /// Stops reporting events permanently, releases the handler and closes the descriptor.
     package func cancel() {
         guard !isCancelled else { return }
         isCancelled = true

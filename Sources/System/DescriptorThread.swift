@@ -4,8 +4,8 @@ internal import Glibc
 
 /// The thread that waits for descriptors in a program without a ``MainLoop``.
 ///
-/// Sources of libdispatch are no alternative: after a hang-up, its thread may use a source that the queue of the source
-/// has freed meanwhile.
+/// Sources of libdispatch are not suitable: after a hang-up, the thread of libdispatch may use a source that the queue
+/// of the source has already freed.
 @MainActor
 enum DescriptorThread {
     private static let epoll = start()
@@ -13,7 +13,7 @@ enum DescriptorThread {
     private static var sources: [UInt64: DescriptorSource] = [:]
     /// The sources whose next event the thread reports, or has reported to the main queue.
     private static var armed: Set<UInt64> = []
-    /// The sources whose descriptors the kernel knows.
+    /// The sources whose descriptors are registered with epoll.
     private static var added: Set<UInt64> = []
     private static var lastID: UInt64 = 0
 
@@ -36,7 +36,7 @@ enum DescriptorThread {
         event.data.u64 = id
         let operation = added.insert(id).inserted ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
         guard epoll_ctl(epoll, operation, source.descriptor, &event) != 0 else { return }
-        // The kernel does not wait for files, which are always ready.
+        // epoll rejects regular files, which are always ready.
         added.remove(id)
         DispatchQueue.main.async { MainActor.assumeIsolated { report(id) } }
     }
@@ -48,7 +48,7 @@ enum DescriptorThread {
         epoll_ctl(epoll, EPOLL_CTL_DEL, source.descriptor, nil)
     }
 
-    /// Calls the handlers of the ready sources, whose events may still be on their way to the main queue.
+    /// Calls the handlers of the ready sources, whose events may not have reached the main queue yet.
     ///
     /// The corresponding C function is `poll`.
     static func reportReady() {

@@ -16,7 +16,7 @@ package struct DirectoryListing: Sendable {
         case directory
         case link
         case other
-        /// The file system does not tell the kind; lstat(2) does.
+        /// The file system does not report the kind; lstat(2) returns it.
         case unknown
     }
 
@@ -30,7 +30,7 @@ package struct DirectoryListing: Sendable {
     /// Reads a directory.
     ///
     /// - Parameter path: The path. Symbolic links are followed.
-    /// - Throws: ``FileError`` if the directory cannot be opened, or not be read to its end.
+    /// - Throws: ``FileError`` if the directory cannot be opened or not be read completely.
     ///
     /// The corresponding C functions are `opendir` and `readdir`.
     package init(_ path: String) throws(FileError) { try self.init(Array(path.utf8)) }
@@ -45,8 +45,8 @@ package struct DirectoryListing: Sendable {
         while true {
             errno = 0
             guard let entry = readdir(stream) else { break }
-            // Without a copy of the array: an entry has only as many bytes as its name, and may end at the end of the
-            // memory that holds it.
+            // The array of fixed size must not be copied: an entry has only as many bytes as its name requires, and may
+            // end at the end of its memory block.
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
             guard name != Array(".".utf8), name != Array("..".utf8) else { continue }
             let kind: Kind =

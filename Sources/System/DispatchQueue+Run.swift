@@ -5,7 +5,7 @@ extension DispatchQueue {
     ///
     /// The work runs to its end, also if the waiting task is cancelled.
     ///
-    /// - Parameter work: The work. On a serial queue, it has the state of the queue for itself.
+    /// - Parameter work: The work. On a serial queue, it has exclusive access to the state of the queue.
     /// - Returns: The result of the work.
     /// - Throws: The error of the work.
     package func run<Value: Sendable, Failure: Error>(

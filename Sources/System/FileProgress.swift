@@ -19,7 +19,7 @@ package final class FileProgress: Sendable {
     /// Announces a file system call, and restarts the time limit.
     ///
     /// - Parameter path: The absolute path that the call uses.
-    /// - Returns: 0 if the call is to be made; otherwise an `errno`, ``abandoned`` if the job is to end.
+    /// - Returns: 0 if the job must make the call; otherwise an `errno`, which is ``abandoned`` if the job must end.
     package func begin(_ path: [UInt8]) -> Int32 {
         let goesOn = state.withLock { state in
             state.path = path
@@ -34,7 +34,7 @@ package final class FileProgress: Sendable {
 
     /// Restarts the time limit within a call that takes long.
     ///
-    /// - Returns: False if the job is to end.
+    /// - Returns: False if the job must end.
     package func advance() -> Bool {
         state.withLock { state in
             state.lastTime = FileThreads.now

@@ -2,8 +2,8 @@ internal import Glibc
 
 /// The parts of the file system that tests replace.
 package struct FileSystemPort: Sendable {
-    /// Called with the absolute path before each file system call of a job. May block; an `errno` other than 0 takes
-    /// the place of the call. nil without faults.
+    /// Called with the absolute path before each file system call of a job. May block. An `errno` other than 0 replaces
+    /// the result of the call, which is then not made. nil without faults.
     package var fault: (@Sendable ([UInt8]) -> Int32)?
     /// Returns the mount points of this process, as absolute paths.
     package var mountPoints: @Sendable () -> Set<[UInt8]>

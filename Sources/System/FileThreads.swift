@@ -1,11 +1,11 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Runs file system calls on threads of its own, each with a time limit.
+/// Threads that run file system calls, each with a time limit.
 ///
 /// A thread that hangs in a system call cannot be cancelled. When a job makes no progress for the time limit, its
-/// caller continues without a result and the thread is counted as blocked. While a thread is blocked, jobs for the
-/// same path fail at once, so the number of blocked threads stays small. A blocked thread that returns shows that the
+/// caller continues without a result and the thread is counted as blocked. While a thread is blocked, jobs for the same
+/// path fail immediately, so the number of blocked threads stays small. A blocked thread that returns shows that the
 /// file system responds again.
 package final class FileThreads: Sendable {
     private struct Job {
@@ -55,7 +55,7 @@ package final class FileThreads: Sendable {
     /// Sets the folder whose parts have separate limits.
     package func setRoot(_ root: [UInt8]) { state.withLock { $0.blocked.root = root } }
 
-    /// Sets the closure that is called on some thread when a blocked thread returns.
+    /// Sets the closure that is called on an unspecified thread when a blocked thread returns.
     package func setRecoveryHandler(_ handler: (@Sendable () -> Void)?) {
         state.withLock { $0.onRecovery = handler }
     }
@@ -84,7 +84,7 @@ package final class FileThreads: Sendable {
     ///   - path: The absolute path that the job uses first.
     ///   - discard: Releases a result that arrives after the time limit.
     ///   - body: The job. It announces each path with ``FileProgress/begin(_:)``.
-    ///   - completion: Receives the result once, on some thread; nil if the file system does not respond.
+    ///   - completion: Receives the result once, on an unspecified thread; nil if the file system does not respond.
     package func start<Value: Sendable>(
         _ path: [UInt8], discard: @escaping @Sendable (Value) -> Void = { _ in },
         _ body: @escaping @Sendable (FileProgress) -> Value,
@@ -134,14 +134,14 @@ package final class FileThreads: Sendable {
         let timer = JobTimer(watchdog) { [self] in checkTime(number) }
         state.withLock { $0.running[number]?.timer = timer }
         timer.start(after: limits.timeout)
-        // Each serial queue has a thread of its own, however many others are blocked.
+        // Each serial queue has its own thread, regardless of the number of blocked threads.
         DispatchQueue(label: "file").async { [self] in
             job.work()
             finish(number)
         }
     }
 
-    /// Ends the job of a number without a result if it makes no progress.
+    /// Ends a job without a result if it makes no progress.
     private func checkTime(_ number: Int) {
         let now = Self.now
         let job = state.withLock { state -> Job? in
@@ -195,12 +195,12 @@ package final class FileThreads: Sendable {
 
     // MARK: Unavailable paths
 
-    /// Returns true if jobs for a path fail at once.
+    /// Returns true if jobs for a path fail immediately.
     package func isUnavailable(_ path: [UInt8]) -> Bool {
         state.withLock { !$0.blocked.permits(path, at: Self.now) }
     }
 
-    /// Makes jobs for a path fail at once for a while, because the file did not respond to another process.
+    /// Makes jobs for a path fail immediately for a limited time, because the file did not respond to another process.
     package func suspend(_ path: [UInt8]) {
         state.withLock { $0.blocked.suspend(path, at: Self.now) }
     }

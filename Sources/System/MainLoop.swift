@@ -10,15 +10,16 @@ package enum MainLoop {
     /// A Boolean value that indicates whether the program calls ``run()``.
     private(set) static var isUsed = false
     private static var sources: [DescriptorSource] = []
-    /// True if the running sources are not those of the last round.
+    /// True if the running sources differ from those of the last round.
     private static var isChanged = true
 
-    /// Announces, before the first task, ``DescriptorSource`` and ``MainLoopTimer``, that ``run()`` will be called.
+    /// Prepares the process for ``run()``. Must be called before the first task, ``DescriptorSource`` and
+    /// ``MainLoopTimer`` are created.
     ///
-    /// From now on, tasks that belong to no actor run on the main queue as well.
+    /// After this call, tasks that belong to no actor run on the main queue as well.
     package static func use() {
         shim_run_every_task_on_main()
-        // libdispatch's timer thread requests a priority that only root gets, and would report the failure in the
+        // The timer thread of libdispatch requests a priority that only root gets, and would log the failure to the
         // journal at each start.
         setenv("LIBDISPATCH_LOG", "NO", 0)
         isUsed = true
@@ -30,7 +31,7 @@ package enum MainLoop {
     /// created, then the timers. A handler may suspend or cancel sources and timers of the same round.
     package static func run() -> Never {
         let queue = dispatch_main_queue_descriptor()
-        // The work that was queued before.
+        // Runs the work that was queued before the first round.
         dispatch_main_queue_run(nil)
         var active: [DescriptorSource] = []
         var descriptors: [pollfd] = []
@@ -44,7 +45,7 @@ package enum MainLoop {
             }
             let count = poll(
                 &descriptors, nfds_t(descriptors.count), MainLoopTimers.timeoutMilliseconds)
-            // Interrupted by a signal.
+            // A signal interrupted the wait.
             guard count >= 0 else { continue }
             if count > 0 { handle(descriptors, active) }
             MainLoopTimers.fire()
@@ -65,12 +66,12 @@ package enum MainLoop {
         }
     }
 
-    // MARK: Inside of another event loop
+    // MARK: Use in another event loop
 
     /// Returns the descriptors and events to wait for, if they changed since the last call; nil otherwise.
     ///
-    /// A program with another event loop calls ``use()``, and then waits for these descriptors and for ``timeoutMilliseconds``
-    /// instead of calling ``run()``.
+    /// A program with another event loop calls ``use()``, and then waits for these descriptors and for
+    /// ``timeoutMilliseconds`` instead of calling ``run()``.
     package static func changedDescriptors() -> [(descriptor: Int32, events: Int16)]? {
         guard isChanged else { return nil }
         isChanged = false

@@ -2,8 +2,9 @@ internal import Dispatch
 
 /// A timer that calls a handler once, on the main thread.
 ///
-/// It fires at its deadline or later, never earlier, and after timers with earlier deadlines. The time in which the
-/// machine is suspended does not count. It does not fire after ``cancel()``, nor after its last reference is gone.
+/// The timer fires at its deadline or later, never earlier, and after timers with earlier deadlines. The time in which
+/// the machine is suspended does not count. The timer does not fire after ``cancel()``, nor after its last reference is
+/// released.
 @MainActor
 package final class MainLoopTimer {
     private let handler: @MainActor () -> Void
@@ -50,7 +51,7 @@ package final class MainLoopTimer {
     }
 }
 
-/// A reference that does not keep the timer.
+/// A weak reference to a timer.
 struct TimerReference {
     weak let timer: MainLoopTimer?
 }
@@ -100,7 +101,7 @@ enum MainLoopTimers {
         guard !MainLoop.isUsed, dispatched?.deadline != firstDeadline else { return }
         let source = dispatched?.source ?? makeSource()
         if let deadline = firstDeadline {
-            // A century is a number that fits.
+            // Limits the delay to about a century, which cannot overflow.
             let rest = min(max(.zero, deadline - .now), .seconds(3_000_000_000))
             let (seconds, attoseconds) = rest.components
             source.schedule(
@@ -116,12 +117,12 @@ enum MainLoopTimers {
         let source = DispatchSource.makeTimerSource(queue: .main)
         source.setEventHandler {
             dispatched?.deadline = nil
-            // As in the event loop, so that bytes that arrived in time prevent a time limit.
+            // The order of the event loop: bytes that arrived in time prevent a timeout.
             DescriptorThread.reportReady()
             fire()
             schedule()
         }
-        // A timer without a deadline would fire at once.
+        // A libdispatch timer without a deadline would fire immediately.
         source.schedule(deadline: .distantFuture)
         source.activate()
         return source

@@ -11,7 +11,7 @@ package final class OneShotResult<Value: Sendable, Failure: Error> {
 
     /// Sets the result and resumes the waiting task.
     ///
-    /// - Returns: False if there was a result already. The new one is ignored.
+    /// - Returns: False if the result was already set; the new result is then ignored.
     @discardableResult
     package func complete(_ result: Result<Value, Failure>) -> Bool {
         guard self.result == nil else { return false }

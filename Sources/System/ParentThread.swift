@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The thread that starts child processes that end with it (`PR_SET_PDEATHSIG`).
 ///
-/// With a ``MainLoop``, that is the main thread. In other programs, such as tests, the main actor runs on threads of
+/// With a ``MainLoop``, this is the main thread. In other programs, such as tests, the main actor runs on threads of
 /// libdispatch, which end after five seconds without work. The kernel would kill the children of such a thread.
 @MainActor
 package enum ParentThread {

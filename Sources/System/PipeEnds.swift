@@ -11,7 +11,7 @@ package final class PipeEnds {
     /// Creates a pipe.
     ///
     /// - Parameter takesDescriptors: True for a pair of sockets that transfers messages and descriptors.
-    /// - Throws: ``SpawnError`` if there are no descriptors left.
+    /// - Throws: ``SpawnError`` if the process has no free descriptors.
     package init(takesDescriptors: Bool = false) throws(SpawnError) {
         var ends: [Int32] = [-1, -1]
         let result = takesDescriptors ? shim_message_pipe(&ends) : shim_pipe(&ends)

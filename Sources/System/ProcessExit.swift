@@ -2,7 +2,8 @@ internal import CProcesses
 internal import Dispatch
 internal import Glibc
 
-/// The exit of a child process. It is awaited once, because the id may belong to another process then.
+/// The exit of a child process. The exit is awaited only once, because the process ID may belong to another process
+/// afterwards.
 enum ProcessExit {
     /// Calls a handler after the exit.
     ///
@@ -12,8 +13,8 @@ enum ProcessExit {
     ) {
         let descriptor = shim_pidfd_open(id)
         guard descriptor >= 0 else {
-            // Linux before 5.3, or no descriptors left. A queue of its own, because libdispatch's pool would wake the
-            // process every second from then on.
+            // Linux before 5.3, or no free descriptors. Uses a separate queue, because the thread pool of libdispatch
+            // would wake the process every second from then on.
             DispatchQueue(label: "process-exit").async {
                 let exit = block(id)
                 DispatchQueue.main.async { handler(exit) }
@@ -42,7 +43,7 @@ enum ProcessExit {
     static func block(_ id: Int32) -> SpawnedProcess.Exit {
         var status: Int32 = 0
         while waitpid(id, &status, 0) < 0 && errno == EINTR {}
-        // WIFSIGNALED and its like are macros.
+        // WIFSIGNALED and WEXITSTATUS are macros, which Swift does not import.
         let signal = status & 0x7f
         return signal == 0 ? .code(status >> 8 & 0xff) : .signal(signal)
     }

@@ -6,7 +6,7 @@ package enum ProcessMemory {
     /// Releases memory that is not needed until the next request: free heap, and the read-only pages of programs and
     /// libraries, which the kernel reads from their files again on access.
     ///
-    /// Takes about a millisecond, and as much again for the first use of everything.
+    /// Takes about a millisecond. The first accesses to the released memory take about another millisecond in total.
     package static func trim() {
         malloc_trim(0)
         dl_iterate_phdr(

@@ -7,12 +7,12 @@ internal import Glibc
 /// The kernel kills the process when the thread that started it ends. Start it from the main thread, so that it ends
 /// with this process.
 package struct SandboxedProcess: Sendable {
-    /// The process id. It is valid until the exit of the process was awaited.
+    /// The process ID. It is valid until the exit of the process was awaited.
     package let id: Int32
 
     /// The properties of a new process.
     package struct Setup: Sendable {
-        /// The path of the program. No folder is searched.
+        /// The path of the program. `PATH` is not searched.
         package var program: String
         /// The arguments after the name of the program.
         package var arguments: [String] = []
@@ -62,8 +62,8 @@ package struct SandboxedProcess: Sendable {
 
     /// Starts a program.
     ///
-    /// - Throws: ``SpawnError``, also if a restriction cannot be applied. A program that starts and fails at once is no
-    ///   error.
+    /// - Throws: ``SpawnError``, also if a restriction cannot be applied. A program that starts and then fails is not
+    ///   an error.
     package init(_ setup: Setup) throws(SpawnError) {
         var arguments = ([setup.program] + setup.arguments).map { strdup($0) } + [nil]
         var variables = setup.environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
@@ -72,7 +72,7 @@ package struct SandboxedProcess: Sendable {
             for text in arguments + variables { free(text) }
             free(path)
         }
-        // Above their numbers in the child.
+        // The duplicates must have higher numbers than the descriptors in the child.
         let lowest = Int32(setup.descriptors.count) + 1
         let descriptors = setup.descriptors.map { fcntl($0, F_DUPFD_CLOEXEC, lowest) }
         defer { for descriptor in descriptors where descriptor >= 0 { close(descriptor) } }
@@ -105,10 +105,11 @@ package struct SandboxedProcess: Sendable {
         self.id = id
     }
 
-    /// Kills the process. Not to be called after its exit was awaited.
+    /// Kills the process. Must not be called after its exit was awaited.
     package func kill() { _ = Glibc.kill(id, SIGKILL) }
 
-    /// Calls a handler after the exit. Await the exit once, with one method: the id may be reused then.
+    /// Calls a handler after the exit. The exit must be awaited only once, with one method, because the process ID may
+    /// be reused afterwards.
     ///
     /// - Parameter handler: Called once; never within this call.
     @MainActor package func onExit(_ handler: @escaping @MainActor (SpawnedProcess.Exit) -> Void) {

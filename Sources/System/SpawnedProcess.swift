@@ -10,18 +10,18 @@ package struct SpawnedProcess: Sendable {
         case signal(Int32)
     }
 
-    /// The process id. It is valid until the exit of the process was awaited.
+    /// The process ID. It is valid until the exit of the process was awaited.
     package let id: Int32
 
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - program: The path of the program, or a name to look for in `PATH`.
+    ///   - program: The path of the program, or a name that is searched in `PATH`.
     ///   - arguments: The arguments after the name of the program.
     ///   - environment: The complete environment; nil for that of this process.
-    ///   - descriptors: Descriptors of this process, by their numbers in the child. The first three are inherited unless
-    ///     they are given; of others, the child has only those without `FD_CLOEXEC`.
-    /// - Throws: ``SpawnError``. A program that starts and fails at once is no error.
+    ///   - descriptors: Descriptors of this process, by their numbers in the child. The child inherits the first three
+    ///     unless they are given, and other descriptors only if they have no `FD_CLOEXEC`.
+    /// - Throws: ``SpawnError``. A program that starts and then fails is not an error.
     ///
     /// The corresponding C function is `posix_spawnp`.
     package init(
@@ -57,7 +57,8 @@ package struct SpawnedProcess: Sendable {
         self.id = id
     }
 
-    /// Waits for the exit without blocking the thread. Await the exit once, with one method: the id may be reused then.
+    /// Waits for the exit without blocking the thread. The exit must be awaited only once, with one method, because the
+    /// process ID may be reused afterwards.
     @MainActor package func exit() async -> Exit { await ProcessExit.wait(id) }
 
     /// Calls a handler after the exit. See ``exit()``.

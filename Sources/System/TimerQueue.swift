@@ -14,7 +14,7 @@ struct TimerQueue<Element> {
         }
     }
 
-    /// The earliest timer is the last one.
+    /// The timers in descending order of their keys: the earliest timer is the last element.
     private var entries: [(key: Key, element: Element)] = []
     /// The number of the timer that was added last.
     private(set) var lastNumber: UInt64 = 0

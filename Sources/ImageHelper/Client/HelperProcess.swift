@@ -10,7 +10,7 @@ final class HelperProcess {
     /// The result of ``perform(_:_:_:stalled:)``.
     enum Outcome {
         case reply(ImageReply)
-        /// The process had ended on its own, and did nothing.
+        /// The process had already ended and did not start the job.
         case ended
         /// The process crashed during the job.
         case crashed(SpawnedProcess.Exit)
@@ -47,7 +47,7 @@ final class HelperProcess {
     ///
     /// - Parameters:
     ///   - program: The path of the helper.
-    ///   - role: The jobs that it must be able to perform.
+    ///   - role: The jobs that the process must be able to perform.
     ///   - idleTimeout: The time after which an idle process ends.
     ///   - onEnd: Called when the process accepts no more jobs.
     /// - Throws: ``ImageProcessorError/notSupported(_:)`` if the helper cannot be started.
@@ -94,7 +94,7 @@ final class HelperProcess {
     ///
     /// - Parameters:
     ///   - message: The encoded job.
-    ///   - descriptors: The descriptors sent with it.
+    ///   - descriptors: The descriptors sent with the job.
     ///   - timeout: The time limit of the job.
     ///   - stallTimeout: The time limit of each wait for a disk.
     /// - Returns: The result of the job.
@@ -103,7 +103,7 @@ final class HelperProcess {
         stalled stallTimeout: Duration
     ) async -> Outcome {
         guard !hasEnded else { return .ended }
-        // If the process is gone, the end of the socket is reported soon.
+        // If the process has ended, the event loop reports the end of the socket.
         _ = socket.send(message, descriptors)
         return await withCheckedContinuation { continuation in
             waiter = continuation

@@ -9,8 +9,8 @@ package import System
 /// An image processor that runs in a separate process, the image helper.
 ///
 /// At most one process exists. It starts on demand and ends when it has been idle for a while, or when another role is
-/// needed. If it crashes, one job fails and the next job starts a new process. A file that crashed it is rejected until
-/// the file changes.
+/// needed. If the process crashes, one job fails and the next job starts a new process. The file of the failed job is
+/// rejected until the file changes.
 @MainActor
 package final class ImageHelperClient: nonisolated ImageProcessor {
     private let program: String
@@ -19,7 +19,7 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     private let threads: FileThreads
     private let files = DispatchQueue(label: "image-files")
     private var process: HelperProcess?
-    /// Jobs that wait for their turn.
+    /// The continuations of waiting jobs.
     private var urgent: [CheckedContinuation<Void, Never>] = []
     private var background: [CheckedContinuation<Void, Never>] = []
     private var isBusy = false
@@ -85,9 +85,10 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
         }
     }
 
-    /// Performs a job when its turn has come.
+    /// Waits for the preceding jobs, then performs a job.
     ///
-    /// The file is read once before that, if possible, so that other jobs do not wait for a file that does not respond.
+    /// The first bytes of the file are read before that, if possible, so that other jobs do not wait for a file that
+    /// does not respond.
     private func perform(
         _ job: ImageJob, reading source: [UInt8]? = nil, writing destination: String? = nil,
         urgency: ImageUrgency = .now
@@ -153,7 +154,7 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     private func send(
         _ job: ImageJob, _ message: [UInt8], _ source: [UInt8]?, _ files: JobFiles
     ) async throws(ImageProcessorError) -> ImageReply {
-        // An idle process may end at this moment; a new one has just started.
+        // An idle process may end at this moment. The second attempt then uses a new process.
         for _ in 0..<2 {
             let process = try helper(for: job)
             let outcome = await process.perform(

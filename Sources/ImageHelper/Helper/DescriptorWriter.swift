@@ -1,7 +1,7 @@
 internal import Glibc
 internal import ImageProtocol
 
-/// A destination for libraries that write in pieces. Remembers the first error.
+/// A destination for libraries that write in pieces. Stores the first error.
 final class DescriptorWriter {
     private let descriptor: Int32
     private var code: Int32 = 0

@@ -23,7 +23,7 @@ struct EncodedImage {
 
     /// Decodes the central square of the image, upright.
     func squared(_ pixels: Int) throws(ImageFailure) -> DecodedImage {
-        // A smaller image is cropped before it is enlarged, so that a long narrow one does not become huge.
+        // A smaller image is cropped before it is enlarged, so that a long and narrow image does not become huge.
         try decode { width, height in min(1, Double(pixels) / Double(min(width, height))) }
             .centralSquare().resized(pixels)
     }

@@ -5,8 +5,9 @@ internal import Sandbox
 
 /// The process that reads and converts untrusted image files. It receives open descriptors and can access nothing else.
 ///
-/// It ends when it has been idle for a while, when the daemon has ended, and after a limited amount of work, because
-/// libraries leak memory. Its exit status is 0 then, so that the daemon can tell this from a crash.
+/// The process ends when it has been idle for a while, when the daemon has ended, and after a limited amount of work,
+/// because libraries leak memory. The exit status is 0 in these cases, so that the daemon can distinguish them from a
+/// crash.
 package enum ImageHelper {
     /// The descriptor of the socket to the daemon.
     package static let socket: Int32 = 3
@@ -45,7 +46,7 @@ package enum ImageHelper {
         // Failed writes are reported as errors, not as signals.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
-        // One arena: each further one would reserve a large part of the address space limit.
+        // One arena, because each further arena would reserve a large part of the address space limit.
         mallopt(M_ARENA_MAX, 1)
         ProcessRestrictions.raiseOutOfMemoryScore()
         try ProcessRestrictions.limit(.coreBytes, to: 0)

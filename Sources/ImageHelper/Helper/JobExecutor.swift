@@ -3,7 +3,7 @@ internal import ImageMetadata
 internal import ImageProtocol
 internal import ProviderKit
 
-/// Performs jobs with the loaded libraries.
+/// An executor of jobs that uses the loaded libraries.
 struct JobExecutor {
     private let pixbuf: Result<PixbufLibrary, ImageFailure>
     private let drawing: DrawingLibrary?

@@ -17,8 +17,8 @@ struct PixbufLibrary {
                     + " libgdk-pixbuf-2.0-0 or gdk-pixbuf2 (\(String(cString: reason))).")
         }
         self.functions = functions
-        // Writing PNG texts converts them to Latin-1. The C library loads a module for that, and keeps it while a
-        // converter is open.
+        // Writing PNG texts converts them to Latin-1. The C library loads a module for the conversion, and keeps it
+        // loaded while a converter is open.
         _ = iconv_open("ISO-8859-1", "UTF-8")
         for format in ImageFormat.allCases {
             // Creating a loader loads its module, which could not be opened later.

@@ -1,5 +1,5 @@
 // The encoding of messages: a version, a kind, then the fields in order. Numbers have eight bytes, texts are preceded
-// by their length. Both sizes come from one build and run on one machine, so no other compatibility is needed.
+// by their length. Both programs come from one build and run on one machine, so no other compatibility is needed.
 
 private let version: UInt8 = 1
 /// The longest possible message.

@@ -1,12 +1,12 @@
-/// A request to the image helper. Descriptors are sent along: ``inputs`` first, then ``outputs``.
+/// A request to the image helper. The message carries descriptors: first ``inputs``, then ``outputs``.
 package enum ImageJob: Hashable, Sendable {
-    /// Read the headers of a file. One descriptor, to read.
+    /// Reads the headers of a file. One descriptor, to read.
     case probe
-    /// Make a smaller image of at most this width and height. Two descriptors, to read and to write.
+    /// Makes a smaller image of at most this width and height. Two descriptors, to read and to write.
     case scale(pixels: Int, ImageOutput)
-    /// Make a square PNG of this width from the middle. Two descriptors, to read and to write.
+    /// Makes a square PNG of this width from the central square. Two descriptors, to read and to write.
     case square(pixels: Int)
-    /// Draw initials as a square PNG of this width. One descriptor, to write.
+    /// Draws initials as a square PNG of this width. One descriptor, to write.
     case initials(name: String, pixels: Int)
 
     /// The number of files that are read.
@@ -103,6 +103,6 @@ package enum ImageFailure: Error, Hashable, Sendable {
     case notSupported(String)
     /// Writing failed, with the `errno`.
     case cannotWrite(Int32)
-    /// The job is malformed: the two sides have different versions, or one of them is wrong.
+    /// The job is malformed: the two programs have different versions, or one of them has an error.
     case misunderstood
 }

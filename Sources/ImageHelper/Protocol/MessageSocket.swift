@@ -40,7 +40,7 @@ package struct MessageSocket: Sendable {
     /// - Parameters:
     ///   - bytes: At most ``maximumMessageBytes``.
     ///   - descriptors: At most four. The sender keeps and closes its own.
-    /// - Returns: True if the message was sent; the other end may still be gone.
+    /// - Returns: True if the message was sent; the other end may already be closed.
     package func send(_ bytes: [UInt8], _ descriptors: [Int32] = []) -> Bool {
         while true {
             let count = shim_send(
