@@ -1,18 +1,19 @@
 #pragma once
-// Libraries that are loaded when they are first needed. Included by the shims, which list what is used of them.
+// Macros for libraries that are loaded at their first use. The shims include this file and list the functions that they
+// use.
 
 #include <dlfcn.h>
 #include <stddef.h>
 
-// The field of a function that has a declaration, and its look-up.
+// The field of a declared function, and its look-up.
 #define SHIM_FIELD(name) __typeof__(&name) name;
 #define SHIM_FIND(name) SHIM_FIND_AS(name, #name)
 #define SHIM_FIND_AS(field, symbol) \
     table->field = (__typeof__(table->field))dlsym(library, symbol); \
     if (!table->field) return "it lacks " symbol;
 
-// Defines the table of a library's functions, and a function that fills it; the library stays for good. The function
-// returns NULL, or the reason of a failure: valid until the next call of dlopen.
+// Defines the table of a library's functions, and a function that loads the library and fills the table. The library is
+// never unloaded. The function returns NULL, or the reason of a failure, which is valid until the next call of dlopen.
 #define SHIM_LIBRARY(type, functions, declare, find) \
     struct type { \
         functions(declare) \

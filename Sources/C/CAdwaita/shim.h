@@ -1,7 +1,7 @@
 #pragma once
-// GTK 4 and libadwaita, with functions for what Swift cannot import: variadic functions, macros and casts.
+// GTK 4 and libadwaita, with functions in place of variadic functions, macros and casts, which Swift cannot import.
 
-// Later versions deprecate widgets that GTK 4.8 and libadwaita 1.2 require.
+// Later versions deprecate widgets that have no replacement in GTK 4.8 and libadwaita 1.2.
 #define GLIB_DISABLE_DEPRECATION_WARNINGS
 #define GDK_DISABLE_DEPRECATION_WARNINGS
 #define ADW_DISABLE_DEPRECATION_WARNINGS
@@ -9,7 +9,8 @@
 #include <adwaita.h>
 #include <glib-unix.h>
 
-// Connects a closure with one marshaller for every signal. `destroy` receives `context` with the last reference.
+// Connects a closure with one marshaller for every signal. `destroy` is called with `context` when the last reference
+// is released.
 static inline gulong shim_connect(
     gpointer object, const char *signal, gpointer context, GClosureMarshal marshal, GClosureNotify destroy) {
     GClosure *closure = g_closure_new_simple(sizeof(GClosure), context);

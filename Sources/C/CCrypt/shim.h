@@ -1,15 +1,16 @@
 #pragma once
-// libcrypt, loaded when the first password is given: who has none does not pay for it. There are two of it, whose
-// names differ, so it is not linked, and what is used of it is declared here; dist/test holds it against the header.
+// libcrypt, loaded at the first use of a password, so that a daemon without passwords does not load it. The library has
+// one of two file names (libcrypt.so.2 and libcrypt.so.1). The program therefore does not link to it, and the used
+// declarations are repeated here; dist/test compares them with the header.
 
 #include <dlfcn.h>
 #include <stddef.h>
 
 enum {
-    // Of a phrase, with the NUL at its end
+    // The size of a phrase with its NUL terminator
     SHIM_CRYPT_MAX_PASSPHRASE_SIZE = 512,
     SHIM_CRYPT_GENSALT_OUTPUT_SIZE = 192,
-    // Of struct crypt_data
+    // The size of struct crypt_data
     SHIM_CRYPT_DATA_SIZE = 32768,
 };
 
@@ -22,13 +23,14 @@ struct shim_crypt {
     __typeof__(&crypt_rn) crypt;
 };
 
-// Fills the table; the library stays for good. NULL, or why not: valid until the next call of dlopen.
+// Loads the library and fills the table. The library is never unloaded. Returns NULL, or the reason of a failure, which
+// is valid until the next call of dlopen.
 static inline const char *shim_crypt_load(struct shim_crypt *functions, const char *name) {
     void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) return dlerror();
     functions->gensalt = (__typeof__(functions->gensalt))dlsym(library, "crypt_gensalt_rn");
     functions->crypt = (__typeof__(functions->crypt))dlsym(library, "crypt_rn");
-    // That of glibc, before it was given up, has neither this nor yescrypt.
+    // The former libcrypt of glibc lacks these functions and yescrypt.
     return functions->gensalt && functions->crypt ? NULL : "it is too old";
 }
 

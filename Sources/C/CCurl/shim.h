@@ -1,6 +1,6 @@
 #pragma once
-// libcurl, loaded when it is first needed: it brings some twenty-five libraries along, which a program that
-// asks nobody shall not pay for. So nothing here refers to its symbols; their types are all that is used.
+// libcurl, loaded at the first request, because it loads about 25 further libraries, which a program without requests
+// does not need. This file therefore uses only the types of its functions and does not refer to its symbols.
 
 #define CURL_DISABLE_TYPECHECK
 #include "../library.h"
@@ -21,13 +21,13 @@
 // The functions of libcurl, without their prefix.
 SHIM_LIBRARY(shim_curl, SHIM_CURL_FUNCTIONS, SHIM_CURL_FIELD, SHIM_CURL_FIND)
 
-// Options that a library may lack, or the headers of one from before 7.85 and 7.87. The last one is
-// deprecated, and here for such a library.
+// Options that the library or its headers may lack: the first two were added in 7.85 and 7.87. The last option is
+// deprecated and is used with libraries before 7.85.
 static const CURLoption SHIM_CURLOPT_PROTOCOLS_STR = (CURLoption)10318;
 static const CURLoption SHIM_CURLOPT_QUICK_EXIT = (CURLoption)322;
 static const CURLoption SHIM_CURLOPT_PROTOCOLS = (CURLoption)181;
 
-// Swift calls no function with a variable number of arguments: one for each type of value.
+// Swift cannot call variadic functions; each of these functions sets an option of one value type.
 #define SHIM_CURL_EASY_OPTION(name, type) \
     static inline CURLcode shim_curl_easy_set_##name( \
         const struct shim_curl *curl, CURL *easy, CURLoption option, type value) { \

@@ -1,6 +1,6 @@
 #pragma once
-// libexpat, which every system with a D-Bus daemon has. It is loaded when it is first needed, so that accounts of
-// other services do not pay for it: nothing here refers to its symbols.
+// libexpat, loaded at its first use, because only some services need it. This file therefore does not refer to its
+// symbols. Every system with a D-Bus daemon has the library.
 
 #include "../library.h"
 #include <expat.h>

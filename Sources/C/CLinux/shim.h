@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// Hidden by the feature macros that Swift's Glibc module is read with.
+// Declarations that the feature macros of Swift's Glibc module hide.
 extern char *strptime(const char *restrict text, const char *restrict format, struct tm *restrict result);
 extern int accept4(int descriptor, struct sockaddr *restrict address, socklen_t *restrict size, int flags);
 struct shim_loaded_object {
@@ -26,15 +26,15 @@ struct shim_loaded_object {
 };
 extern int dl_iterate_phdr(int (*callback)(struct shim_loaded_object *object, size_t size, void *data), void *data);
 
-// prctl takes a variable number of arguments, which Swift does not call.
+// Swift cannot call prctl, which is variadic.
 static inline int shim_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 // Times of a file in nanoseconds since 1970.
 struct shim_file_times {
-    // The creation, if has_birth is not 0.
+    // The time of the creation; valid if has_birth is not 0.
     long birth;
     int has_birth;
-    // The last change of the inode.
+    // The time of the last change of the inode.
     long changed;
 };
 
@@ -44,7 +44,7 @@ static inline long shim_nanoseconds(struct statx_timestamp time) {
     return seconds * 1000000000 + time.tv_nsec;
 }
 
-// Reads the times of an open file; -1 with errno. statx is hidden by the feature macros.
+// Reads the times of an open file. Returns 0, or -1 with errno. The feature macros hide statx.
 static inline int shim_get_file_times(int descriptor, struct shim_file_times *times) {
     struct statx status;
     const int empty_path = 0x1000;
@@ -55,13 +55,13 @@ static inline int shim_get_file_times(int descriptor, struct shim_file_times *ti
     return 0;
 }
 
-// The creation time of an open file, in nanoseconds since 1970; 0 if unknown.
+// Returns the creation time of an open file, in nanoseconds since 1970; 0 if it is unknown.
 static inline long shim_birth_time(int descriptor) {
     struct shim_file_times times;
     return shim_get_file_times(descriptor, &times) == 0 && times.has_birth ? times.birth : 0;
 }
 
-// A file in memory that can be sealed. It cannot be executed where the kernel (6.3) can see to that.
+// Creates a file in memory that can be sealed. From Linux 6.3 on, the file cannot be made executable.
 static inline int shim_memfd(const char *name) {
     int descriptor = (int)syscall(SYS_memfd_create, name, 1u /* MFD_CLOEXEC */ | 8u /* MFD_NOEXEC_SEAL */);
     if (descriptor < 0 && errno == EINVAL)
@@ -69,17 +69,18 @@ static inline int shim_memfd(const char *name) {
     return descriptor;
 }
 
-// F_ADD_SEALS with F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW and F_SEAL_WRITE, which glibc shows only with _GNU_SOURCE.
+// Adds the seals F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW and F_SEAL_WRITE, which glibc declares only with _GNU_SOURCE.
 static inline int shim_seal(int descriptor) { return fcntl(descriptor, 1033, 1 | 2 | 4 | 8); }
 
-// 1 if a file of ours that is open for reading is open elsewhere, too; 0 if not. Source: fcntl(2), F_SETLEASE.
+// Returns 0 if `descriptor`, which is open for reading and whose file belongs to this user, is the only open descriptor
+// of the file; otherwise 1. Source: fcntl(2), F_SETLEASE.
 static inline int shim_is_open_elsewhere(int descriptor) {
     if (fcntl(descriptor, 1024, F_WRLCK) != 0) return 1;
     fcntl(descriptor, 1024, F_UNLCK);
     return 0;
 }
 
-// A message and the descriptors that go along with it, at most four. Their parts are macros.
+// Messages with at most four descriptors. Their control data is accessed with macros, which Swift does not import.
 enum { SHIM_MOST_DESCRIPTORS = 4 };
 
 static inline ssize_t shim_send(
@@ -102,8 +103,8 @@ static inline ssize_t shim_send(
     return sendmsg(descriptor, &message, MSG_NOSIGNAL);
 }
 
-// How many bytes came; -1 with errno, EMSGSIZE for a message that does not fit. The descriptors belong to the
-// caller.
+// Receives a message. Returns the number of bytes; -1 with errno, which is EMSGSIZE for a message that does not fit.
+// The caller owns the descriptors.
 static inline ssize_t shim_receive(
     int descriptor, void *bytes, size_t count, int *descriptors, int *descriptor_count) {
     union {

@@ -1,6 +1,7 @@
 #pragma once
-// gdk-pixbuf, cairo and Pango, loaded by the one process that decodes and draws. Its headers would bring dozens
-// of packages along, so what is used of them is declared here; dist/test holds it against them. GObject is GLib's.
+// gdk-pixbuf, cairo and Pango, loaded only by the image helper. Their headers would require dozens of packages for the
+// build, so the used declarations are repeated here; dist/test compares them with the headers. GLib includes the
+// headers of GObject.
 
 #include "../library.h"
 #include <glib-object.h>
@@ -21,7 +22,7 @@ enum {
     SHIM_GDK_PIXBUF_ROTATE_CLOCKWISE = 270,
 };
 
-// Enumerations are unsigned, as those of the headers are.
+// Enumerations have an unsigned type, as in the headers.
 GQuark gdk_pixbuf_error_quark(void);
 GdkPixbuf *gdk_pixbuf_flip(const GdkPixbuf *source, gboolean is_horizontal);
 int gdk_pixbuf_get_height(const GdkPixbuf *pixbuf);
@@ -55,7 +56,7 @@ typedef struct _PangoLayout PangoLayout;
 typedef struct _PangoRectangle PangoRectangle;
 struct _PangoRectangle { int x, y, width, height; };
 #endif
-// Has a negative value, unlike the other enumerations.
+// Signed, because this enumeration has a negative value, unlike the others.
 typedef int shim_cairo_format;
 typedef unsigned (*shim_cairo_write)(void *context, const unsigned char *bytes, unsigned count);
 cairo_t *cairo_create(cairo_surface_t *target);

@@ -32,10 +32,10 @@ struct shim_start {
     int landlock;
 };
 
-// The feature macros of the module Glibc hide the function.
+// Creates a pipe. The feature macros of Swift's Glibc module hide pipe2.
 static inline int shim_pipe(int *ends) { return (int)syscall(SYS_pipe2, ends, O_CLOEXEC); }
 
-// Preserves message boundaries, and transfers descriptors.
+// Creates a pair of sockets that preserve message boundaries and transfer descriptors.
 static inline int shim_message_pipe(int *ends) { return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends); }
 
 static inline long shim_close_range(unsigned first, unsigned last, int flags) {
@@ -60,23 +60,23 @@ __attribute__((noreturn)) static inline void shim_start_child(const struct shim_
         close(score);
     }
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) goto failed;
-    // Before the descriptors change.
+    // The loop below may overwrite the descriptor of the ruleset.
     if (start->landlock >= 0 && syscall(446, start->landlock, 0) != 0) goto failed;
     for (int number = 0; number < start->descriptor_count; number++)
         if (dup2(start->descriptors[number], number) < 0) goto failed;
-    // exec closes the descriptor for reports; those above it are closed below.
+    // exec closes the descriptor for reports. The descriptors above it are closed below.
     if (report != start->descriptor_count) {
         if (dup2(report, start->descriptor_count) < 0) goto failed;
         report = start->descriptor_count;
     }
     if (fcntl(report, F_SETFD, FD_CLOEXEC) != 0) goto failed;
     if (shim_close_range((unsigned)report + 1, ~0u, 0) != 0) {
-        // Linux before 5.9.
+        // Linux before 5.9 has no close_range.
         for (int number = report + 1; number < 65536; number++) close(number);
     }
     for (int index = 0; index < start->limit_count; index++) {
         struct rlimit limit = {start->limits[index].value, start->limits[index].value}, before;
-        // A lower limit remains.
+        // Keeps a lower existing limit.
         if (getrlimit(start->limits[index].resource, &before) == 0 && before.rlim_max < limit.rlim_max)
             limit.rlim_cur = limit.rlim_max = before.rlim_max;
         if (setrlimit(start->limits[index].resource, &limit) != 0) goto failed;
@@ -91,12 +91,12 @@ failed:;
 
 // Starts a program.
 //
-// Returns its id, or -1 with errno. The caller keeps its descriptors. The program ends with the thread that calls this
-// function.
+// Returns the process ID, or -1 with errno. The caller keeps its descriptors. The kernel kills the program when the
+// thread that calls this function ends.
 static inline pid_t shim_start_process(const struct shim_start *start) {
     int report[2];
     if (shim_pipe(report) != 0) return -1;
-    // Above the numbers that dup2 overwrites in the child.
+    // Must be above the numbers that dup2 overwrites in the child.
     int high = fcntl(report[1], F_DUPFD_CLOEXEC, 64);
     close(report[1]);
     if (high < 0) {
@@ -104,7 +104,7 @@ static inline pid_t shim_start_process(const struct shim_start *start) {
         return -1;
     }
     pid_t parent = getpid();
-    // Not fork, which runs the handlers of libraries.
+    // fork would run the fork handlers of libraries.
     pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
     if (child == 0) shim_start_child(start, parent, high);
     int code = errno;
@@ -122,8 +122,8 @@ static inline pid_t shim_start_process(const struct shim_start *start) {
     return child;
 }
 
-// Lowers the soft limit of descriptors of a child that has just been started. A child that limits itself has a lower
-// one already, or lowers it later.
+// Lowers the soft limit of descriptors of a child that has just been started. A child that limits itself already has a
+// lower limit, or lowers the limit later.
 static inline void shim_lower_descriptor_limit(pid_t process, rlim_t value) {
     struct rlimit limit;
     if (syscall(SYS_prlimit64, process, RLIMIT_NOFILE, NULL, &limit) != 0 || limit.rlim_cur <= value) return;

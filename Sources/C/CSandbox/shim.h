@@ -1,6 +1,6 @@
 #pragma once
-// What the kernel offers to those who want to be able to do less. glibc has no functions for most of it, and
-// those that take a variable number of arguments Swift does not call.
+// The kernel interfaces for sandboxing. glibc has no functions for most of them, and Swift cannot call variadic
+// functions.
 
 #include <errno.h>
 #include <linux/audit.h>
@@ -22,12 +22,12 @@ static inline int shim_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIV
 static inline int shim_die_with_parent(int signal) { return prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0); }
 static inline int shim_set_dumpable(int is_dumpable) { return prctl(PR_SET_DUMPABLE, is_dumpable, 0, 0, 0); }
 
-// For all threads; where a filter that is there already keeps the newer call back, for this one.
+// Installs a filter for all threads; only for the calling thread if an earlier filter forbids the call seccomp.
 static inline long shim_filter_system_calls(const struct sock_fprog *program) {
     long result = syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, program);
     if (result == 0) return 0;
     if (result > 0) {
-        // The id of a thread that has other filters.
+        // The result is the ID of a thread with other filters.
         errno = ESRCH;
         return -1;
     }
@@ -35,22 +35,22 @@ static inline long shim_filter_system_calls(const struct sock_fprog *program) {
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0);
 }
 
-// A call that a filter has not decided about.
+// A system call that waits for the decision of a listener.
 struct shim_call {
     uint64_t id;
-    // The thread that made it.
+    // The ID of the thread that made the call.
     pid_t thread;
     int number;
     uint64_t first_argument;
 };
 
-// Takes the next call that a filter has not decided about. Does not wait.
+// Receives the next system call that waits for a decision. Does not block.
 //
-// Returns 1; 0 if there is none at present, -1 if there will never be another one.
+// Returns 1 for a call, 0 if no call is waiting, -1 if no further call is possible.
 static inline int shim_take_call(int listener, struct shim_call *call) {
     struct pollfd state = {.fd = listener, .events = POLLIN};
     if (poll(&state, 1, 0) <= 0) return 0;
-    // Also without POLLIN if another signal arrived.
+    // poll may report another event without POLLIN.
     if (!(state.revents & POLLIN)) return state.revents & (POLLHUP | POLLNVAL) ? -1 : 0;
     // A later kernel may write a larger structure.
     union {
@@ -65,7 +65,7 @@ static inline int shim_take_call(int listener, struct shim_call *call) {
     return 1;
 }
 
-// Lets a call continue if `error` is 0, and fail with `error` otherwise. Has no effect if the caller is gone.
+// Permits a system call if `error` is 0; otherwise makes it fail with `error`. Has no effect if the caller has ended.
 static inline void shim_answer_call(int listener, uint64_t id, int error) {
     union {
         struct seccomp_notif_resp answer;
@@ -74,20 +74,21 @@ static inline void shim_answer_call(int listener, uint64_t id, int error) {
     while (ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) != 0 && errno == EINTR) {}
 }
 
-// Counts the threads of the process to which a thread belongs; -1 if they cannot be counted.
+// Returns the number of threads of the process to which a thread belongs; -1 if the number is unknown.
 static inline int shim_thread_count(pid_t thread) {
     char path[40];
     snprintf(path, sizeof path, "/proc/%d/task", (int)thread);
     struct stat status;
-    // A folder has two links of its own, and one for each folder in it.
+    // A folder has two links, and one more for each folder in it.
     return stat(path, &status) == 0 ? (int)status.st_nlink - 2 : -1;
 }
 
 // Closes every descriptor from `first` on.
 static inline long shim_close_from(unsigned first) { return syscall(__NR_close_range, first, ~0U, 0); }
 
-// Of landlock.h, whose constants are those of the kernel that the C library was built for. Each version of the
-// kernel's interface knows the rights up to some bit, and the fields of the structure up to some byte.
+// The structures of linux/landlock.h, which are declared here because the installed header may belong to an older
+// kernel. Each version of the kernel interface supports the rights up to some bit, and the fields of the structure up
+// to some byte.
 struct shim_landlock_ruleset {
     uint64_t files;
     uint64_t network;

@@ -1,7 +1,7 @@
 #pragma once
-// libsecret, loaded when it is first needed: it brings GIO and libgcrypt along, which a daemon without secrets
-// shall not pay for. Its headers cannot be had without linking to it, since their path comes from pkg-config, so
-// what is used of them is declared here; dist/test holds it against them. GIO's headers are GLib's.
+// libsecret, loaded at its first use, because it loads GIO and libgcrypt, which a daemon without secrets does not need.
+// Its headers are found only with pkg-config, which also links the library. The used declarations are therefore
+// repeated here; dist/test compares them with the headers. GLib includes the headers of GIO.
 
 #include "../library.h"
 #include <gio/gio.h>
@@ -23,8 +23,8 @@ enum {
     SHIM_SECRET_SERVICE_OPEN_SESSION = 2,
 };
 
-// Flags are unsigned, as the enumerations of the headers are. No schema is ever given: it would only check the
-// attributes and add its name to them.
+// Flags have an unsigned type, like the enumerations of the headers. The schema argument is always NULL, because a
+// schema would only check the attributes and add its name to them.
 void secret_collection_for_alias(
     SecretService *service, const gchar *alias, unsigned flags, GCancellable *cancellable,
     GAsyncReadyCallback callback, gpointer context);
@@ -103,7 +103,7 @@ void secret_value_unref(gpointer value);
     each(secret_service_unlock) each(secret_service_unlock_finish) \
     each(secret_value_get) each(secret_value_new) each(secret_value_unref)
 
-// The functions of libsecret and of the libraries that it brings along.
+// The functions of libsecret and of the libraries that it loads.
 SHIM_LIBRARY(shim_secret, SHIM_SECRET_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
 
 #ifdef __SECRET_H__

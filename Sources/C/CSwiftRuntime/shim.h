@@ -14,8 +14,8 @@ static SHIM_SWIFT_CALL void shim_enqueue_on_main(void *job, shim_enqueue_functio
     swift_task_enqueueMainExecutor(job);
 }
 
-// Runs tasks that belong to no actor on the main queue as well. Otherwise, the first of them starts libdispatch's pool of
-// worker threads, whose monitor wakes the process every second from then on.
+// Runs tasks that belong to no actor on the main queue as well. Otherwise, the first such task starts the pool of
+// worker threads of libdispatch, whose monitor wakes the process every second from then on.
 static inline void shim_run_every_task_on_main(void) {
     swift_task_enqueueGlobal_hook = shim_enqueue_on_main;
 }
