@@ -72,7 +72,8 @@ final class FeedFixture {
 
     /// Waits for a condition that changes on the main actor.
     func until(_ condition: () throws -> Bool) async throws {
-        try await poll(until: condition)
+        // A closure of its own: a synchronous function value would run outside of the main actor.
+        try await poll { try condition() }
     }
 
     /// Waits until the daemon's match rules watch the given number of clients.

@@ -23,7 +23,8 @@ enum EventLoopScenarios {
         }
         alarm(timeLimitSeconds)
         guard arguments[1] == "loop" else {
-            scenario()
+            // On the queue itself, because it runs on another thread from then on.
+            DispatchQueue.main.async { scenario() }
             dispatchMain()
         }
         MainLoop.use()
