@@ -1,9 +1,9 @@
 internal import BusAPI
 internal import DBus
 
-/// The durations of calls, relative to a call that the bus itself answers.
+/// The durations of calls, relative to a call to the bus.
 ///
-/// The load of the machine varies: chunks of the kinds alternate, each after a chunk of pings.
+/// Chunks of the kinds alternate, each after a chunk of pings, because the load of the machine varies.
 final class Calls {
     private static let chunk = 25
     private static let rounds = 80
@@ -40,7 +40,7 @@ final class Calls {
                 _ = try await connection.time(kinds[index].message())
                 let before = try await pingUntilIdle()
                 let times = try await chunk(kinds[index].message)
-                // The daemon becomes idle while the bus answers these pings.
+                // The daemon becomes idle during these pings of the bus.
                 let after = try await pingUntilIdle()
                 // The first rounds are a warm-up.
                 guard round >= 0 else { continue }
@@ -76,7 +76,7 @@ final class Calls {
 
     private func preparedPage() throws -> BusMessage { try .page(30, of: account) }
 
-    /// Requests more different pages in turn than the daemon prepares.
+    /// Returns a call for a page. Successive calls request more different pages than the daemon prepares.
     private func otherPage() throws -> BusMessage {
         nextCount = nextCount == 60 ? 20 : nextCount + 1
         return try .page(nextCount, of: account)
@@ -84,7 +84,7 @@ final class Calls {
 }
 
 extension BusConnection {
-    /// Measures a call. The reply is not decoded, because that is time of the client.
+    /// Measures the time until the reply. The reply is not decoded, because decoding is work of the client.
     func time(_ message: BusMessage) async throws -> Duration {
         let start = ContinuousClock.now
         _ = try await call(message)
@@ -93,7 +93,7 @@ extension BusConnection {
 }
 
 extension BusMessage {
-    /// A call that the bus itself answers.
+    /// A call to the bus, which the daemon does not receive.
     static func ping() throws -> BusMessage {
         try BusMessage(
             .methodCall(

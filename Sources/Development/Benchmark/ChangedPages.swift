@@ -1,9 +1,9 @@
 internal import BusAPI
 internal import DBus
 
-/// The duration of a `GetPage` call after a change of a photo was signalled, as a widget makes it.
+/// The duration of the `GetPage` call that a widget makes after the signal of a changed photo.
 ///
-/// The signal comes after a pause, in which processors reduce their clock: the reference is a ping after such a pause.
+/// The reference is a ping after the same pause, because processors reduce their clock in a pause.
 final class ChangedPages {
     private static let rounds = 40
 

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import System
 
-/// A program that ends with the benchmark at the latest.
+/// A child process that is terminated at the end of the benchmark at the latest.
 final class ChildProcess {
     private static var running: [ChildProcess] = []
 

@@ -34,7 +34,7 @@ final class DaemonFixture {
         _ = try await service.objects()
     }
 
-    /// Ends the daemon as the end of the session does.
+    /// Terminates the daemon in the same way as the end of a session.
     func stop() async throws {
         try await waitUntil(owned: false) { process?.end() }
     }

@@ -22,7 +22,7 @@ final class ScratchFolder {
         }
     }
 
-    /// Makes the bus start a program on the first message to a name.
+    /// Registers a program as an activatable service: the bus starts it on the first message to a name.
     func addService(_ name: String, program: String) throws {
         try? make("home/.local/share/dbus-1")
         try? make("home/.local/share/dbus-1/services")

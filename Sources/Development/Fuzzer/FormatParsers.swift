@@ -24,7 +24,7 @@ internal import ProviderKit
     }
 }
 
-/// Parses messages between the daemon and its image helper, which validate each other's messages.
+/// Parses messages between the daemon and its image helper. Each of both validates the messages of the other.
 @MainActor func readImageMessage(_ bytes: [UInt8]) {
     if let job = ImageJob(message: bytes) {
         precondition(job.message.map { ImageJob(message: $0) } == job)
@@ -34,7 +34,7 @@ internal import ProviderKit
     }
 }
 
-/// Parses a manifest in a folder in memory. It has the name of the example plugin, because the name is checked.
+/// Parses a manifest in memory. The manifest has the name of the example plugin, because the parser checks the name.
 @MainActor func readManifest(_ bytes: [UInt8]) {
     let folder = "/dev/shm/imagefeed-fuzzer.\(getpid())"
     mkdir(folder, 0o700)

@@ -2,12 +2,12 @@ internal import Dispatch
 internal import Logging
 internal import ProviderKit
 
-/// Calls all functions of a provider, with a service whose every response is `bytes`: a status, header fields, an empty
-/// line, and the body.
+/// Calls all functions of a provider. The service sends `bytes` in response to every request: a status, header fields,
+/// an empty line, and the body.
 ///
 /// - Parameters:
 ///   - provider: The provider.
-///   - sources: IDs of sources that it accepts.
+///   - sources: IDs of sources of the provider.
 ///   - bytes: The response.
 ///   - server: The server of the account; empty for a provider without servers.
 @MainActor func callProvider(

@@ -3,7 +3,7 @@
 //   Fuzzer PARSER [option of libFuzzer…] [corpus folder…]
 //   Fuzzer --list
 //
-// If a parser traps, violates memory safety or takes too long, the program ends and stores the input. See
+// If a parser traps, violates memory safety or exceeds its time limit, the program ends and stores the input. See
 // `dist/fuzz`.
 
 internal import CFuzzer

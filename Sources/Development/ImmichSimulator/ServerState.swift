@@ -59,7 +59,7 @@ package struct ServerState: SimulatedState {
         return token
     }
 
-    /// Returns the assets that a user sees.
+    /// Returns the assets that a user can access.
     func assets(of user: String) -> [SimulatedAsset] {
         assets.filter { $0.owner == nil || $0.owner == user }
     }

@@ -10,7 +10,7 @@ package import ServiceSimulator
 /// server.version = .v3
 /// ```
 ///
-/// Every user sees the photos without an owner. A user's favourites are separate.
+/// Every user can access the photos without an owner. Each user has separate favourites.
 package final class SimulatedImmich: SimulatedService {
     package let simulator: SimulatorServer<ServerState>
 
@@ -101,7 +101,7 @@ package final class SimulatedImmich: SimulatedService {
 
     // MARK: Contents
 
-    /// The photos that every user sees, the newest first.
+    /// The photos without an owner, the newest first.
     package var photos: [String] {
         simulator.withState { state in
             state.assets.filter { $0.owner == nil && $0.isOnTimeline && $0.kind == "IMAGE" }.map(
@@ -109,7 +109,7 @@ package final class SimulatedImmich: SimulatedService {
         }
     }
 
-    /// Adds an asset with the current time at the top.
+    /// Adds an asset with the current time at the top of the timeline.
     @discardableResult
     package func publish(
         _ change: (inout SimulatedAsset) -> Void = { _ in }

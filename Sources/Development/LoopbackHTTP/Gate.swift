@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A gate at which threads wait until a test opens it.
+/// A semaphore that blocks threads until a test opens it.
 package final class Gate: Sendable {
     // Set once before the object is shared; the semaphore functions are thread-safe.
     private nonisolated(unsafe) let semaphore: UnsafeMutablePointer<sem_t>

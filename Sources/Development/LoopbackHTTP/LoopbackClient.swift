@@ -25,7 +25,7 @@ package enum LoopbackClient {
     ///   - url: `http://127.0.0.1:port/path`; `localhost` is equivalent.
     ///   - headers: Header fields besides `Host`, `Connection` and `Content-Length`.
     ///   - body: The body of the request.
-    ///   - maximumBytes: The number of bytes after which reading stops, for responses without an end.
+    ///   - maximumBytes: The maximum number of bytes to read, for responses without an end.
     /// - Returns: The response, with any status.
     /// - Throws: ``SystemError``, with `EPROTO` for an invalid response.
     package static func send(

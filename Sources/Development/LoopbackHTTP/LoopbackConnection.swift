@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// One connection of a ``LoopbackServer``. It blocks the thread that it runs on.
+/// One connection of a ``LoopbackServer``. Its methods block the calling thread.
 struct LoopbackConnection {
     let socket: Int32
     let number: Int
@@ -17,7 +17,8 @@ struct LoopbackConnection {
     }
 
     /// Performs a step of a response.
-    /// - Returns: False if the connection ends with it.
+    ///
+    /// - Returns: False if the step ends the connection.
     private func perform(_ step: LoopbackResponse.Step) -> Bool {
         switch step {
         case .send(let bytes): return write(bytes)
@@ -66,8 +67,8 @@ struct LoopbackConnection {
 
     // MARK: Reading
 
-    /// Reads the next request; returns nil at the end of the connection and for an invalid request. `received` keeps
-    /// the bytes after it.
+    /// Reads the next request; returns nil at the end of the connection and for an invalid request. The bytes after the
+    /// request remain in `received`.
     private func readRequest(_ received: inout [UInt8]) -> LoopbackRequest? {
         var end = LoopbackRequest.endOfHead(received)
         while end == nil {

@@ -97,9 +97,9 @@ private final class State: Sendable {
     }
 
     func stop() {
-        // Only once: afterwards the descriptor number may be in use for another file.
+        // This is done only once, because the descriptor number may be in use for another file afterwards.
         isStopped.withLock { isStopped in
-            // Makes `accept` fail; its thread then closes the descriptor.
+            // `accept` fails after this call, and its thread closes the descriptor.
             if !isStopped { shutdown(listener, Int32(SHUT_RDWR)) }
             isStopped = true
         }
@@ -107,7 +107,7 @@ private final class State: Sendable {
     }
 
     func disconnect() {
-        // The lock prevents that a descriptor is closed and its number reused meanwhile.
+        // While the lock is held, no descriptor is closed, so that no number is reused.
         sockets.withLock { for socket in $0 { shutdown(socket, Int32(SHUT_RDWR)) } }
     }
 }

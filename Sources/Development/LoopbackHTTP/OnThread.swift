@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Runs `work` on a new thread, because it blocks and must not occupy a thread of a pool.
+/// Runs `work` on a new thread, because `work` blocks and must not occupy a thread of a pool.
 package func onThread(_ work: @escaping @Sendable () -> Void) {
     final class Box {
         let work: @Sendable () -> Void

@@ -197,7 +197,7 @@ extension ServerState {
         min(max(Int(request.query["limit"] ?? "") ?? standard, 1), 40)
     }
 
-    /// Returns a page with its `Link` field, which the last page has as well, but an empty page does not.
+    /// Returns a page with its `Link` field. The last page also has the field, and an empty page does not.
     private func reply(
         _ page: [JSON], _ request: RecordedRequest, older: String?, newer: String?
     ) -> Reply {
@@ -229,7 +229,7 @@ extension ServerState {
                     ? document + ["like_id": .integer(like.number)] : document
             }
         }
-        // Pixelfed mistakes the newest like for the oldest one.
+        // Pixelfed uses the newest like instead of the oldest one.
         let older = isPixelfed ? page.first : page.last
         return reply(
             documents, request, older: older.map { "\($0.number)" },

@@ -57,7 +57,7 @@ extension ServerState {
     private func registered(_ text: String, _ lines: [String]) -> [String] {
         switch software.redirects {
         case .anyPort: lines
-        // Pixelfed joins several addresses to one, which no address equals.
+        // Pixelfed joins several addresses into one text, which equals none of them.
         case .exactLine: software == .pixelfed ? [lines.joined(separator: "\\n")] : lines
         case .exactWord: text.split(separator: " ").map(String.init)
         case .whole, .unchecked: [text]
@@ -103,7 +103,7 @@ extension ServerState {
             ? Set(scopes(fields)).isSubset(of: application.scopes)
             : Set(scopes(fields)).isSubset(of: ["read", "write", "follow", "push"])
         guard isKnown else {
-            // Pixelfed does not return the state then.
+            // Pixelfed does not return the state with this error.
             let state = software == .pixelfed ? [] : [(name: "state", value: fields["state"] ?? "")]
             return .redirect(
                 to: "\(uri)?" + FormFields.encode([(name: "error", value: "invalid_scope")] + state)

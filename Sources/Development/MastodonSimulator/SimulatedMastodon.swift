@@ -19,7 +19,7 @@ package final class SimulatedMastodon: SimulatedService {
     /// The address of the server: `http://127.0.0.1:port`, without a trailing slash.
     package var url: String { simulator.origin(.server) }
 
-    /// The address of the images, likewise.
+    /// The address of the images: `http://127.0.0.1:port`, without a trailing slash.
     package var mediaURL: String { simulator.origin(.media) }
 
     /// Starts a server on free ports.
@@ -85,7 +85,7 @@ package final class SimulatedMastodon: SimulatedService {
         }
     }
 
-    /// Gives a user another user name, as an administrator can. The ID, the statuses and the tokens stay.
+    /// Changes the user name of a user, as an administrator can. The ID, the statuses and the tokens do not change.
     package func renameUser(_ username: String, to newName: String) {
         simulator.withState { state in
             guard var user = state.users.removeValue(forKey: username) else { return }
@@ -111,7 +111,7 @@ package final class SimulatedMastodon: SimulatedService {
         }
     }
 
-    /// Boosts a status: adds a status of its own at the top of the feeds.
+    /// Boosts a status: adds a separate status at the top of the feeds.
     @discardableResult
     package func boost(_ id: SimulatedStatus.ID) -> SimulatedStatus {
         publish { status in
@@ -234,7 +234,7 @@ package enum HandleDomain: CaseIterable, Sendable {
     case hostMeta
     /// A redirect of host-meta to the server.
     case hostMetaRedirect
-    /// Redirects to itself.
+    /// A redirect to the same address.
     case loop
     /// A WebFinger document that names an address on the local network.
     case localNetwork

@@ -1,7 +1,7 @@
 internal import ServiceSimulator
 internal import XML
 
-/// A search request, evaluated as a server with a database does.
+/// A search request, evaluated in the same way as by a server with a database.
 ///
 /// Source: RFC 5323; `FileSearchBackend.php` and `SearchBuilder.php` of the server for its limits.
 struct SearchQuery {
@@ -109,7 +109,7 @@ struct SearchQuery {
             }
             return Self.arbitrary(left.id) < Self.arbitrary(right.id)
         }
-        // The server sorts results of several storages again, and does not know the values of metadata.
+        // The server sorts results of several storages again, without the values of metadata.
         return ordered.prefix(limit).sorted { Self.arbitrary($0.id) < Self.arbitrary($1.id) }
     }
 

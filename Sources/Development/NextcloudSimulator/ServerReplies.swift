@@ -78,7 +78,7 @@ extension ServerState {
         guard let index = flows.firstIndex(where: { $0.pollToken == request.fields["token"] }),
             let user = flows[index].user
         else { return Reply(404, json: []) }
-        // Once.
+        // The credentials are returned only once.
         flows.remove(at: index)
         let credentials = makePassword(of: user)
         return Reply(

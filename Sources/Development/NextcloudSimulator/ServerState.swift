@@ -17,7 +17,7 @@ package struct ServerState: SimulatedState {
     var favourites: [String: Set<Int>] = [:]
     var albums: [SimulatedAlbum] = []
     package var faults = FaultPlan()
-    /// Long numbers, so that a search for one finds no other data.
+    /// The number of the last ID. It is long, so that a text search for an ID finds no other data.
     private var lastID = 4_815_162_300
     private var random: SeededRandom
 
@@ -43,7 +43,7 @@ package struct ServerState: SimulatedState {
 
     mutating func token(_ count: Int = 32) -> String { random.identifier(count) }
 
-    /// Returns the files that a user sees, in the order in which a client shows them.
+    /// Returns the files that a user can access, in the order in which a client shows them.
     func files(of user: String) -> [SimulatedFile] {
         files.filter { $0.owner == nil || $0.owner == user }
             .sorted { ($0.time, $0.id) > ($1.time, $1.id) }
@@ -77,7 +77,7 @@ package struct ServerState: SimulatedState {
     }
 }
 
-/// The decoding of Base64, independent of the code under test.
+/// A Base64 decoder that is independent of the code under test.
 ///
 /// Source: RFC 4648 §4.
 enum Base64Text {

@@ -9,7 +9,7 @@ package import ServiceSimulator
 /// server.confirm(address, as: "ada")
 /// ```
 ///
-/// Every user sees the files without an owner. A user's favourites are separate.
+/// Every user can access the files without an owner. Each user has separate favourites.
 package final class SimulatedNextcloud: SimulatedService {
     package let simulator: SimulatorServer<ServerState>
     private let path: String
@@ -74,7 +74,7 @@ package final class SimulatedNextcloud: SimulatedService {
 
     /// Confirms a login in the browser.
     ///
-    /// - Returns: False if the address is not that of a login.
+    /// - Returns: False if the address does not belong to a login.
     @discardableResult
     package func confirm(_ address: String, as user: String) -> Bool {
         let token = address.split(separator: "/").last.map(String.init)
@@ -109,7 +109,7 @@ package final class SimulatedNextcloud: SimulatedService {
 
     // MARK: Contents
 
-    /// The photos that every user sees, in the order of a client.
+    /// The photos without an owner, in the order of a client.
     package var photos: [String] {
         simulator.withState { state in
             state.files(of: "").filter { $0.mediaType.hasPrefix("image/") }.map { "\($0.id)" }

@@ -1,6 +1,6 @@
-/// The decoded fields of a query or a form. The first field of a name counts.
+/// The decoded fields of a query or a form. If several fields have one name, the first one is used.
 ///
-/// Independent of the code under test.
+/// The implementation is independent of the code under test.
 ///
 /// Source: WHATWG URL §5.
 package struct FormFields: Sendable {

@@ -1,6 +1,7 @@
 /// A small JPEG file: horizontal bands of eight lines, from a colour to a lighter one.
 ///
-/// A valid baseline file. Each block has a single colour, and most blocks equal the previous one, which takes six bits.
+/// The file is a valid baseline JPEG. Each block has a single colour. A block that equals the previous one takes six
+/// bits.
 ///
 /// Source: ITU-T T.81, JFIF 1.02.
 package struct JPEGImage {

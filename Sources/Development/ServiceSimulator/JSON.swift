@@ -1,6 +1,6 @@
 /// A JSON value whose objects keep the order of their members, as in the responses of the service.
 ///
-/// Created from literals, so that a document in the code looks like the recorded one.
+/// Values are created from literals, so that a document in the code has the form of the recorded one.
 ///
 /// Source: RFC 8259.
 package enum JSON: Sendable {

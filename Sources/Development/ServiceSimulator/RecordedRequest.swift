@@ -1,6 +1,6 @@
 /// A request that the simulator received.
 package struct RecordedRequest: Sendable {
-    /// A host of the service; each has an origin of its own.
+    /// A host of the service; each has a separate origin.
     package struct Host: RawRepresentable, Hashable, Sendable {
         package let rawValue: String
 

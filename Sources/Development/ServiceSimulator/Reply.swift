@@ -4,11 +4,11 @@ internal import LoopbackHTTP
 package struct Reply: Sendable {
     package enum Delivery: Sendable {
         case whole
-        /// All header fields and half of the body, with a length that is one byte too large, then the end.
+        /// All header fields with a length that is one byte too large, half of the body, and the end of the connection.
         case truncated
-        /// All header fields and half of the body, with the right length, then the end.
+        /// All header fields with the correct length, half of the body, and the end of the connection.
         case dropped
-        /// The body again and again, chunked, until the client closes the connection.
+        /// The chunked body, repeated until the client closes the connection.
         case endless
         /// A number of bytes at a time, with a pause before each piece.
         case drip(bytes: Int, pause: Duration)

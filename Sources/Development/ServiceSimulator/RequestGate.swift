@@ -1,6 +1,6 @@
 internal import LoopbackHTTP
 
-/// A gate that holds matching requests before they are processed, until a test releases them.
+/// A condition that delays the processing of matching requests until a test releases them.
 package final class RequestGate: Sendable {
     let pattern: RequestPattern
     private let gate = Gate()

@@ -1,6 +1,6 @@
-/// SHA-256, to check code verifiers.
+/// SHA-256, for the check of code verifiers.
 ///
-/// Independent of the code under test.
+/// The implementation is independent of the code under test.
 ///
 /// Source: FIPS 180-4 §6.2.
 enum SHA256 {
@@ -70,7 +70,7 @@ enum SHA256 {
         for bit in (0..<36).reversed() {
             let next = root | 1 << UInt64(bit)
             let square = next.multipliedFullWidth(by: next)
-            // next < 2³⁶, so the square has 72 bits, and the cube 108.
+            // next < 2³⁶, so the square has at most 72 bits, and the cube at most 108.
             let low = square.low.multipliedFullWidth(by: next)
             let high = square.high * next + low.high
             let limit = UInt64(number) << 32

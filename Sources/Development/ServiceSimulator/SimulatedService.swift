@@ -23,7 +23,7 @@ extension SimulatedService {
 
     // MARK: Faults
 
-    /// Makes matching requests fail, `times` times or until ``recover(_:)``.
+    /// Adds a fault for matching requests, which is used `times` times or until ``recover(_:)``.
     ///
     /// Faults that match the same request are used in the order of activation.
     package func fail(_ pattern: RequestPattern, _ fault: Fault, times: Int? = nil) {
@@ -35,7 +35,7 @@ extension SimulatedService {
         simulator.withState { $0.faults.remove(pattern) }
     }
 
-    /// Holds matching requests before they are processed, until they are released.
+    /// Delays the processing of matching requests until they are released.
     package func hold(_ pattern: RequestPattern) -> RequestGate { simulator.hold(pattern) }
 
     // MARK: Requests

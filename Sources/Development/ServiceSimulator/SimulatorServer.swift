@@ -14,8 +14,8 @@ package protocol SimulatedState: Sendable {
     mutating func reply(to request: RecordedRequest, _ fault: Fault?) -> Reply
 }
 
-/// The servers of a simulated service. They record each request, hold it if a test requires that, and pass it to the
-/// state.
+/// The servers of a simulated service. They record each request, delay it if a ``RequestGate`` matches, and pass it to
+/// the state.
 package final class SimulatorServer<State: SimulatedState>: Sendable {
     private let core: Core<State>
     private let hosts: [RecordedRequest.Host]
@@ -80,7 +80,7 @@ private final class Core<State: SimulatedState>: Sendable {
         let recorded = record(request, on: host)
         gates.value.filter { $0.pattern.matches(recorded) }.forEach { $0.wait() }
         let (reply, username) = state.withLock { state in
-            // Before the request is processed, which may revoke the token.
+            // The user is read first, because the request may revoke the token.
             let username = state.username(recorded)
             let fault = state.faults.next(for: recorded)
             return (state.reply(to: recorded, fault), username)

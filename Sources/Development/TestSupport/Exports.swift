@@ -1,3 +1,3 @@
-// LoopbackHTTP needs neither a bus nor the testing library, and is a module of its own for programs that are not tests.
-// Tests get it from here.
+// LoopbackHTTP is a separate module, because programs that are not tests use it without a bus and the testing library.
+// Tests import it through this module.
 @_exported public import LoopbackHTTP

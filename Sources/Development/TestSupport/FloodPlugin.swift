@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// The plugin of `dist/flood-plugin.py`, which floods the daemon in the way that its argument names.
+/// The plugin of `dist/flood-plugin.py`, which floods the daemon. Its argument selects the kind of flood.
 package enum FloodPlugin {
     /// Installs the plugin once for each flood.
     ///

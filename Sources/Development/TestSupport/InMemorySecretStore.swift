@@ -10,7 +10,7 @@ package final class InMemorySecretStore: SecretStore {
         package var error: SecretStoreError?
         /// True if the store must be unlocked first.
         package var isLocked = false
-        /// True if prompts are answered by unlocking; false if they are dismissed.
+        /// True if a prompt unlocks the store; false if it is dismissed.
         package var unlocksOnPrompt = true
         /// The number of prompts.
         package var prompts = 0

@@ -1,12 +1,12 @@
 internal import LoopbackHTTP
 internal import Synchronization
 
-/// Ports for programs under test that must know their port before they listen on it.
+/// Ports for programs under test that receive their port before they listen on it.
 ///
 /// Two programs with the same port would each wait for the redirect of the other until the time limit of the test.
 package enum LoopbackPort {
     private static let used = Mutex<Set<UInt16>>([])
-    /// Below the ports that the kernel assigns.
+    /// The range of the ports, which is below the ports that the kernel assigns.
     private static let range: ClosedRange<UInt16> = 20_000...31_999
 
     /// Returns a free port that no other test of this process has received.

@@ -34,8 +34,8 @@ package final class ManualClock: Clock {
 
     /// Waits until `begun` sleeps with a deadline have begun, and all but `pending` of them have ended.
     ///
-    /// A time limit sleeps until its end, and cancels the sleep when the limited work is done: then only work that is
-    /// still in progress can exceed its limit.
+    /// The sleep of a time limit is cancelled when the limited work is done. Afterwards, only work that is still in
+    /// progress can exceed its limit.
     package func waitForSleeps(until deadline: Duration, begun: Int, pending: Int) async throws {
         try await sleepers.wait { all in
             all.count { $0.offset == deadline } >= begun ? true : nil

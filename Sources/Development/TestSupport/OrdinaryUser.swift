@@ -10,8 +10,8 @@ package enum OrdinaryUser {
     ///
     /// - Parameters:
     ///   - programs: The names of the programs of this package that the user must be able to run.
-    ///   - isNamed: True for the user `nobody`, required by `dbus-daemon`, because it needs a user name; false for a user
-    ///     without other processes.
+    ///   - isNamed: True for a user with a name, which `dbus-daemon` requires; false for a user without other
+    ///     processes.
     /// - Returns: A directory of the user that contains the programs.
     /// - Throws: ``SystemError``, `SpawnError`.
     package static func become(

@@ -8,7 +8,7 @@ package func poll(
 ) async throws {
     while try await !condition() {
         try Task.checkCancellation()
-        // Other tests need the processor meanwhile.
+        // Releases the processor for other tests.
         try await Task.sleep(for: .milliseconds(1))
     }
 }

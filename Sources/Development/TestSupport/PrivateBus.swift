@@ -48,7 +48,7 @@ package struct PrivateBus: Sendable {
         try #require(isReady, "dbus-daemon did not start: \(daemon.standardError.value.text)")
     }
 
-    /// Performs a function with a new bus as ``current``, and stops the bus. For a test in a process of its own; other
+    /// Performs a function with a new bus as ``current``, and stops the bus. For a test in a separate process; other
     /// tests have the trait ``Testing/Trait/privateBus``.
     @concurrent
     package static func run(_ function: @Sendable @concurrent () async throws -> Void) async throws
@@ -66,7 +66,7 @@ package struct PrivateBus: Sendable {
         return environment
     }
 
-    /// Makes the bus start `command` on the first message to `name`.
+    /// Adds an activatable service: the bus starts `command` on the first message to `name`.
     package func addService(_ name: BusName, command: String) throws {
         try directory.write(
             "[D-BUS Service]\nName=\(name)\nExec=\(command)\n", to: "services/\(name).service")

@@ -1,10 +1,10 @@
 internal import DBus
 internal import LoopbackHTTP
 
-/// KeePassXC with its default settings, on its own screen and on the bus of one test.
+/// KeePassXC with its default settings, on a separate screen and on the bus of one test.
 ///
-/// It has one open database, which is the default collection. Its dialogs are answered with xdotool; there is no window
-/// manager.
+/// KeePassXC has one open database, which is the default collection. xdotool sends keys to its dialogs; there is no
+/// window manager.
 @MainActor
 package final class PrivateKeePassXC {
     /// The dialogs of KeePassXC 2.7, by their window titles.
@@ -175,7 +175,7 @@ package final class PrivateKeePassXC {
     }
 
     private func press(_ key: String, in window: String) async throws {
-        // A missing window is not an error: the dialog may have two.
+        // A missing window is not an error, because a dialog may have two windows.
         _ = try await xdotool("key", "--window", window, key)
     }
 

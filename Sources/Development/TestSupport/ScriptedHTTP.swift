@@ -9,7 +9,7 @@ package final class ScriptedHTTP: HTTPClient {
     package let requests = Observed<[HTTPRequest]>([])
     /// True if downloads wait after their first progress report.
     package let isHeld = Observed(false)
-    /// The suffixes of the addresses whose responses are held back.
+    /// The suffixes of the addresses whose responses are delayed until they are removed from this set.
     package let heldAddresses = Observed<Set<String>>([])
     package let answer = Observed<Answer>({ _ in throw HTTPError.unreachable("no network") })
 

@@ -20,7 +20,7 @@ package final class TemporaryDirectory: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Returns the path of a file or directory in it.
+    /// Returns the path of a file or directory in the directory.
     package func appending(_ name: String) -> String { "\(path)/\(name)" }
 
     /// Returns true if the directory has a file or directory of this name.
@@ -39,7 +39,7 @@ package final class TemporaryDirectory: Sendable {
         return file
     }
 
-    /// Changes the owner of the directory and of everything in it.
+    /// Changes the owner of the directory and of all its contents.
     func changeOwner(to user: uid_t) throws {
         for name in [""] + (try FileManager.default.subpathsOfDirectory(atPath: path)) {
             guard chown(appending(name), user, user) == 0 else { throw SystemError("chown", errno) }

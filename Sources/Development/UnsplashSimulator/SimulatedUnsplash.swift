@@ -91,7 +91,7 @@ package final class SimulatedUnsplash: SimulatedService {
         }
     }
 
-    /// Gives a user another user name, as users do on the website. The ID, the photos and the tokens stay.
+    /// Changes the user name of a user, as on the website. The ID, the photos and the tokens do not change.
     package func renameUser(_ username: String, to newName: String) {
         simulator.withState { state in
             guard var user = state.catalogue.users.removeValue(forKey: username) else { return }
@@ -127,7 +127,7 @@ package final class SimulatedUnsplash: SimulatedService {
         }
     }
 
-    /// Deletes a photo: the feed and the image server lose it, lists of likes keep it.
+    /// Deletes a photo from the feed and the image server. Lists of likes still contain the photo.
     package func delete(_ id: SimulatedPhoto.ID) {
         simulator.withState { $0.catalogue.delete(id) }
     }

@@ -36,7 +36,7 @@ internal import System
     next()
 }
 
-/// Two descriptors are ready in the same round; the first handler that runs acts on the source of the other one.
+/// Makes two descriptors ready in the same round. The first handler that runs acts on the source of the other one.
 @MainActor private func handleFirst(_ act: @escaping @MainActor (_ other: Channel) -> Void) {
     var isHandled = false
     for index in 0..<2 {
@@ -74,7 +74,7 @@ internal import System
     }
 }
 
-/// A handler cancels the other source and opens a descriptor of the same number, which is not ready.
+/// Cancels the other source in a handler, and opens a descriptor with the same number, which is not ready.
 @MainActor private func reuseDescriptorInRound() {
     handleFirst { other in
         guard let number = other.source?.descriptor else { return }

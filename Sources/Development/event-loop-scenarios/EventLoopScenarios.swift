@@ -4,7 +4,7 @@ internal import System
 
 /// Runs one scenario of the event loop and prints the events.
 ///
-/// The event loop replaces that of the process, so the tests run it in a process of its own. The same scenarios run
+/// The event loop replaces that of the process, so the tests run it in a separate process. The same scenarios run
 /// with `dispatchMain()`, which serves the same types in programs without the event loop.
 @main
 enum EventLoopScenarios {
@@ -79,10 +79,11 @@ func threads() -> Set<String> {
 
 /// Prints the wakeups and the threads of the idle process, and ends it.
 ///
-/// Runs on a thread of its own. Absence of events cannot be awaited, so it observes for one second.
+/// Call it on a separate thread. The function observes the process for one second, because the absence of events cannot
+/// be awaited.
 func observeIdleProcess() {
     let others = threads().subtracting([currentThread()])
-    // The main thread needs a moment to reach its wait.
+    // The main thread does not wait for events immediately.
     poll(nil, 0, 100)
     let before = others.map { contextSwitches(of: $0) }
     poll(nil, 0, 1000)

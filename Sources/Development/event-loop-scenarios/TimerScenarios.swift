@@ -15,7 +15,7 @@ internal import System
 
 @MainActor private func orderTimers() {
     let start = SuspendingClock.now
-    // The distances exceed the time for which a busy machine stops this function.
+    // The differences exceed the time for which a busy machine can stop this function.
     for milliseconds in [600, 200, 1000, 400, 800] {
         timers.append(
             MainLoopTimer(after: start + .milliseconds(milliseconds) - .now) {
@@ -27,7 +27,8 @@ internal import System
     print("started")
 }
 
-/// Three timers are due in the same round. The first handler cancels the second timer and drops the third one.
+/// Starts three timers that are due in the same round. The first handler cancels the second timer and releases the
+/// third one.
 @MainActor private func cancelTimers() {
     let second = MainLoopTimer { print("cancelled") }
     var third: MainLoopTimer? = MainLoopTimer { print("dropped") }
@@ -74,7 +75,7 @@ internal import System
     }
 }
 
-/// A timer that starts again without a delay does not starve descriptors and the main queue.
+/// Restarts a timer without a delay while a descriptor and the main queue are ready. It must not starve them.
 @MainActor private func repeatZeroDelay() {
     timers = [MainLoopTimer { timers[0].start(after: .zero) }]
     timers[0].start(after: .zero)
@@ -82,21 +83,21 @@ internal import System
     channel?.send()
 }
 
-/// After timers have fired and were cancelled, and with one that is far away.
+/// Observes the idle process after timers have fired and were cancelled, with one timer that is due much later.
 @MainActor private func idleAfterTimers() {
     timers = [MainLoopTimer(after: .seconds(1000)) {}, MainLoopTimer(after: .seconds(1000)) {}]
     timers[1].cancel()
     timers.append(MainLoopTimer(after: .milliseconds(1)) { onThread { observeIdleProcess() } })
 }
 
-/// A descriptor that is always ready does not starve a timer.
+/// Starts a timer while a descriptor is always ready. The descriptor must not starve the timer.
 @MainActor private func keepLoopBusy() {
     channel = Channel { _ in channel?.send() }
     channel?.send()
     timers = [MainLoopTimer(after: .milliseconds(10)) { finish("fired") }]
 }
 
-/// The main queue is busy while a timer becomes due and then a descriptor becomes ready.
+/// Keeps the main queue busy while a timer becomes due and then a descriptor becomes ready.
 @MainActor private func delayTimer() {
     channel = Channel { _ in print("bytes") }
     timers = [MainLoopTimer(after: .milliseconds(20)) { finish("timer") }]

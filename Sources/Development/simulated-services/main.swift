@@ -1,6 +1,6 @@
 // The simulated services for tests of the window, controlled by lines on standard input. Ends with its input.
 //
-// The first line of the output has the settings as JSON. Each command is answered with `ok` and a value, or with `error`.
+// The first line of the output has the settings as JSON. The response to each command is `ok` and a value, or `error`.
 
 internal import Glibc
 internal import ImmichSimulator

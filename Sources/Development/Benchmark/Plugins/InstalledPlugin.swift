@@ -3,7 +3,7 @@ internal import Plugins
 internal import ProviderKit
 internal import System
 
-/// A plugin in a folder of its own, and a host for it that can begin anew.
+/// A plugin in a separate folder, with a plugin host that is replaced for each session.
 final class InstalledPlugin {
     private let folder: String
     private let settings: ProviderSettings
@@ -12,10 +12,10 @@ final class InstalledPlugin {
     private var host: PluginHost?
 
     /// - Parameters:
-    ///   - folder: Where manifests lie.
-    ///   - settings: What is configured for it.
-    ///   - http: The web.
-    ///   - username: Whose account it is.
+    ///   - folder: The folder with the manifest.
+    ///   - settings: The settings of the plugin.
+    ///   - http: The HTTP client for the requests of the plugin.
+    ///   - username: The user name of the account.
     init(folder: String, settings: [String: String], http: any HTTPClient, username: String) {
         self.folder = folder
         self.settings = ProviderSettings(settings.merging(["AllowLoopback": "true"]) { $1 })
@@ -23,7 +23,7 @@ final class InstalledPlugin {
         self.username = username
     }
 
-    /// Ends the process, if there is one, and begins a session that has none yet.
+    /// Ends the process of the plugin, if there is one, and creates a session whose first call starts another process.
     func newSession() throws -> any RemoteFeed {
         host?.stop()
         let logger = Logger(label: "plugins") { ComplainingLogHandler(label: $0) }
@@ -50,9 +50,12 @@ final class InstalledPlugin {
     func stop() { host?.stop() }
 }
 
-/// Puts plugins where they are looked for.
+/// Installs the files of plugins.
 enum PluginFiles {
-    /// Copies a file, by another process: ours shall not have it open for writing when it is run.
+    /// Copies a file with another process.
+    ///
+    /// If this process wrote the file, child processes could inherit the descriptor, and the file could not be run
+    /// until they close it ("Text file busy").
     static func copy(_ source: String, to path: String) throws {
         guard try SpawnedProcess("/bin/cp", [source, path]).waitForExit() == .code(0) else {
             throw BenchmarkError("\(source) cannot be copied to \(path)")
@@ -60,7 +63,7 @@ enum PluginFiles {
     }
 }
 
-/// Says what is worse than it should be.
+/// A log handler that prints warnings and errors to standard error.
 nonisolated private struct ComplainingLogHandler: LogHandler {
     let label: String
     var metadata: Logger.Metadata = [:]

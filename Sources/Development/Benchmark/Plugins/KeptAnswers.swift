@@ -2,15 +2,15 @@ internal import LoopbackHTTP
 internal import ProviderKit
 internal import Synchronization
 
-/// The web without the web: each address is asked once, and what it answered comes at once from then on.
+/// An HTTP client that sends one request to each address, and returns the stored response for later requests.
 nonisolated final class KeptAnswers: HTTPClient {
     private let token: String
     private let answers = Mutex<[String: HTTPResponse]>([:])
 
-    /// - Parameter token: Goes along with every request.
+    /// - Parameter token: The bearer token of every request.
     init(token: String = "") { self.token = token }
 
-    /// Has an address answered by something that is no server.
+    /// Stores a response for an address, to which no request is sent then.
     func keep(_ body: [UInt8], at url: String) {
         answers.withLock { $0[url] = HTTPResponse(status: 200, body: body, url: url) }
     }

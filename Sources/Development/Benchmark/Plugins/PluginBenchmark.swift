@@ -2,7 +2,7 @@ internal import Glibc
 internal import Logging
 internal import UnsplashSimulator
 
-/// The cost of plugins: at rest, of the first call, of later calls, and of floods.
+/// The benchmark of plugins: the idle process, the first call, later calls, and floods.
 enum PluginBenchmark {
     static func run(_ options: Options, _ plugin: String) async throws {
         signal(SIGPIPE, SIG_IGN)

@@ -4,8 +4,8 @@ internal import UnsplashSimulator
 
 /// A comparison of the duration of calls to plugins and to the same provider in the process.
 ///
-/// The kinds take turns in one run, because the load of the machine changes. The service replies at once: the duration
-/// consists of the messages to the plugin and back, for the call and for its HTTP request, and of the work of the
+/// The kinds of calls alternate in one run, because the load of the machine varies. Responses are stored, so the
+/// duration consists of the messages to and from the plugin, for the call and its HTTP request, and of the work of the
 /// plugin.
 final class PluginCalls {
     /// The number of starts of a plugin.
@@ -22,8 +22,8 @@ final class PluginCalls {
     private static let feed = "https://example.org/feed.xml"
 
     /// - Parameters:
-    ///   - folder: With the plugins below `splash` and `rss`.
-    ///   - service: What the one in Swift asks.
+    ///   - folder: A folder that contains the plugins in the folders `splash` and `rss`.
+    ///   - service: The service of the plugin in Swift.
     /// - Throws: `BenchmarkError`.
     init(_ folder: String, _ service: SimulatedUnsplash) throws {
         self.service = service
@@ -78,7 +78,7 @@ final class PluginCalls {
         let photo: (any RemoteFeed) async throws -> Void = { [photo] in
             _ = try await $0.fetchPhoto(photo)
         }
-        // The web answers at once from now on.
+        // Stores the responses for the measured calls.
         for call in [page, photo] { try await call(inside) }
         let count = try await inside.fetchPage(SourceID("editorial"), from: nil).photos.count
         var firsts: (swift: [Duration], python: [Duration]) = ([], [])

@@ -3,9 +3,9 @@ internal import DBus
 internal import Glibc
 internal import LoopbackHTTP
 
-/// The times of calls to other accounts while plugins flood the daemon, next to the same calls at rest.
+/// A comparison of the duration of calls to other accounts with and without plugins that flood the daemon.
 ///
-/// Rest and flood take turns, because the load of the machine drifts. The floods are those of `dist/flood-plugin.py`.
+/// Both alternate, because the load of the machine varies. The floods are those of `dist/flood-plugin.py`.
 final class PluginFloods {
     private static let floods = [
         ("log", "Logs of 8 MiB"), ("values", "65,000 values"),
@@ -45,7 +45,7 @@ final class PluginFloods {
         var accounts: [AccountClient] = []
         for (flood, _) in Self.floods { accounts.append(try await logIn(flood, fixture)) }
         let neighbours = Neighbours(fixture, local, try await logIn("calm", fixture))
-        // The plugins are started, and the first floods end.
+        // Starts the plugins, and waits for the end of their first floods.
         for account in accounts { _ = try? await account.refresh("") }
         let process = ProcessFigures(fixture.id)
         var rows: [Table.Row] = []
@@ -102,7 +102,7 @@ private struct CallTimes {
     var plugin: [Duration] = []
 }
 
-/// The accounts that are measured: one of the daemon's own providers, and one of a plugin that does not flood.
+/// The measured accounts: one of a built-in provider, and one of a plugin that does not flood the daemon.
 private final class Neighbours {
     private let connection: BusConnection
     private let local: ObjectPath
@@ -115,10 +115,10 @@ private final class Neighbours {
         self.plugin = plugin
     }
 
-    /// Calls as long as a condition is true, with short pauses as a user makes longer ones.
+    /// Makes calls while a condition is true, with short pauses, because users make pauses, too.
     func call(_ times: inout CallTimes, while condition: () -> Bool) async throws {
         while condition() {
-            // More pages than the daemon prepares.
+            // Requests more different pages than the daemon prepares.
             nextCount = nextCount == 60 ? 20 : nextCount + 1
             times.local.append(try await connection.time(.page(nextCount, of: local)))
             let start = ContinuousClock.now
@@ -129,7 +129,7 @@ private final class Neighbours {
     }
 }
 
-/// Calls that plugins answer when their floods end.
+/// The floods in progress: calls to plugins that return when the floods end.
 private final class Flood {
     private var running: Int
 
@@ -137,7 +137,7 @@ private final class Flood {
         running = accounts.count
         for account in accounts {
             Task {
-                // A plugin that was ended does not answer.
+                // The call fails if the daemon ended the plugin.
                 _ = try? await account.refresh("")
                 running -= 1
             }

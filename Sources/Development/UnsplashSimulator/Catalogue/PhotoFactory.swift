@@ -1,6 +1,6 @@
 internal import ServiceSimulator
 
-/// A factory of users and photos with all the peculiarities of real ones. The results are deterministic.
+/// A factory of users and photos with all special cases of real ones. The results are deterministic.
 struct PhotoFactory: Sendable {
     private var random: SeededRandom
     private var photoCount = 0
@@ -52,7 +52,7 @@ struct PhotoFactory: Sendable {
         return user
     }
 
-    /// Creates the next photo. Its peculiarities depend on the number of photos before it.
+    /// Creates the next photo. Its special cases depend on the number of photos before it.
     mutating func makePhoto(created: Moment) -> SimulatedPhoto {
         photoCount += 1
         let count = photoCount

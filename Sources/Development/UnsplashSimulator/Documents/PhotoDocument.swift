@@ -152,7 +152,7 @@ extension DocumentWriter {
                 "description": "Choose from a curated selection of \(tag) photos.",
                 "meta_title": "Best 500+ \(tag) Pictures [HD]",
                 "meta_description": "Choose from hundreds of free \(tag) pictures.",
-                // The recording has these two members, unlike other photos of 2023.
+                // The recorded response has these two members, unlike other photos of 2023.
                 "cover_photo": listed(cover, .detail).without("premium", "plus") + [
                     "premium": .bool(cover.isPlus), "plus": .bool(cover.isPlus),
                 ],

@@ -2,7 +2,7 @@ package import ServiceSimulator
 
 /// The API: `api.unsplash.com`.
 ///
-/// Source: recorded responses; the reference at unsplash.com/documentation where there is none.
+/// Source: recorded responses; the reference at unsplash.com/documentation if there is no recorded response.
 extension ServiceState {
     private enum Caller {
         case application
@@ -129,7 +129,7 @@ extension ServiceState {
         _ id: String, _ request: RecordedRequest, _ writer: DocumentWriter
     ) -> Reply {
         guard let photo = catalogue.photo(id) else { return .errors(404, "Couldn't find Photo") }
-        // The real service does not require it, but counts no view without it.
+        // The real service does not require the parameter, but counts no view without it.
         guard let ixid = request.query["ixid"], !ixid.isEmpty else {
             return .errors(400, "ixid is missing")
         }
@@ -170,7 +170,7 @@ extension ServiceState {
         }
     }
 
-    /// Lists the photos with these IDs; only those of the requested page are looked up.
+    /// Lists the photos with these IDs. Only the photos of the requested page are read.
     private func list(
         _ ids: [SimulatedPhoto.ID], _ request: RecordedRequest, _ writer: DocumentWriter
     ) -> Reply {

@@ -1,6 +1,6 @@
 internal import ServiceSimulator
 
-/// The images, and hosts that a client should not send requests to.
+/// The images, and the hosts to which a client must not send requests.
 ///
 /// Source: unsplash.com/documentation, "Dynamically resizable images"; the parameters of imgix.
 extension ServiceState {
@@ -13,7 +13,7 @@ extension ServiceState {
         guard isProfile || photo.map({ !catalogue.deleted.contains($0.id) }) ?? false else {
             return Reply(404, html: "<html><body><h1>404 Not Found</h1></body></html>")
         }
-        // The real service does not require it, but counts no view without it.
+        // The real service does not require the parameter, but counts no view without it.
         guard isProfile || query["ixid"].map({ !$0.isEmpty }) ?? false else {
             return Reply(400, text: "ixid is missing")
         }

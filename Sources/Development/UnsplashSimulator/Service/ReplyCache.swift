@@ -10,7 +10,7 @@ struct ReplyCache {
 
     private var entries: [String: Entry] = [:]
 
-    /// Returns the cached response to a request: with its age, and with the rate limit of its time.
+    /// Returns the cached response to a request, with its age. The rate limit is that of the time of the response.
     mutating func reply(to request: RecordedRequest, now: Moment) -> Reply? {
         guard Self.isCached(request) else { return nil }
         let key = Self.key(request)
