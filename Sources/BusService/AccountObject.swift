@@ -15,7 +15,7 @@ final class AccountObject {
     /// - Parameters:
     ///   - account: The account.
     ///   - engine: The engine that has the account.
-    ///   - watchers: Gets the clients that read first pages.
+    ///   - watchers: Records the clients that read first pages.
     init(_ account: Account, _ engine: Engine, _ watchers: WatchingClients) {
         self.account = account
         self.engine = engine

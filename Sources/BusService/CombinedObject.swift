@@ -19,7 +19,7 @@ final class CombinedObject {
 
     /// - Parameters:
     ///   - combined: The combined feed.
-    ///   - watchers: Gets the clients that read first pages.
+    ///   - watchers: Records the clients that read first pages.
     init(_ combined: CombinedFeed, _ watchers: WatchingClients) {
         self.combined = combined
         feed = FeedObject(combined, exported, watchers)

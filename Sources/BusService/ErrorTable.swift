@@ -6,7 +6,7 @@ internal import ProviderKit
 internal import Quoting
 internal import Storage
 
-/// The only table from errors to their D-Bus names.
+/// The mapping from errors to their D-Bus names.
 enum ErrorTable {
     /// The longest message, in characters.
     nonisolated private static let maximumText = 1000

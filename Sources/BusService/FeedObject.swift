@@ -9,20 +9,20 @@ final class FeedObject {
     private let exported: ExportedObject
     private let watchers: WatchingClients
     private var preparedPages = PreparedPageCache()
-    /// The pages that are being made. Equal calls share one page.
+    /// The pages in progress. Equal calls share one page.
     private var pagesInProgress:
         [PreparedPageCache.Key: (changes: Int, task: Task<PreparedReply, any Error>)] = [:]
     /// The size of the prepared replies, in bytes.
     var preparedBytes: Int { preparedPages.bytes }
     /// Called after a prepared reply was stored.
     var onPageStored: () -> Void = {}
-    /// The number of pages that were made so far.
+    /// The number of pages that were created so far.
     private(set) var madePageCount = 0
 
     /// - Parameters:
     ///   - photos: The photos.
     ///   - exported: The D-Bus object that has the interfaces.
-    ///   - watchers: Gets the clients that read first pages.
+    ///   - watchers: Records the clients that read first pages.
     init(_ photos: any FeedPhotos, _ exported: ExportedObject, _ watchers: WatchingClients) {
         self.photos = photos
         self.exported = exported
@@ -151,14 +151,14 @@ final class FeedObject {
         return reply
     }
 
-    /// Lets a client watch the sources of the accounts.
+    /// Records that a client read a first page: the client watches the sources of the accounts from then on.
     private func firstPageRead(_ key: PreparedPageCache.Key, by caller: BusName?) {
         for (account, source) in photos.members(of: key.source) {
             watchers.firstPageRead(account, source, by: caller)
         }
     }
 
-    /// Makes a page, or waits for a page in progress with the same key.
+    /// Creates a page, or waits for a page in progress with the same key.
     private func page(_ key: PreparedPageCache.Key, isWanted: Bool) async throws -> PreparedReply {
         let changes = preparedPages.changes
         if let (before, task) = pagesInProgress[key], before == changes {
@@ -177,8 +177,8 @@ final class FeedObject {
         madePageCount += 1
         let page = try await photos.page(key)
         let reply = try PreparedReply(page.photos, page.next)
-        // An account that was left out contributes as soon as it can. No event ends the validity of a page that depends
-        // on the date.
+        // An account that was left out is part of the page as soon as it can be read. No event ends the validity of a
+        // page that depends on the date.
         let isDated = photos.members(of: key.source).contains { $0.account.isDated($0.source) }
         guard page.isComplete, !isDated else { return reply }
         preparedPages.keep(
@@ -190,7 +190,7 @@ final class FeedObject {
 
     // MARK: Changes
 
-    /// Discards what the change of an account invalidates.
+    /// Discards the pages and replies that a change of an account invalidates.
     func update(_ change: AccountChange) {
         switch change {
         case .session: discardPages()
@@ -199,11 +199,12 @@ final class FeedObject {
         }
     }
 
-    /// Makes the first pages of a source again if clients read them, so that they are prepared when the clients react
-    /// to the change.
+    /// Creates the first pages of a source again if clients have read them, so that the replies are prepared when the
+    /// clients react to the change.
     func sourceChanged(_ source: SourceID) {
         for key in preparedPages.change(of: source) {
-            // Complete when the call returns, unless the provider has to wait. An error is reported to the next caller.
+            // The page is complete when this call returns, unless the provider has to wait. The next caller receives an
+            // error.
             Task.immediate { _ = try? await page(key, isWanted: false) }
         }
     }

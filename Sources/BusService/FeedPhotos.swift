@@ -5,12 +5,12 @@ internal import ProviderKit
 
 internal import enum Engine.LikeOutcome
 
-/// The photos behind ``FeedObject``: those of an account, or of the combined account.
+/// The photos of a ``FeedObject``: those of an account, or of the combined account.
 protocol FeedPhotos {
     var defaultSource: SourceID { get }
     /// The current time.
     var now: Timestamp { get }
-    /// True if pages become old.
+    /// True if pages expire, because their photos are at a remote service.
     var hasAgingPages: Bool { get }
     /// The IDs of the photos whose like or unlike is in progress or queued.
     var pendingPhotos: [String] { get }
@@ -20,7 +20,7 @@ protocol FeedPhotos {
     func selected(_ source: String) -> SourceID
     /// Returns the accounts whose photos a source contains, each with its own source.
     func members(of source: SourceID) -> [(account: Account, source: SourceID)]
-    /// Returns a page; false in `isComplete` if it must not be stored.
+    /// Returns a page. `isComplete` is false if the page must not be stored.
     func page(
         _ key: PreparedPageCache.Key
     ) async throws -> (photos: [PhotoEntry], next: String, isComplete: Bool)

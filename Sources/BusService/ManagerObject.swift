@@ -10,7 +10,7 @@ final class ManagerObject {
     private let version: String
     private let missingLimits: () -> [String]
     private let secrets: SecretReader
-    /// More logins than a user or a script starts over one connection.
+    /// The limit of logins, which exceeds the number that a user or a script starts over one connection.
     private var loginRate = CallRate(burst: 128, interval: .milliseconds(500))
 
     /// - Parameters:
@@ -78,7 +78,7 @@ final class ManagerObject {
         parsed.registers = try options.value(.register, "b", \.bool) ?? false
         parsed.server = try options.value(.server, "s", \.string)
         parsed.isManual = try options.value(.manual, "b", \.bool) ?? false
-        // Last, because reading the client's descriptor starts here.
+        // The password is last, because reading the client's descriptor starts here.
         if let descriptor = try options.value(.password, "h", \.fileDescriptor) {
             let reading = try secrets.begin(descriptor, for: caller)
             parsed.password = { try await reading.secret() }

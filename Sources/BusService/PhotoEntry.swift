@@ -2,7 +2,7 @@ internal import BusAPI
 internal import DBus
 internal import ProviderKit
 
-/// A photo in the form in which it is sent: `a{sv}` with the keys `id`, `account` and those of `PhotoField`.
+/// A photo in its D-Bus form: `a{sv}` with the keys `id`, `account` and those of `PhotoField`.
 nonisolated struct PhotoEntry: BusType {
     static let signature: Signature = "a{sv}"
     static let alignment = 4
@@ -37,10 +37,10 @@ nonisolated struct PhotoEntry: BusType {
 
     private static let properties = PhotoField.all.map(Property.init)
 
-    /// A property of photos in the form in which it is sent.
+    /// A property of photos in its D-Bus form.
     private struct Property: Sendable {
-        /// Appends the entry of the property unless its value is unknown. A closure with the marshalled key, because
-        /// copies of enumeration values with keys take as long as the rest.
+        /// Appends the entry of the property unless its value is unknown. The property is a closure with the marshalled
+        /// key, because copies of enumeration values with keys take as much time as the rest of the encoding.
         let append: @Sendable (Photo, inout Encoder) throws(BusError) -> Void
 
         init(_ field: PhotoField) {
@@ -79,7 +79,7 @@ nonisolated struct PhotoEntry: BusType {
     }
 }
 
-/// A source in the form in which it is sent: `a{sv}` with the keys of ``SourceKey``.
+/// A source in its D-Bus form: `a{sv}` with the keys of ``SourceKey``.
 nonisolated struct SourceEntry: BusType {
     static let signature: Signature = "a{sv}"
     static let alignment = 4

@@ -4,7 +4,7 @@ internal import ProviderKit
 
 /// The marshalled replies of the recent pages of an account, which are copied for later callers.
 ///
-/// A value that decides. It has few pages, because widgets show the first pages of few sources.
+/// The cache has few pages, because widgets show the first pages of few sources.
 nonisolated struct PreparedPageCache {
     struct Key: Hashable, Sendable {
         let source: SourceID
@@ -14,15 +14,15 @@ nonisolated struct PreparedPageCache {
 
     private struct Kept {
         let key: Key
-        /// nil after a change of what the page may hold.
+        /// The reply; nil after a change that may concern the page.
         var reply: PreparedReply?
-        /// True if a client requested the page after it was made because of a change.
+        /// True if a client requested the page since the last change of its source.
         var isWanted: Bool
         /// The time at which the reply was prepared, if it expires.
         var prepared: Timestamp?
     }
 
-    /// The time for which a page of a remote account is kept. When it is made again, its parts that are old are
+    /// The time for which a page of a remote account is stored. When the page is created again, its old parts are
     /// refreshed. The top of the source is refreshed with each read, if it is old.
     static let retention = Duration.seconds(300)
 
@@ -35,12 +35,11 @@ nonisolated struct PreparedPageCache {
     /// The maximum size of the replies of all accounts, in bytes.
     static let maximumTotalBytes = 16 << 20
 
-    /// Chooses the accounts whose replies are discarded to bring the total below its limit: those with the largest
-    /// sizes.
+    /// Selects the accounts with the largest replies, whose replies are discarded if the total exceeds its limit.
     ///
     /// - Parameters:
     ///   - sizes: The sizes of the replies.
-    ///   - account: An account that keeps its replies.
+    ///   - account: An account that is not selected.
     /// - Returns: The accounts.
     static func largest(
         of sizes: [AccountID: Int], keeping account: AccountID
@@ -60,15 +59,15 @@ nonisolated struct PreparedPageCache {
     var bytes: Int { pages.reduce(0) { $0 + ($1.reply?.bytes ?? 0) } }
 
     private var pages: [Kept] = []
-    /// Counts the changes. A page that was asked for before one may be older than it.
+    /// The number of changes so far. A page that was requested before a change may be outdated.
     private(set) var changes = 0
 
-    /// Finds a page for a client, if nothing has changed since it was made.
+    /// Returns the reply of a page for a client, and records that a client requested the page.
     ///
     /// - Parameters:
     ///   - key: The page.
     ///   - now: The current time.
-    /// - Returns: The reply; nil if it has to be made.
+    /// - Returns: The reply; nil if the page must be created because it is not stored, has expired or may have changed.
     mutating func find(_ key: Key, now: @autoclosure () -> Timestamp) -> PreparedReply? {
         guard let index = pages.firstIndex(where: { $0.key == key }) else { return nil }
         pages[index].isWanted = true
@@ -79,13 +78,13 @@ nonisolated struct PreparedPageCache {
         return pages[index].reply
     }
 
-    /// Stores a page, unless something has changed since it was requested, or the page is too large.
+    /// Stores a page, unless a change occurred since the request, or the page is too large.
     ///
     /// - Parameters:
     ///   - reply: The reply.
     ///   - key: The page.
-    ///   - before: The value of ``changes`` when the page was asked for.
-    ///   - isWanted: True if a client has asked for the page.
+    ///   - before: The value of ``changes`` at the time of the request.
+    ///   - isWanted: True if a client requested the page.
     ///   - now: The current time for a page of a remote account; nil for a page that does not expire.
     mutating func keep(
         _ reply: PreparedReply, _ key: Key, askedAt before: Int, isWanted: Bool,
@@ -103,16 +102,16 @@ nonisolated struct PreparedPageCache {
                 prepared: now))
     }
 
-    /// Records that a client asks for a page that is being made.
+    /// Records that a client requests a page in progress.
     mutating func recordRequest(_ key: Key) {
         guard let index = pages.firstIndex(where: { $0.key == key }) else { return }
         pages[index].isWanted = true
     }
 
-    /// Photos came to the top of a source, or left it.
+    /// Discards the replies of a source, because photos were added at its top or have left it.
     ///
-    /// - Returns: The first pages of it that clients have asked for since they were last returned here: they
-    ///   will ask again when they are told.
+    /// - Returns: The first pages of the source that clients have requested since the last change. The clients will
+    ///   request them again after the signal of the change.
     mutating func change(of source: SourceID) -> [Key] {
         changes += 1
         var wanted: [Key] = []
@@ -126,13 +125,13 @@ nonisolated struct PreparedPageCache {
         return wanted
     }
 
-    /// Photos of whatever source are other than they were, or gone.
+    /// Discards all replies, because photos of any source changed or were removed.
     mutating func changeOfPhotos() {
         changes += 1
         for index in pages.indices { pages[index].reply = nil }
     }
 
-    /// Discards the replies, to free memory. The pages that clients read are made again after the next change.
+    /// Discards the replies, to free memory. The pages that clients have read are created again after the next change.
     mutating func discardReplies() {
         for index in pages.indices { pages[index].reply = nil }
     }

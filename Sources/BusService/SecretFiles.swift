@@ -11,7 +11,7 @@ nonisolated enum SecretFiles {
     /// Reads a file from its current position to its end, or until the buffer is full.
     ///
     /// - Parameters:
-    ///   - descriptor: The file. It is closed.
+    ///   - descriptor: The file, which is closed by this function.
     ///   - bytes: The buffer for the contents.
     ///   - completion: Called with false if the file cannot be read, or if too many threads are reading.
     static func read(

@@ -9,7 +9,7 @@ final class SlideshowObject {
     let exported = ExportedObject(ServiceName.slideshow)
     private let engine: Engine
     private let connection: BusConnection
-    /// The subscription to the departure of each attached client; nil while it is being made.
+    /// The subscription to the disconnection of each attached client; nil while it is being created.
     private var clients: [BusName: SignalSubscription?] = [:]
     private var slideshow: Slideshow { engine.slideshow }
 
@@ -98,13 +98,13 @@ final class SlideshowObject {
     // MARK: Clients
 
     private func attach(_ client: BusName?) async throws {
-        // Without a bus, there are no clients that could leave it.
+        // Without a bus, no disconnection of a client can be detected.
         guard let client else { return }
         if clients[client] == nil {
             clients[client] = .some(nil)
             await follow(client)
         }
-        // The client may have left meanwhile.
+        // The client may have disconnected meanwhile.
         if clients[client] != nil { try await slideshow.attach(client.text) }
     }
 
@@ -114,7 +114,7 @@ final class SlideshowObject {
         try await slideshow.detach(client.text)
     }
 
-    /// Subscribes to the client's departure from the bus.
+    /// Subscribes to the disconnection of the client from the bus.
     private func follow(_ client: BusName) async {
         do {
             let subscription = try await connection.watchOwner(of: client) { [weak self] owner in
@@ -122,7 +122,7 @@ final class SlideshowObject {
             }
             guard clients[client] != nil else { return }
             clients[client] = subscription
-            // The client may have left before the match rule was added.
+            // The client may have disconnected before the match rule was added.
             if try await connection.owner(of: client) == nil { remove(client) }
         } catch {
             // Without a bus connection there are no clients.
@@ -137,7 +137,7 @@ final class SlideshowObject {
     }
 }
 
-/// The current photo in the form in which it is sent: empty if there is none.
+/// The current photo in its D-Bus form; an empty dictionary if there is none.
 nonisolated struct SlideshowPhotoEntry: BusType {
     static let signature = PhotoEntry.signature
     static let alignment = PhotoEntry.alignment

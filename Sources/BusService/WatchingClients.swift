@@ -2,11 +2,11 @@ internal import DBus
 internal import Engine
 internal import ProviderKit
 
-/// The clients that watch sources. A match rule per client detects that it has left the bus.
+/// The clients that watch sources. A match rule per client detects its disconnection from the bus.
 final class WatchingClients {
     private let engine: Engine
     private let connection: BusConnection
-    /// The subscription of each client; nil while it is being made.
+    /// The subscription of each client; nil while it is being created.
     private var clients: [BusName: SignalSubscription?] = [:]
 
     init(_ engine: Engine, _ connection: BusConnection) {
@@ -28,14 +28,14 @@ final class WatchingClients {
         Task { await follow(client) }
     }
 
-    /// Subscribes to the client's departure from the bus.
+    /// Subscribes to the disconnection of the client from the bus.
     private func follow(_ client: BusName) async {
         do {
             let subscription = try await connection.watchOwner(of: client) { [weak self] owner in
                 if owner == nil { self?.remove(client) }
             }
             clients[client] = subscription
-            // The client may have left before the match rule was added.
+            // The client may have disconnected before the match rule was added.
             if try await connection.owner(of: client) == nil { remove(client) }
         } catch {
             // Without a bus connection there are no clients.
