@@ -24,7 +24,7 @@ package final class DesktopBrowser {
     ///
     /// - Parameters:
     ///   - address: The address.
-    ///   - activationToken: The token with which the window comes to the front; empty for none.
+    ///   - activationToken: The token that permits the window to take the focus; empty for none.
     /// - Throws: ``EngineError/notSupported(_:)`` if no browser can be started.
     ///
     /// Source: XDG Desktop Portal, `org.freedesktop.portal.OpenURI`.
@@ -35,7 +35,7 @@ package final class DesktopBrowser {
             let _: ObjectPath = try await portal.call(
                 "org.freedesktop.portal.OpenURI", "OpenURI", "", address, options)
         } catch {
-            // Through env(1), since other threads may read the environment of this process.
+            // env(1) sets the variable, because other threads may read the environment of this process.
             let command =
                 (activationToken.isEmpty ? [] : ["env", "XDG_ACTIVATION_TOKEN=\(activationToken)"])
                 + ["xdg-open", address]

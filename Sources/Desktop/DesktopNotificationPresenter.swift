@@ -3,8 +3,8 @@ package import Engine
 
 /// A presenter that shows notifications with the notification service of the desktop.
 ///
-/// It does not access the service before the first notification. A missing or hanging service loses the notification
-/// and nothing else. The delegate is notified when a service appears.
+/// The presenter does not access the service before the first notification. A missing or hanging service has no other
+/// effect than the loss of the notification. The delegate is notified when a service appears.
 ///
 /// Source: Desktop Notifications Specification 1.2.
 package final class DesktopNotificationPresenter: NotificationPresenter {
@@ -25,11 +25,11 @@ package final class DesktopNotificationPresenter: NotificationPresenter {
     private var watch: Task<[SignalSubscription], any Error>?
     /// The capabilities of the running service; nil if they are unknown.
     private var capabilities: NotificationCapabilities?
-    /// The ids of the shown notifications, by number.
+    /// The IDs of the shown notifications, by number.
     private var ids: [Int: UInt32] = [:]
-    /// The numbers of the ids on which the user may still act.
+    /// The numbers of the notifications on which the user may still act, by ID.
     private var numbers: [UInt32: Int] = [:]
-    /// The last activation token, and the id of its notification.
+    /// The last activation token, and the ID of its notification.
     private var token: (id: UInt32, text: String)?
     /// The number of changes of the owner of the service's name.
     private var ownerChanges = 0
@@ -41,11 +41,11 @@ package final class DesktopNotificationPresenter: NotificationPresenter {
     /// - Parameter connection: The connection to the session bus.
     package init(_ connection: BusConnection) { self.connection = connection }
 
-    // MARK: NoticeBoard
+    // MARK: NotificationPresenter
 
     package func show(_ notice: NotificationContent, as number: Int) async -> Bool {
-        // A service that appeared meanwhile does not have the notification. A second attempt is enough: a service may
-        // crash with each call.
+        // A service that appeared meanwhile does not have the notification. There is no third attempt, because a
+        // service may crash with each call.
         for _ in 0..<2 {
             guard isWanted else { return false }
             let before = ownerChanges
@@ -62,7 +62,7 @@ package final class DesktopNotificationPresenter: NotificationPresenter {
             .methodCall(Self.service, Self.path, Self.interface, "Notify"),
             "Image Feed", ids[number] ?? 0, form.icon, form.summary, form.body, form.actions,
             form.hints, -1 as Int32)
-        // On arrival, because the next message may already contain an action of the user.
+        // The ID is stored on arrival, because the next message may already contain an action of the user.
         _ = try await connection.call(
             call,
             onArrival: { [self] reply in
@@ -128,7 +128,7 @@ package final class DesktopNotificationPresenter: NotificationPresenter {
         ownerChanges += 1
         capabilities = nil
         let lost = Array(ids.keys)
-        // Ids belong to one service. Another one uses the same ids for other notifications.
+        // An ID belongs to one service. Another service uses the same IDs for other notifications.
         ids = [:]
         numbers = [:]
         token = nil
@@ -152,7 +152,7 @@ package final class DesktopNotificationPresenter: NotificationPresenter {
             guard let (id, reason): (UInt32, UInt32) = try? signal.read(),
                 let number = numbers[id], ids[number] == id
             else { return }
-            // 1 is expired. Then the service may still have it in a list, where it can be replaced.
+            // The reason 1 means expired. The service may still list an expired notification and replace it there.
             if reason != 1 { ids[number] = nil }
             delegate?.notificationClosed(number, reason == 1 ? .expired : .dismissed)
         default: break

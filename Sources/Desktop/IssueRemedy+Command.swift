@@ -12,7 +12,7 @@ nonisolated extension IssueRemedy {
             "imagefeedctl login \(provider)" + (server.isEmpty ? "" : " --server \(server)")
         case (.unlock, .account(let id, _)), (.installKeyring, .account(let id, _)),
             (.retry, .account(let id, _)):
-            // A refresh uses the keyring again, and prompts to unlock it.
+            // A refresh accesses the keyring again, which prompts to unlock it.
             "imagefeedctl refresh --account \(id)"
         case (.retry, .like(let photo, let action, let account)):
             "imagefeedctl \(action.rawValue) \(account)/\(photo)"

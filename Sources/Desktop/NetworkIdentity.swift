@@ -1,7 +1,7 @@
 /// The properties by which one network differs from another: the addresses of this machine, and the primary
 /// connection of NetworkManager.
 ///
-/// Connections that were opened on another network may be dead without a notice.
+/// Connections that were opened on another network may be interrupted without an error.
 nonisolated struct NetworkIdentity {
     /// An address of an interface.
     struct Address: Hashable {

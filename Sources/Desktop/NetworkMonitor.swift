@@ -4,8 +4,8 @@ internal import System
 
 /// An observer of the addresses of this machine.
 ///
-/// The kernel reports changes; nothing is polled. Without netlink, which a container may forbid, the first result
-/// remains.
+/// The kernel reports changes; nothing is polled. Without netlink, which a container may forbid, the first result does
+/// not change.
 ///
 /// Source: rtnetlink(7).
 package final class NetworkMonitor {
@@ -14,7 +14,7 @@ package final class NetworkMonitor {
     /// True if an address was removed since the last evaluation.
     private var isRemoved = false
     private var source: DescriptorSource?
-    /// Runs until the next evaluation.
+    /// The timer of the next evaluation.
     private var timer: MainLoopTimer?
     private var isOnline: Bool
 
@@ -58,8 +58,8 @@ package final class NetworkMonitor {
             return nil
         }
         let source = DescriptorSource(descriptor, .reading) { [weak self] in
-            // The addresses are read again later. Only the messages show an address that was removed and returned on
-            // another network.
+            // The addresses are read again later. An address that was removed and returned on another network is
+            // detected only from the messages.
             let isRemoved = withUnsafeTemporaryAllocation(byteCount: 8192, alignment: 8) {
                 buffer in
                 var isRemoved = false

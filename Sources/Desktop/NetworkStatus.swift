@@ -25,20 +25,20 @@ nonisolated package struct NetworkStatus: Hashable, Sendable {
             self.primaryConnection = primaryConnection
         }
 
-        /// True if NetworkManager reports a connection; nil if it does not know.
+        /// True if NetworkManager reports a connection; nil if the state is unknown.
         fileprivate var isOnline: Bool? {
             switch (state, connectivity) {
-            // Asleep, disconnected, disconnecting, connecting; connected, but to nothing beyond this machine.
+            // Asleep, disconnected, disconnecting, connecting; or connected only to this machine.
             case (10...50, _): false
             // No connectivity, or a captive portal.
             case (_, 1...2): false
-            // Connected to a site or globally. Limited connectivity says little about services.
+            // Connected to a site or globally. With limited connectivity, services may be available.
             case (60..., _): true
             default: nil
             }
         }
 
-        /// True if the connection is metered, or NetworkManager guesses so.
+        /// True if the connection is metered according to NetworkManager, for certain or as a guess.
         fileprivate var isMetered: Bool { metered == 1 || metered == 3 }
     }
 

@@ -41,7 +41,8 @@ package final class NetworkWatch {
         }
     }
 
-    /// Connects to the system bus, unless connected. Call it when there is network activity; it costs a connection.
+    /// Connects to the system bus, unless connected. Call it only when there is network activity, because it opens a
+    /// connection.
     package func listenToSystem() {
         guard !isListening else { return }
         isListening = true
@@ -66,7 +67,7 @@ package final class NetworkWatch {
     }
 
     private func update(_ state: NetworkStatus.ManagerState?) {
-        // First, so that connections are replaced before new requests.
+        // This call is first, so that connections are replaced before new requests.
         if let state, identity.update(connection: state.primaryConnection) { onNetworkChange() }
         change { $0.manager = state }
     }

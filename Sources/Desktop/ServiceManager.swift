@@ -18,10 +18,10 @@ final class ServiceManager {
         manager = BusProxy(connection, Self.name, "/org/freedesktop/systemd1")
     }
 
-    /// Runs a program in a unit of its own, which may outlive this process.
+    /// Runs a program in a separate unit, which may outlive this process.
     ///
     /// - Parameters:
-    ///   - program: A name to look for in the manager's path.
+    ///   - program: The name of a program in the manager's path.
     ///   - arguments: The arguments after the name of the program.
     ///   - timeout: The time after which the program counts as successful. It continues to run.
     /// - Returns: True if the program succeeded.
@@ -33,7 +33,7 @@ final class ServiceManager {
         let removals = try await connection.subscribe(
             MatchRule(sender: Self.name, interface: Self.interface, member: "JobRemoved")
         ) { signal in
-            // A signal with other types is not the documented one.
+            // A signal with other argument types is not the documented one.
             guard let (_, job, _, result): (UInt32, ObjectPath, String, String) = try? signal.read()
             else { return }
             results[job].complete(.success(result))

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The relation of this process to systemd and the journal.
 ///
-/// The variables alone are no proof, because child processes of a service inherit them, also in terminals.
+/// The presence of the variables is no proof, because child processes of a service inherit them, also in terminals.
 package enum Supervision {
     /// True if systemd started this process as a service, so that its restrictions apply to child processes.
     ///

@@ -4,9 +4,8 @@ internal import Synchronization
 
 /// A loop that runs asynchronous calls of GLib to completion on the thread that created it, within a time limit.
 ///
-/// The synchronous calls of libsecret are not used because of their prompts: a cancelled one waits forever if the
-/// keyring ignores the cancellation. A call that does not end after its cancellation is abandoned together with its
-/// memory.
+/// The synchronous calls of libsecret are not used, because a cancelled call that prompts waits forever if the keyring
+/// ignores the cancellation. A call that does not end after its cancellation is abandoned together with its memory.
 final class CallLoop {
     private let functions: shim_secret
     private let limits: KeyringLimits
@@ -35,7 +34,7 @@ final class CallLoop {
         if let context { cancellation.begin(context, functions) }
     }
 
-    /// Runs the remaining events: GLib frees some objects only then.
+    /// Handles the remaining events, because GLib frees some objects only in their handlers.
     deinit {
         cancellation.end()
         while functions.g_main_context_iteration(context, 0) != 0 {}
@@ -69,7 +68,7 @@ final class CallLoop {
 
     /// Makes a call that may prompt, and waits for its completion.
     ///
-    /// libsecret never completes a call whose prompt ends with an unexpected result, as the one of KeePassXC does for a
+    /// libsecret never completes a call whose prompt ends with an unexpected result, such as that of KeePassXC for a
     /// dismissed prompt.
     ///
     /// - Returns: The result of `finish`; nil if the prompt has ended and the call has not.
@@ -118,7 +117,7 @@ final class CallLoop {
         let left = deadline - .now
         guard left > .zero else { return false }
         let (seconds, attoseconds) = left.components
-        // The timer only wakes the iteration.
+        // The timer has no other effect than to end the iteration.
         let timer = functions.g_timeout_source_new(
             UInt32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1))
         defer { functions.g_source_unref(timer) }

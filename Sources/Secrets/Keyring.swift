@@ -8,13 +8,13 @@ final class Keyring {
     let limits: KeyringLimits
     private let functions: shim_secret
     private let values: KeyringValues
-    // The order matters: the loop is released last and frees the objects that the service leaves behind.
+    // The order of the properties matters: the loop is released last, and frees the remaining objects of the service.
     private let service: GObjectReference
     /// The connection that libsecret uses. It is closed with its last reference.
     let bus: GObjectReference
     private let prompts: PromptWatch
     private let loop: CallLoop
-    /// Called before and after a prompt, which may take long.
+    /// Called before and after a prompt, which may take minutes.
     var promptChanged: (_ isShown: Bool) -> Void = { _ in }
 
     /// Opens a session with the Secret Service on the session bus, which the bus starts if necessary.
@@ -39,7 +39,7 @@ final class Keyring {
         // By default, GLib ends the process when the bus disconnects.
         functions.g_dbus_connection_set_exit_on_close(bus.pointer, 0)
         prompts = PromptWatch(bus, loop, functions)
-        // Not the shared instance of libsecret: it does not notice when another service takes over the name.
+        // The shared instance of libsecret is not used: it does not detect that another service acquired the name.
         let service = try loop.call {
             functions.secret_service_open(
                 functions.secret_service_get_type(), nil,
@@ -121,7 +121,7 @@ final class Keyring {
 
     /// Creates the item of a key, or changes the existing one in the collection.
     ///
-    /// `secret_item_create` is not used: it never completes if the keyring asks for a confirmation and the user
+    /// `secret_item_create` is not used: it never completes if the keyring requires a confirmation and the user
     /// refuses.
     ///
     /// - Returns: The path of the item; nil if the user refused.

@@ -6,7 +6,7 @@ enum KeyringFailure: Error, Hashable {
     case noKeyring
     case noBus(String)
     case noReply
-    /// The keyring disconnected during the call. A second attempt may reach another one.
+    /// The keyring disconnected during the call. A second attempt may reach another keyring.
     case disconnected
     case locked
     case refused(String)

@@ -2,7 +2,7 @@
 package struct KeyringLimits: Sendable {
     /// The limit for connecting and reading.
     package var reading = Duration.seconds(5)
-    /// The limit for one change. Some keyrings ask the user for a confirmation.
+    /// The limit for one change. Some keyrings require a confirmation by the user.
     package var writing = Duration.seconds(30)
     /// The limit for a prompt.
     package var prompting = Duration.seconds(120)

@@ -17,7 +17,7 @@ package final class KeyringStore: SecretStore {
     nonisolated(unsafe) private var retainsConnection = false
     /// The connection between calls, if it is retained.
     nonisolated(unsafe) private var bus: GObjectReference?
-    /// True while a call may show a prompt, which may take long.
+    /// True while a call may show a prompt, which may take minutes.
     private let isPrompting = Mutex(false)
 
     /// - Parameters:

@@ -1,8 +1,8 @@
 package import DBus
 
-/// A watch that reports that a new attempt to use the keyring may succeed: it was unlocked, or a keyring has appeared.
+/// A watch that reports that a keyring was unlocked or has appeared, so that a new attempt to use it may succeed.
 ///
-/// It subscribes to signals on an existing connection. It does not start a service and does not poll.
+/// The watch subscribes to signals on an existing connection. It does not start a service and does not poll.
 ///
 /// Source: freedesktop Secret Service API, `Collection.Locked`, `Service.CollectionChanged`.
 @MainActor
@@ -17,8 +17,8 @@ package final class KeyringWatch {
     ///
     /// - Parameters:
     ///   - connection: The connection to the session bus.
-    ///   - onChange: Called when something was unlocked or has appeared. The call may be unnecessary: some keyrings
-    ///     report only that a collection has changed.
+    ///   - onChange: Called when a collection may have been unlocked or has appeared. The call may be unnecessary,
+    ///     because some keyrings report only that a collection has changed.
     /// - Throws: The errors of ``BusConnection/subscribe(_:_:)``.
     package init(_ connection: BusConnection, onChange: @escaping () -> Void) async throws {
         self.connection = connection

@@ -4,11 +4,11 @@ internal import Glibc
 /// Protects the memory of this process, which contains secrets from now on, from core dumps and from debuggers of the
 /// same user.
 ///
-/// The core limit is one byte, not zero: only that stops the kernel from passing a dump to a program such as
-/// systemd-coredump or apport. Child processes inherit the limit and may raise it.
+/// The core limit is one byte, not zero: only a limit of one byte prevents the kernel from passing a dump to a program
+/// such as systemd-coredump or apport. Child processes inherit the limit and may raise it.
 ///
-/// Called with the first secret and not at the start: a process that cannot be dumped cannot be inspected by its own
-/// user either, and xdg-desktop-portal rejects it because it cannot open `/proc/PID/root`
+/// Call this with the first secret and not at the start: a process that cannot be dumped cannot be inspected by its own
+/// user either, and xdg-desktop-portal rejects such a process because it cannot open `/proc/PID/root`
 /// (flatpak/xdg-desktop-portal#785, #1490). A browser is then opened without the portal.
 ///
 /// Source: prctl(2), setrlimit(2), core(5); `fs/coredump.c` of the kernel for the one byte.

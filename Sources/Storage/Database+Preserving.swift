@@ -1,7 +1,7 @@
 internal import Glibc
 
 extension Database {
-    /// Opens a file that must not be lost, in a folder that is created if necessary.
+    /// Opens a file with data that cannot be recreated, in a folder that is created if necessary.
     ///
     /// A damaged file is renamed and a new one is created. If the file cannot be written, the result is a copy of it in
     /// memory, or an empty database if it cannot be read; every write to it fails with ``writeError``.

@@ -161,12 +161,12 @@ package final class Database {
         }
     }
 
-    /// Runs `body` in a read transaction, so that its queries see one state of the database.
+    /// Runs `body` in a read transaction, so that all its queries read the same state of the database.
     package func snapshot<Value>(
         _ body: () throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
         guard !isInTransaction else { return try body() }
-        // `query`, because it caches the prepared statements.
+        // `query` caches the prepared statements, `execute` does not.
         try query("BEGIN")
         isInTransaction = true
         defer {
@@ -199,8 +199,8 @@ package final class Database {
         return found
     }
 
-    /// Removes all deleted data from the file and its log. Takes time, and needs as much disk space again as the
-    /// remaining data.
+    /// Removes all deleted data from the file and its log. The time and the additional disk space are proportional to
+    /// the size of the remaining data.
     package func scrub() throws(StorageError) {
         try execute("VACUUM")
         try execute("PRAGMA wal_checkpoint(TRUNCATE)")

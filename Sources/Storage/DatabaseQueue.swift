@@ -36,7 +36,7 @@ package final class DatabaseQueue: Sendable {
         self.open = open
     }
 
-    /// Creates a queue that opens the database with the first task, and again if that failed.
+    /// Creates a queue that opens the database with the first task. After a failure, the next task opens it again.
     package init(label: String, open: @escaping @Sendable () throws -> Database) {
         queue = DispatchQueue(label: label)
         self.open = open
@@ -59,8 +59,8 @@ package final class DatabaseQueue: Sendable {
         }
     }
 
-    /// Runs `body` on the queue and blocks the calling thread until it returns. Must not be called on the main thread
-    /// or on the queue itself.
+    /// Runs `body` on the queue and blocks the calling thread until `body` returns. Must not be called on the main
+    /// thread or on this queue.
     ///
     /// - Throws: The errors of `body`, and of opening the database.
     package func runAndWait<Value>(_ body: (Database) throws -> Value) throws -> Value {

@@ -4,8 +4,8 @@ internal import Synchronization
 /// The exclusive use of a folder by one process: a lock on the file `imagefeedd.lock` in it.
 ///
 /// The kernel releases the lock when the process ends for any reason. The file remains: if it were deleted while
-/// another process opens it, two processes could hold a lock. It is opened for writing because NFS requires that, and
-/// contains the process ID and the host name of its last holder for messages.
+/// another process opens it, two processes could hold a lock. The file is opened for writing, because NFS requires it
+/// for a lock. For messages, the file contains the process ID and the host name of its last holder.
 ///
 /// The corresponding C function is `flock`.
 package final class FolderLock: Sendable {
@@ -98,7 +98,7 @@ package final class FolderLock: Sendable {
     /// Writes the holder into the file. Best effort: the lock does not depend on it.
     private func writeHolder(_ file: Int32) {
         var text = Array("\(getpid()) \(Self.hostName)\n".utf8)
-        // Padded to overwrite the previous text: truncating a file takes longer than the other steps.
+        // The text is padded to overwrite the previous one: truncating a file takes longer than the other steps.
         text += repeatElement(UInt8(ascii: " "), count: max(0, 128 - text.count))
         pwrite(file, text, text.count, 0)
     }

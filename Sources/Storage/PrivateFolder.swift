@@ -18,7 +18,7 @@ package enum PrivateFolder {
                 isReadOnly = true
                 continue
             }
-            // An ancestor may be unreadable and still be usable as part of the path.
+            // An ancestor that cannot be read can still be a part of the path.
             guard access(built, F_OK) == 0 else {
                 if code == ENOSPC || code == EDQUOT { throw .full }
                 throw .cannotOpen(path, String(cString: strerror(code)))
