@@ -34,7 +34,8 @@ package struct ImageFeedControl: AsyncParsableCommand {
 
     /// Runs the command that is named on the command line, and exits.
     @MainActor package static func main() -> Never {
-        // If a standard descriptor is closed, the bus connection would get its number. Writes to this replacement fail.
+        // If a standard descriptor were closed, the bus connection would get its number. Writes to /dev/null, which is
+        // opened for reading, fail.
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
             _ = open("/dev/null", O_RDONLY)
         }

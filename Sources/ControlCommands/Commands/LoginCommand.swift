@@ -57,7 +57,7 @@ struct LoginCommand: AsyncParsableCommand {
             LoginResult(id: AccountRecord.id(of: path), properties: properties))
     }
 
-    /// Logs in. If the daemon reports a wrong password and none was given, prompts for it and tries once more.
+    /// Logs in. If the daemon reports a wrong password and none was given, prompts for the password and logs in again.
     @MainActor private func logIn(
         _ dialogue: LoginDialogue, _ options: [LoginOption: Variant]
     ) async throws -> ObjectPath {

@@ -20,6 +20,6 @@ struct CompletionCandidate: Equatable {
 /// The possible completions of a word.
 enum CompletionResult: Equatable {
     case words([CompletionCandidate])
-    /// File names, which the shell completes itself.
+    /// File names, which the shell completes.
     case files
 }

@@ -37,7 +37,7 @@ struct CompletionSource {
         do {
             return words(try await fetchIDs(kind))
         } catch {
-            // Without a bus, a daemon or cached data there are no candidates. A completion prints no errors.
+            // Without a bus, a daemon or cached data, there are no candidates. A completion prints no errors.
             return .words([])
         }
     }

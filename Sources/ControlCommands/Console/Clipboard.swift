@@ -4,7 +4,7 @@ internal import System
 
 /// The clipboard of the desktop.
 ///
-/// Helper programs provide the content, because it must stay available after this program exits.
+/// Helper programs provide the content, because the content must be available after the exit of this program.
 @MainActor
 enum Clipboard {
     /// Copies text to the clipboard.
@@ -47,8 +47,8 @@ enum Clipboard {
 
     /// Starts a program that reads `input`; returns nil if it is not installed.
     ///
-    /// The program keeps running in the background. It does not inherit standard output and standard error: otherwise a
-    /// caller that reads them to their end would wait for it.
+    /// The program continues in the background. It does not inherit standard output and standard error: otherwise, a
+    /// caller that reads them to their end would wait for the program.
     private static func start(
         _ program: String, _ arguments: [String], input: String
     ) throws(CommandFailure) -> SpawnedProcess? {

@@ -1,8 +1,8 @@
-/// Asks the user for confirmation on the terminal, and throws unless it is given.
+/// Prompts the user for confirmation on the terminal, and throws an error unless the user confirms.
 ///
 /// - Parameters:
 ///   - question: The question, without the possible replies.
-///   - isGiven: True if the option `--yes` has given the confirmation.
+///   - isGiven: True if the option `--yes` was given. Then there is no prompt.
 /// - Throws: ``CommandFailure``: without a message if the user declines; a usage error if there is no terminal.
 @MainActor
 func requireConfirmation(_ question: String, isGiven: Bool) async throws(CommandFailure) {

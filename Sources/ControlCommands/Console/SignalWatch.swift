@@ -2,7 +2,7 @@ internal import Glibc
 internal import Synchronization
 internal import System
 
-/// Delivery of SIGINT (Ctrl-C) and SIGTERM to a handler, instead of the end of the program, while the object exists.
+/// A delivery of SIGINT (Ctrl-C) and SIGTERM to a handler. The signals do not end the program while the object exists.
 ///
 /// The C signal handler writes to a pipe. A signal mask with a dispatch source would lose a signal that is delivered to
 /// a Dispatch thread before this thread has blocked its signals.

@@ -21,7 +21,7 @@ final class EventMonitor {
 
     /// Reports events until the limit, or until the program is interrupted with Ctrl-C, which is not an error.
     ///
-    /// It sends no message to the daemon, because the bus would start the daemon.
+    /// The monitor sends no message to the daemon, because the bus would start the daemon.
     ///
     /// - Throws: ``BusError/disconnected`` if the bus closes the connection, and the errors of `report`.
     func run() async throws {

@@ -4,7 +4,7 @@ internal import Glibc
 
 /// A client that is attached to the slideshow and reports its current photo.
 ///
-/// It attaches again after a restart of the daemon. It waits for the restart: only the first call starts the daemon.
+/// The client attaches again after a restart of the daemon. Only its first call starts the daemon.
 @MainActor
 final class SlideshowWatch {
     private let client: ServiceClient
@@ -16,7 +16,7 @@ final class SlideshowWatch {
     /// True if the name of the daemon has an owner to which this client has not attached.
     private var hasNewOwner = false
     private var isAttaching = false
-    /// True if the running daemon knows this client.
+    /// True if this client is attached to the running daemon.
     private var isAttached = false
     private var isInterrupted = false
     private var end: CheckedContinuation<Void, any Error>?
@@ -55,9 +55,9 @@ final class SlideshowWatch {
         withExtendedLifetime((watch, signals, owners)) {}
     }
 
-    /// Detaches. An error means that the daemon does not know this client any more.
+    /// Detaches. After an error, this client is not attached any more.
     func detach() async {
-        // Otherwise the call would start the daemon.
+        // Without this condition, the call would start the daemon.
         if isAttached { try? await client.slideshow.detach() }
     }
 
@@ -120,7 +120,7 @@ final class SlideshowWatch {
         // A second Ctrl-C exits without waiting for the daemon.
         if isInterrupted { exit(ProgramStatus.interrupted.rawValue) }
         isInterrupted = true
-        // The first call may wait for an image. Leaving the bus detaches this client.
+        // The first call may wait for an image. The disconnection from the bus detaches this client.
         if end == nil { exit(ProgramStatus.done.rawValue) }
         finish(.success(()))
     }

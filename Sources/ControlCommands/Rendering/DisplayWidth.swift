@@ -22,7 +22,7 @@ extension StringProtocol {
     /// Wraps the text into lines of at most `columns`.
     ///
     /// A word that is too long is broken if it contains other characters than ASCII, as in scripts that do not separate
-    /// words. A long ASCII word is a longer line of its own, because a broken URL cannot be opened.
+    /// words. A long ASCII word is a separate, longer line, because a broken URL cannot be opened.
     func wrapped(to columns: Int) -> [String] {
         var lines: [String] = []
         var width = 0

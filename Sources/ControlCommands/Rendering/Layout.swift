@@ -20,8 +20,8 @@ extension Table {
     /// Returns the layout for a terminal with `available` columns.
     ///
     /// First, columns are dropped until the others fit with their minimum widths. Then the widest columns are narrowed.
-    /// Identifiers are never truncated, because a part of one is of no use, so the result may be wider than the
-    /// terminal.
+    /// Identifiers are never truncated, because a part of an identifier cannot be used, so the result may be wider than
+    /// the terminal.
     func layout(_ available: Int) -> Layout {
         var layout = Layout(
             widths: columns.enumerated().map { index, column in

@@ -59,7 +59,7 @@ struct Cell: Equatable {
     let text: String
     var style = TextStyle.plain
 
-    /// Creates a field from text that need not be trusted; control characters are removed.
+    /// Creates a field from text that may be untrusted; control characters are removed.
     init(_ text: String, _ style: TextStyle = .plain) {
         self.text = TerminalText.line(text)
         self.style = style

@@ -1,7 +1,7 @@
 /// Removal of control characters from text of services and files.
 ///
 /// A title or file name may contain any character: an escape sequence would control the terminal, a line feed or tab
-/// would split a field, and a change of the writing direction would reorder the text beside it.
+/// would split a field, and a change of the writing direction would reorder the text next to it.
 enum TerminalText {
     /// Returns the text as one line without control characters. Control characters that are white space become a space.
     static func line(_ text: String) -> String {

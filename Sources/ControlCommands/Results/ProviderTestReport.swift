@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// The result of the test of a plugin, as it arrives.
+/// The results of the test of a plugin that have arrived so far.
 struct ProviderTestReport: Renderable {
     /// A line of the test program.
     private struct Line: Decodable {
@@ -24,8 +24,8 @@ struct ProviderTestReport: Renderable {
 
     /// Adds a line of the test program.
     ///
-    /// - Returns: The text for people, or nil.
-    /// - Throws: `DecodingError` if the line is not one of the program.
+    /// - Returns: The text for users; nil if there is none.
+    /// - Throws: `DecodingError` if the line does not have the format of the program.
     mutating func add(_ bytes: [UInt8], _ target: OutputTarget) throws -> String? {
         let line = try JSONDecoder().decode(Line.self, from: Data(bytes))
         switch line.type {

@@ -34,7 +34,7 @@ struct StatusScreen: Renderable {
         return head + accounts(target, columns) + unconfigured(columns) + unusable(columns)
     }
 
-    /// The messages about the daemon itself.
+    /// The messages about the daemon, other than those about accounts and providers.
     private var serviceMessages: [String] {
         var messages: [String] = []
         if !snapshot.isOnline {

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 struct TraceEvent: Renderable {
     let json: JSON
 
-    /// - Parameter line: A line as the daemon writes it.
+    /// - Parameter line: A line of the output of the daemon.
     /// - Throws: `DecodingError` if the line is not JSON.
     init(_ line: [UInt8]) throws { json = try JSONDecoder().decode(JSON.self, from: Data(line)) }
 
@@ -45,7 +45,8 @@ struct TraceEvent: Renderable {
         }
     }
 
-    /// A message of JSON-RPC with its method first, and short members before long ones: the line may be cut.
+    /// Returns a JSON-RPC message on one line: the method first, then short members before long ones, because the line
+    /// may be truncated.
     private static func summary(_ message: JSON) -> String {
         let id = message["id"].map { " #" + ($0.string ?? $0.text) } ?? ""
         if let method = message["method"]?.string {

@@ -1,7 +1,7 @@
 /// The program and the arguments of an option value such as `swaybg -m fill -i`.
 ///
-/// The value is split into words as by a shell: at white space, except in quotation marks and after a backslash. Nothing
-/// else has a meaning, so no text is expanded or executed.
+/// The value is split into words as by a shell: at white space, except in quotation marks and after a backslash. No
+/// other character has a special meaning, so no text is expanded or executed.
 struct CommandWords: Equatable {
     let program: String
     let arguments: [String]
@@ -26,7 +26,7 @@ struct CommandWords: Equatable {
     /// - Throws: ``Failure``.
     init(_ text: String) throws(Failure) {
         var words: [String] = []
-        // The word that has begun; nil between two words.
+        // The incomplete word; nil between two words.
         var word: String?
         var quote: Character?
         var isEscaped = false

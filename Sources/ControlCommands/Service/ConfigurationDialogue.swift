@@ -12,7 +12,7 @@ struct ConfigurationDialogue {
         self.provider = provider
     }
 
-    /// Checks that the provider has settings, so that the user is not prompted in vain.
+    /// Checks before the prompts that the provider has settings.
     ///
     /// - Throws: ``CommandFailure`` if the provider has no settings or cannot be used.
     func checkSettings() async throws(CommandFailure) {

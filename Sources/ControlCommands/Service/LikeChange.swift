@@ -24,7 +24,7 @@ func changeLike(
     try output.show(result)
     var problem: String?
     if LikeOutcome(rawValue: outcome) == .queued {
-        // Without the state, the message gives no reason.
+        // Without the state, the message contains no reason.
         problem = try? await session.snapshot().problem(of: photo.account.path)
     }
     if let message = result.message(provider: provider, problem: problem) {

@@ -1,10 +1,10 @@
 internal import DBus
 internal import Glibc
 
-/// A file that gets its name when it is complete.
+/// A file whose name is created when the file is complete.
 ///
-/// Before that it has no name (`O_TMPFILE`), so that the kernel deletes it if the program is killed. On a file system
-/// that does not support this, it has a temporary name in the same folder, and ``discard()`` removes it.
+/// An incomplete file has no name (`O_TMPFILE`), so that the kernel deletes it if the program is killed. On a file
+/// system without this function, it has a temporary name in the same folder, and ``discard()`` removes the name.
 struct PartFile {
     let descriptor: FileDescriptor
     /// The temporary name; nil if the file has no name.
@@ -21,7 +21,7 @@ struct PartFile {
     /// Creates the file in the folder of `path`.
     ///
     /// - Parameters:
-    ///   - path: The final path. If it is a symbolic link, its target is replaced, and the link is kept.
+    ///   - path: The final path. If it is a symbolic link, its target is replaced, not the link.
     ///   - replaces: True if an existing file is replaced.
     /// - Throws: ``CommandFailure`` if the file exists and `replaces` is false, or if the file cannot be created.
     init(beside path: PathBytes, replaces: Bool) throws(CommandFailure) {
@@ -65,7 +65,7 @@ struct PartFile {
         fchmod(descriptor.rawValue, mode)
     }
 
-    /// Gives the file its final name. If this fails, an existing file is kept.
+    /// Creates the final name of the file. If this fails, an existing file is not changed.
     ///
     /// - Throws: ``CommandFailure`` if the disk is full, or if another file with this name was created meanwhile.
     func finish() throws(CommandFailure) {
@@ -97,7 +97,7 @@ struct PartFile {
     /// Removes the temporary name, if there is one.
     func discard() { if let part { Self.unlink(part) } }
 
-    /// Gives a temporary name to a file without a name, because only `rename` can replace a file, not `link`.
+    /// Creates a temporary name of a file without a name, because only `rename` can replace a file, not `link`.
     private func makeTemporaryName() throws(CommandFailure) -> PathBytes {
         let name = path.folder.appending(PathBytes(".imagefeed-\(getpid()).part"))
         Self.unlink(name)

@@ -2,7 +2,7 @@ internal import DBus
 internal import Glibc
 internal import System
 
-/// The program that tests a plugin. It is separate because only it needs the code that runs plugins.
+/// The program that tests a plugin. It is separate, so that this program does not contain the code that runs plugins.
 @MainActor
 enum ProviderTestProgram {
     private static let name = "imagefeed-provider-test"

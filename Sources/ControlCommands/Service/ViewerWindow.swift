@@ -1,6 +1,6 @@
 internal import DBus
 
-/// The window of Image Feed, a program of its own that the bus starts when it is needed.
+/// The window of Image Feed, a separate program that the bus starts when it is needed.
 ///
 /// Source: Desktop Entry Specification, "D-Bus Activation".
 @MainActor
