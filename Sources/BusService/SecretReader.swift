@@ -81,8 +81,8 @@ final class SecretReading {
         switch status.st_mode & S_IFMT {
         case S_IFIFO:
             kind = .pipe
-            // The pipe is opened again, because O_NONBLOCK is a property of the open file description, which is shared with
-            // the client.
+            // The pipe is opened again, because O_NONBLOCK is a property of the open file description, which is shared
+            // with the client.
             own = open(
                 "/proc/self/fd/\(descriptor.rawValue)", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         case S_IFSOCK:

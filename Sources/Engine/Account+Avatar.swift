@@ -22,7 +22,7 @@ extension Account {
 
     /// Returns the path of an image that is large enough for an avatar.
     private func avatarSource(_ photo: String) async throws -> String {
-        // A local photo is used in full; for a remote photo, a smaller download is enough.
+        // A local photo is used in full size. For a remote photo, a smaller download is sufficient.
         try await imagePath(photo, size: (direct == nil ? ImageSize.regular : .full).rawValue)
     }
 

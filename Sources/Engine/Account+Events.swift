@@ -9,7 +9,7 @@ extension Account: RemoteServiceOwner {
         engine.emit(event, of: self)
         switch event {
         case .changed(.state): feedWatch.update()
-        // The number of likes and the pending likes changed with it.
+        // The number of likes and the pending likes changed as well.
         case .likeConfirmed: engine.emit(.changed(.likes), of: self)
         default: break
         }
@@ -36,7 +36,7 @@ extension Account: RemoteServiceOwner {
             do {
                 try await engine.accounts.update(self) { $0.update(reported) }
             } catch {
-                // The next response reports it again.
+                // The next response reports the identity again.
                 engine.ports.logger.notice(
                     "The user ID cannot be stored", metadata: ["error": "\(error)"])
             }

@@ -46,7 +46,7 @@ extension Account {
         }
     }
 
-    /// Changes a like at a provider that stores likes itself, and announces the change.
+    /// Changes a like at a provider that stores its likes, and announces the change.
     private func setLiked(
         _ photo: String, _ service: DirectService, _ wanted: @escaping (Bool) -> Bool
     ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {

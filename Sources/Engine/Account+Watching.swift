@@ -2,13 +2,13 @@ package import ProviderKit
 
 /// Watching sources: while a source of a remote account is watched, it is refreshed at intervals.
 extension Account {
-    /// Lets a watcher watch a source, or renews its watch.
+    /// Starts or renews the watch of a source by a watcher.
     ///
-    /// Call this when the first page of the source was read. An account with photos on this computer
-    /// reports changes without it, except those of a source that depends on the date.
+    /// Call this when the first page of the source was read. An account with photos on this computer reports changes
+    /// without a watch, except those of a source that depends on the date.
     ///
     /// - Parameters:
-    ///   - source: The source; an empty ID selects the default source of this moment.
+    ///   - source: The source; an empty ID selects the current default source.
     ///   - watcher: The watcher, which may watch several sources.
     /// - Returns: True if the source is watched. Then call ``unwatch(_:)`` when the watcher ends.
     @discardableResult
@@ -52,7 +52,7 @@ extension Account {
     /// background if its top is old.
     package func preparedPageServed(_ source: SourceID) { remote?.feed?.recordRead(source) }
 
-    /// True if pages of the account become old, because its photos are at a remote service.
+    /// True if pages of the account expire, because its photos are at a remote service.
     package var hasAgingPages: Bool { remote != nil }
 
     /// The current time.

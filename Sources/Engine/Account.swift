@@ -118,7 +118,7 @@ package final class Account {
         defer { engine.updateSecretsConnection() }
         guard !isLoggedIn else { return startSession() }
         if remote != nil {
-            // The other profile data of the service was deleted. A provider that stores its users itself keeps it.
+            // The other profile data of the service was deleted. A provider that stores its users still has the data.
             profile = Profile(username: identity.username, name: identity.username)
             profileState = .loading
         }
@@ -132,7 +132,7 @@ package final class Account {
             service?.update(status)
             if state != before {
                 emit(.changed(.state))
-                // A folder that became available or unavailable.
+                // For example, a folder became available or unavailable.
                 if direct != nil { emit(.changed(.feed)) }
             }
             checkDefaultSourceSoon()
@@ -281,19 +281,19 @@ package final class Account {
 
     // MARK: Profile
 
-    /// Fetches the profile, unless that was done a few minutes ago. Does nothing for a service without profiles.
+    /// Fetches the profile, unless it was fetched a few minutes ago. Does nothing for a service without profiles.
     ///
     /// - Throws: ``EngineError/needsLogin(_:)`` while the account is logged out.
     package func refreshProfileIfStale() async throws {
         guard remote?.isProfileFresh != true else { return }
-        // A provider that stores its users itself has their profiles also while they are logged out.
+        // A provider that stores its users has their profiles also while they are logged out.
         if provider.profileProvider == nil { _ = try photos() }
         try await refreshProfile()
     }
 
     /// Fetches the profile. Does nothing for a service without profiles.
     ///
-    /// A provider that stores its users itself returns the profile also while the user is logged out.
+    /// A provider that stores its users returns the profile also while the user is logged out.
     func refreshProfile() async throws {
         do {
             var profile = try await service?.profile()

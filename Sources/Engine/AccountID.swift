@@ -31,8 +31,8 @@ nonisolated package struct AccountID: Hashable, Sendable, CustomStringConvertibl
 
     /// The name of the account's folder in the cache.
     ///
-    /// It is the ID itself, unless that is too long for a file system, which accepts 255 bytes. A shortened name
-    /// contains a `-`, which no ID does.
+    /// The name is the ID, unless the ID is too long for a file system, which accepts 255 bytes. A shortened name
+    /// contains a `-`, which no ID contains.
     var folderName: String {
         guard text.utf8.count > 200 else { return text }
         var hash = StableHash()

@@ -31,7 +31,7 @@ package final class AccountList {
 
     // MARK: New accounts
 
-    /// Stores and adds the account of a new user, unless it is no longer wanted.
+    /// Stores and adds the account of a new user, unless the login was cancelled.
     func add(
         _ id: AccountID, _ identity: AccountIdentity, _ provider: any Provider,
         _ token: Credentials.HeldToken?, while isWanted: () -> Bool
@@ -103,7 +103,7 @@ package final class AccountList {
         if isTokenAbandoned {
             await remote?.abandonToken()
         } else {
-            // This is first because its failure leaves everything unchanged.
+            // The token is discarded first: if that fails, nothing has changed.
             try await remote?.discardToken()
         }
         engine.transfers.stop(of: account, reason)
@@ -112,7 +112,8 @@ package final class AccountList {
             try await change()
         } catch {
             guard remote != nil else { throw error }
-            // The session is restarted without a token, which the account reports; it is not left half closed.
+            // The session is restarted without a token, so that it is not partly closed. The account reports the
+            // missing token.
             account.endSession()
             account.startSession()
             engine.emit(.changed(.session), of: account)
@@ -165,7 +166,7 @@ package final class AccountList {
         try await changes.run { try await self.change(account, change) }
     }
 
-    /// Performs ``update(_:_:)``. Restores the record if the change is no longer wanted once it is stored.
+    /// Performs ``update(_:_:)``. Restores the record if the change was cancelled while it was stored.
     func change(
         _ account: Account, while isWanted: () -> Bool = { true },
         _ change: (inout AccountRecord) -> Void

@@ -139,7 +139,7 @@ extension Engine {
             server, SessionPorts(http: plain, settings: settings, logger: ports.logger))
         guard let request = description.revocation else { return }
         let response = try await client.send(request)
-        // A password that the server does not know is revoked already.
+        // The status 401 means that the password is revoked already.
         guard response.isSuccess || response.status == 401 else {
             throw ProviderError.failed(
                 "\(server) answered the revocation with status \(response.status).")

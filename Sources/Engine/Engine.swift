@@ -3,7 +3,7 @@ package import ProviderKit
 
 /// The accounts, their photos, and the parts that they share.
 ///
-/// The engine contains no names of services, does not use a bus, and opens no files except the account store.
+/// The engine contains no names of services, does not use a bus, and opens no files except its stores and caches.
 package final class Engine {
     package internal(set) var providers: [any Provider]
     package private(set) lazy var accounts = AccountList(self)
@@ -53,7 +53,7 @@ package final class Engine {
     ///   - providers: The providers.
     ///   - store: The store for accounts.
     ///   - contents: The contents of the store. An account without its provider reports that in its state.
-    ///   - slideshow: The store for the slideshow, and its contents; nil to forget the slideshow with the engine.
+    ///   - slideshow: The store for the slideshow, and its contents; nil for a slideshow that is not stored.
     ///   - ports: The external dependencies.
     package init(
         providers: [any Provider], store: AccountStore, contents: AccountStore.Contents,
@@ -118,7 +118,7 @@ package final class Engine {
         stores.feeds.close()
     }
 
-    /// Releases memory that only speeds up the next request. Call it after a while without requests.
+    /// Releases memory that serves only to speed up the next request. Call it after some time without requests.
     package func releaseMemory() async {
         await stores.feeds.trimMemory()
         await store.releaseMemory()

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// An error of the engine. Each text is one sentence that says what happened and what the user can do.
+/// An error of the engine. Each text is one sentence that states the problem and the action for the user.
 nonisolated package enum EngineError: Error, Hashable {
     case notFound(String)
     case invalidArgument(String)

@@ -1,4 +1,4 @@
-/// The finished logins or transfers that are retained for a while, in the order in which they finished.
+/// The finished logins or transfers that are retained for a limited time, in the order of their ends.
 struct FinishedItems<Item: AnyObject> {
     /// The largest number of items of one client.
     static var maximumCountPerClient: Int { 32 }
@@ -12,7 +12,7 @@ struct FinishedItems<Item: AnyObject> {
     /// - Parameters:
     ///   - item: The item.
     ///   - client: The client that started it.
-    /// - Returns: The items to forget now: the oldest items beyond the limits.
+    /// - Returns: The items to remove now: the oldest items beyond the limits.
     mutating func append(_ item: Item, of client: String) -> [Item] {
         items.append((item, client))
         var surplus: [Item] = []
@@ -25,8 +25,6 @@ struct FinishedItems<Item: AnyObject> {
         return surplus
     }
 
-    /// Removes an item that is forgotten.
-    ///
-    /// - Parameter item: The item.
+    /// Removes an item.
     mutating func remove(_ item: Item) { items.removeAll { $0.item === item } }
 }

@@ -2,9 +2,9 @@ internal import ProviderKit
 
 /// A position in the combined feed: the position in the source of each account that has not reached its end.
 ///
-/// The text consists of a version, a checksum over the source and the rest, and one entry per account. It contains
-/// nothing about accounts at their end, and identifies an account by the number of its login: an account that logs
-/// out, or logs in later, is not in the walk. A position needs about 50 bytes.
+/// The text consists of a version, a checksum over the source and the rest, and one entry for each account that has not
+/// reached its end. An entry identifies the account by the number of its login, so an account that logs out, or logs in
+/// later, is not in the walk. A position takes about 50 bytes.
 nonisolated struct CombinedCursor: Equatable {
     /// The position of an account.
     struct Entry: Equatable {

@@ -90,7 +90,7 @@ extension CombinedFeed {
     ///
     /// - Parameters:
     ///   - photo: The ID of the photo in the combined account.
-    ///   - body: The call. It gets the account and the ID of the photo within it.
+    ///   - body: The call. Its arguments are the account and the ID of the photo within the account.
     /// - Returns: The result of `body`.
     /// - Throws: ``EngineError/notFound(_:)``; the errors of `body`, see ``CombinedPhotoID/translating(_:)``.
     private func call<Value>(

@@ -3,10 +3,10 @@ internal import Quoting
 
 /// The combined feed: the photos of all accounts that are logged in.
 ///
-/// It stores no photos. A page is read from the accounts with as few photos as possible; see ``CombinedMerge``. A walk
-/// contains the accounts that are logged in when it begins. An account that logs out leaves it, and an account that
-/// logs in later is not in it. An account that cannot be read at the beginning of a walk joins it with its newest photo
-/// as soon as it can be read.
+/// This type stores no photos. A page is read from the accounts with as few photos as possible; see ``CombinedMerge``.
+/// A walk contains the accounts that are logged in at its beginning. An account that logs out is removed from the walk,
+/// and an account that logs in later is not added. An account that cannot be read at the beginning of a walk is added
+/// with its newest photo as soon as it can be read.
 package final class CombinedFeed {
     /// The source with the default source of every account.
     package static let all = SourceID("all")
@@ -46,7 +46,7 @@ package final class CombinedFeed {
         accounts.filter { leftOut.contains($0.record.loginNumber) }
     }
 
-    /// True if pages become old, because an account has its photos at a remote service.
+    /// True if pages expire, because an account has its photos at a remote service.
     package var hasAgingPages: Bool { accounts.contains(where: \.hasAgingPages) }
 
     /// The current time.
@@ -104,7 +104,7 @@ package final class CombinedFeed {
         return [Self.all, Self.likes, Self.memories].filter { account.source(in: $0) == source }
     }
 
-    /// Lets a watcher watch the sources of all accounts of a source; see ``Account/watch(_:by:)``.
+    /// Starts or renews the watch of the sources of all accounts of a source; see ``Account/watch(_:by:)``.
     ///
     /// - Returns: True if a source is watched. Then call ``Engine/unwatch(_:)`` when the watcher ends.
     @discardableResult
@@ -122,7 +122,7 @@ package final class CombinedFeed {
     ///   - source: The source; empty for the default source.
     ///   - cursor: The cursor of the previous page; empty for the first page.
     ///   - count: The number of photos, 1 to 100.
-    ///   - isForClient: True if ``incomplete`` is about this page.
+    ///   - isForClient: True if the page determines ``incomplete``.
     /// - Returns: The page.
     /// - Throws: ``EngineError/notFound(_:)``, ``EngineError/invalidArgument(_:)``, ``ProviderError``; the error of an
     ///   account if all accounts that are not at their end have stopped in the middle.
@@ -248,7 +248,7 @@ package final class CombinedFeed {
                 throw ProviderError.notFound(text)
             }
         } onTimeout: { [weak self] in
-            // The request goes on and fills the cache.
+            // The request continues and fills the cache.
             if let self { lateLogins[login] = now + Self.latePeriod }
             throw ProviderError.failed(
                 "\(account.label.excerpt) did not respond in time; try again later.")
@@ -257,7 +257,7 @@ package final class CombinedFeed {
         return page
     }
 
-    /// Passes the result of a read on to the merge.
+    /// Passes the result of a read to the merge.
     ///
     /// - Throws: The errors that end a walk: a lost position, a malformed cursor, or the cancellation of the call.
     private func supply(

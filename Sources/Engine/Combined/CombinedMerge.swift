@@ -3,11 +3,11 @@ internal import ProviderKit
 /// The merge of the feeds of several accounts into one page.
 ///
 /// This type only decides; its owner reads the accounts. The next photo is always the newest among the next photos of
-/// the accounts, and the order within an account does not change. These rules make it definite:
+/// the accounts, and the order within an account does not change. These rules determine the order in other cases:
 ///
 /// - Of photos with the same time, the one of the account after the previous photo's account is next.
-/// - A photo without a time has the time of its predecessor in its account. Without such a time, it counts as as new
-///   as the newest other photo, so that accounts without times alternate with the others.
+/// - A photo without a time has the time of its predecessor in its account. Without such a time, it has the time of
+///   the newest other photo, so that accounts without times alternate with the others.
 /// - An account whose next photo cannot be read now is left out of the rest of the page. It keeps its position.
 ///
 /// The next photo is known only if the next photo of every account is known. An account that had few photos on the
@@ -123,9 +123,9 @@ nonisolated struct CombinedMerge {
         }
     }
 
-    /// Returns the number of photos to read of an account: half of an equal share of the page, then 60 % of the share
-    /// that the account would get if the page went on as it began, but at least two. Larger steps read more photos that
-    /// the page does not contain, smaller steps need more reads.
+    /// Returns the number of photos to read of an account: at first half of an equal share of the page, then 60 % of
+    /// the share that results from the photos of the page so far, at least two. Larger steps read more photos that the
+    /// page does not contain, smaller steps require more reads.
     private func readCount(_ feed: Feed) -> Int {
         let rest = count - items.count
         guard feed.used > 0 else { return min(rest, max(1, count / (2 * feeds.count))) }
@@ -175,7 +175,7 @@ nonisolated struct CombinedMerge {
 
     /// The position after the page; nil at the end of the walk.
     ///
-    /// The walk does not wait for accounts that never contributed to it. As long as it goes on, they can join it.
+    /// The walk does not wait for accounts that never contributed to it. They can be added until the walk ends.
     var cursor: CombinedCursor? {
         guard feeds.contains(where: { !$0.isAtEnd && !$0.isLeftOut }) else { return nil }
         let order = feeds[turn...] + feeds[..<turn]

@@ -24,7 +24,7 @@ nonisolated package struct CombinedPhotoID: ExactText {
 
     package var text: String { "\(account)/\(photo)" }
 
-    /// Returns an error of the account for a client that knows this photo by its ID of the combined account.
+    /// Translates an error of the account for a client that uses the ID of the combined account.
     ///
     /// The message of ``ProviderError/notFound(_:)`` then has this ID in place of the ID within the account. Other
     /// errors are returned unchanged.

@@ -1,11 +1,11 @@
 internal import ProviderKit
 internal import Storage
 
-// The decision when the top of a source is refreshed.
+// The times at which the top of a source is refreshed.
 extension CachedFeed {
     /// Records a read of the first page, and refreshes the source in the background if its top is old.
     ///
-    /// This runs also for a reply that was prepared before. It reads no database.
+    /// Called also for a prepared reply. Reads no database.
     ///
     /// - Parameters:
     ///   - source: The source.
@@ -25,7 +25,7 @@ extension CachedFeed {
     /// Repeats failed refreshes after an outage.
     ///
     /// Only sources that are cached or watched are refreshed, the most recently read ones, and at most
-    /// ``SourceActivity/retryLimit``. A source is not refreshed again if the service answered that it does not exist.
+    /// ``SourceActivity/retryLimit``. A source that does not exist at the service is not refreshed again.
     func retryNow() {
         guard !owner.savesData else { return }
         let failures = activity.failures

@@ -13,7 +13,7 @@ extension CachedFeed {
     ///   - isLiked: The state.
     ///   - likes: The number of likes of the photo, if it is known.
     ///   - isCounted: True if the number of the user's likes changes.
-    ///   - outcome: The outcome of the like. One that is stored locally is counted if the cached state changes.
+    ///   - outcome: The outcome of the like. A local like is counted if the cached state changes.
     /// - Returns: The photos of the like group that are cached, the given one first; and the number of the user's
     ///   likes.
     /// - Throws: ``StorageError``; ``EngineError/needsLogin(_:)`` after a logout.

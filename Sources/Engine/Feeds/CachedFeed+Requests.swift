@@ -18,7 +18,7 @@ extension CachedFeed {
         }
     }
 
-    /// Fetches what follows a gap.
+    /// Fetches the photos of a gap.
     ///
     /// - Throws: ``ProviderError/staleCursor`` if the position of the gap was lost.
     func fill(
@@ -37,13 +37,13 @@ extension CachedFeed {
         if merge.isLost { throw ProviderError.staleCursor }
     }
 
-    /// Fetches a part below the top of a source again: with one request, unless its page shows nothing.
+    /// Fetches a part below the top of a source again, with one request unless its page has no photos.
     func fetchPart(
         _ part: FeedTables.Part, of source: SourceID, _ state: FeedTables.SourceState
     ) async throws {
         var part = part
         part.hasStableToken = session.hasStablePageTokens
-        // Photos that were added or removed above since the token was received have moved the rest.
+        // Photos that were added or removed above since the token was received have shifted the other photos.
         part.isDoubtful =
             !session.hasStablePageTokens && (isOld(part.received) || part.received < state.fetched)
         _ = try await fills.run(Fill(source: source, key: part.key)) { [self, part] in
@@ -85,7 +85,7 @@ extension CachedFeed {
         return try await owner.ask { [session] in
             let page = try await session.fetchPage(source, from: token)
             let count = page.photos.count
-            // The merge would drop all photos below. Photos that cannot be shown are counted, too.
+            // The merge would remove all photos below. The total includes photos that cannot be shown.
             if token == nil, page.next == nil, let total = page.total, total > 2 * count + 60 {
                 throw ProviderError.failed(
                     "The service returned only \(count) of \(total) photos; try again later.")
@@ -161,7 +161,7 @@ extension CachedFeed {
 
     /// Updates the likes source after the service reported other likes in another source.
     func announceLikeChanges(_ photos: [Photo], in source: SourceID? = nil) async {
-        // The service does not know local likes.
+        // The service does not have the local likes.
         let local = Set((owner.localLikes ?? []).map(\.photo))
         let photos = photos.filter { !local.contains($0.id) }
         guard !photos.isEmpty else { return }

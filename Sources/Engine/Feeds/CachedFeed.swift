@@ -94,7 +94,7 @@ final class CachedFeed {
 
     /// Returns a page with its cursors; see ``FeedSession/positionedPage(_:after:count:)``.
     ///
-    /// It ends above a gap, so that cached photos never wait for the service.
+    /// The page ends above a gap, so that cached photos are returned without a request to the service.
     func positionedPage(
         _ source: SourceID, after cursor: String?, count: Int
     ) async throws -> PositionedPage {
@@ -119,7 +119,7 @@ final class CachedFeed {
         }
     }
 
-    /// Finds a page.
+    /// Reads a page from the cache, and fetches its missing parts.
     ///
     /// - Parameters:
     ///   - source: The source.
@@ -372,6 +372,6 @@ protocol CachedFeedOwner: AccountEventReceiver {
     /// The local likes and unlikes, the latest first; nil if the service offers likes.
     var localLikes: [PendingLike]? { get }
 
-    /// The service reported other liked states of photos than before.
+    /// Called when the service reported other liked states of photos than before.
     func likesObserved(_ photos: [Photo])
 }

@@ -6,7 +6,7 @@ internal import Synchronization
 /// The file of ``FeedStore``. It is replaced if it is deleted or damaged, and by a database in memory if it cannot be
 /// written.
 nonisolated final class FeedFile: Sendable {
-    /// The pause before a file that could not be written is tried again.
+    /// The pause before the next attempt to open a file that could not be written.
     private static let pause = Duration.seconds(60)
 
     private let folder: String
@@ -52,7 +52,7 @@ nonisolated final class FeedFile: Sendable {
         }
     }
 
-    /// Distinguishes the open database from earlier ones.
+    /// A number that distinguishes the open database from earlier ones.
     var generation: Int { state.withLock { $0.generation } }
 
     private var identity: Identity? {
@@ -112,7 +112,7 @@ nonisolated final class FeedFile: Sendable {
         }
     }
 
-    /// Records that the file cannot be written. It is tried again after a pause.
+    /// Records that the file cannot be written. It is opened again after a pause.
     func recordFailure(_ reason: String) {
         let isFirst = state.withLock { state in
             defer {

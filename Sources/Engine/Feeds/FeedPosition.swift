@@ -3,7 +3,7 @@ internal import ProviderKit
 /// A position in a cached source, as a cursor contains it: the order key of the last photo, and the state of the source
 /// when the walk began.
 nonisolated struct FeedPosition: Hashable, Sendable {
-    /// Distinguishes the caches of a source.
+    /// A number that distinguishes the successive caches of a source.
     let epoch: Int64
     /// The generation of the source when the walk began.
     let generation: Int64

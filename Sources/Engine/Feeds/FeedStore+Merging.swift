@@ -52,8 +52,8 @@ extension FeedStore {
         }
     }
 
-    /// Runs a transaction of a large merge, and pauses three times as long, so that large merges take a quarter of the time
-    /// of the database at most.
+    /// Runs a transaction of a large merge, then pauses for three times its duration, so that large merges use at most
+    /// a quarter of the time of the database.
     private func runPaced<Value: Sendable>(
         _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
     ) async throws -> Value {

@@ -52,7 +52,7 @@ nonisolated struct FeedStore: Sendable {
 
     /// Runs `body`, which only reads, on one state of the database.
     ///
-    /// It takes no write lock, and costs less than ``run(_:)``.
+    /// It takes no write lock, and is faster than ``run(_:)``.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
     ) async throws -> Value {
@@ -69,7 +69,7 @@ nonisolated struct FeedStore: Sendable {
                 return value
             }
         }
-        // That replaces a damaged file.
+        // This call replaces a damaged file.
         return try await run(body)
     }
 

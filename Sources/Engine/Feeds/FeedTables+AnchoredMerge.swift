@@ -3,13 +3,13 @@ internal import Storage
 
 /// The merge of a page of a service whose entries have no keys.
 ///
-/// The photos that the page shares with the cache, in the same order, are its anchors. They count only if they are
-/// certain: if the page shows most of what is cached between where it begins and its last anchor. The entries between
-/// certain anchors become those of the page. The page is joined with what is cached below only if it ends with certain
-/// anchors; otherwise a gap is left, and the next request decides.
+/// The photos that the page shares with the cache, in the same order, are its anchors. Anchors are certain if the page
+/// contains most of the entries that are cached between its beginning and its last anchor; other anchors are not used.
+/// The entries of the page replace the entries between certain anchors. The page is joined with the cached entries
+/// below only if it ends with certain anchors; otherwise a gap is left, and the next request decides.
 ///
 /// A photo that the service has moved up gets a new entry, and its old one ends. A photo that is cached further up and
-/// appears below gets a second entry: the service moved it down, and walks that began before see the entry below.
+/// appears below gets a second entry: the service moved it down, and earlier walks contain the entry below.
 nonisolated extension FeedTables {
     func mergeAnchored(_ change: inout Change) throws(StorageError) {
         var items = try items(of: change)
@@ -43,9 +43,9 @@ nonisolated extension FeedTables {
 
     private struct Item {
         let photo: PhotoID
-        /// The key of the entry that it has in the part or below it.
+        /// The key of the photo's entry in the part or below the part; nil if there is none.
         let key: String?
-        /// The key of the entry that it has above the part.
+        /// The key of the photo's entry above the part; nil if there is none.
         let above: String?
     }
 
@@ -59,7 +59,7 @@ nonisolated extension FeedTables {
                 above = try liveKey(of: photo.photo.id, in: change.key, from: part.key)
             }
             let key = try liveKey(of: photo.photo.id, in: change.key, below: change.part?.key)
-            // The user has just unliked the photo, and the response is from before that.
+            // The user has just unliked the photo, and the response is older than the unlike.
             if change.arrival.isExact, key == nil,
                 try isUnliked(photo.photo.id, change.arrival.account, now: change.arrival.now)
             {
@@ -86,8 +86,8 @@ nonisolated extension FeedTables {
         case unknown
     }
 
-    /// Removes the entries that are cached above a part from the beginning of its page. They are there if photos were
-    /// added above after the page token was received.
+    /// Removes the entries that are cached above a part from the beginning of its page. The page contains such entries
+    /// if photos were added above after the page token was received.
     private func dropKnown(
         _ items: inout [Item], above part: Part, _ change: Change
     ) throws(StorageError) -> Beginning {
@@ -117,9 +117,9 @@ nonisolated extension FeedTables {
     // MARK: Anchors
 
     private struct Anchors {
-        /// Their keys, the highest first.
+        /// The keys of the anchors, the highest first.
         var keys: [String] = []
-        /// The entries between the anchors. The page shows them in another position, or not at all.
+        /// The entries between the anchors that the page has at another position or does not have.
         var covered: [Entry] = []
     }
 
@@ -227,8 +227,8 @@ nonisolated extension FeedTables {
             if let bottom { try removeMark(of: source, at: bottom.key) }
             let end = anchors.keys.last ?? upper
             if change.arrival.hasStablePageTokens {
-                // Gaps further down remain: a walk that began before them does not see the entries that were found
-                // above.
+                // Gaps further down remain: a walk that began before them does not contain the entries that were
+                // found above.
                 try removeCoveredMarks(of: source, below: end)
             } else {
                 try removeMarks(of: source, above: nil, below: end)
@@ -237,7 +237,7 @@ nonisolated extension FeedTables {
         }
         let end = last ?? above
         guard let end else { return }
-        // One photo alone may be pinned, or may have been moved. Where there was no gap, it is in its place.
+        // A single photo may be pinned, or may have been moved. If there was no gap, its position is correct.
         let isAlone = items.count == 1 && part?.isGap == false
         let isJoined = run.isEmpty && (anchors.keys.count > 1 || isAlone && !anchors.keys.isEmpty)
         let fetched = bottom?.fetched ?? change.fetched

@@ -99,7 +99,7 @@ nonisolated extension FeedTables {
         _ = try sweep(dropped.map(\.photo), account, now: now)
     }
 
-    /// Deletes versions of entries that only old walks see. The cursors of those walks become stale.
+    /// Deletes versions of entries that only old walks contain. The cursors of those walks become stale.
     func forgetDead(_ source: Int64) throws(StorageError) {
         let last = try database.first(
             """
@@ -125,13 +125,13 @@ nonisolated extension FeedTables {
         ) { _ in true } ?? false
     }
 
-    /// Deletes photos that are in no source any longer.
+    /// Deletes photos that are no longer in any source.
     ///
     /// - Parameters:
     ///   - photos: Photos that have left a source.
     ///   - account: The account.
     ///   - now: The current time.
-    /// - Returns: The photos that were forgotten.
+    /// - Returns: The photos that were deleted.
     /// - Throws: ``StorageError``.
     func sweep(
         _ photos: [PhotoID], _ account: AccountID, now: Timestamp
@@ -177,7 +177,7 @@ nonisolated extension FeedTables {
     /// Deletes data of an account until its size is below the limit.
     ///
     /// Deletes photos that are in no source, then the lower part of one source, then the other sources, and at last
-    /// liked photos that no source shows. Likes that this program sent remain: their number is bounded by the user.
+    /// liked photos that no source contains. Likes that this program sent remain: the user determines their number.
     ///
     /// - Parameters:
     ///   - account: The account.
@@ -193,7 +193,7 @@ nonisolated extension FeedTables {
         guard try bytes(of: account) > bounds.bytes else { return nil }
         var source = source
         if source == nil { source = try sources(of: account).last }
-        // With some room below the limit, not every page is over it.
+        // The target is lower than the limit, so that not every page exceeds the limit.
         let target = bounds.bytes - bounds.bytes / 8
         try forgetUnshownPhotos(of: account, now: now)
         var cut: String?
@@ -251,8 +251,8 @@ nonisolated extension FeedTables {
         return sources
     }
 
-    /// Forgets photos that no source shows and that only the service has reported as liked, as many as have a number of
-    /// bytes.
+    /// Deletes photos that no source contains and that only the service has reported as liked, until a number of bytes
+    /// is free.
     private func forgetReportedLikes(
         of account: AccountID, _ bytes: Int
     ) throws(StorageError) {
@@ -267,14 +267,15 @@ nonisolated extension FeedTables {
             """, [.text(account.text), .integer(bytes)])
     }
 
-    /// True for a photo of the account `?1` that no source shows.
+    /// The condition for a photo of the account `?1` that no source contains.
     private static let isUnshown = """
         id NOT IN (SELECT photo FROM entry WHERE died = \(never) AND source IN (
             SELECT key FROM source WHERE account = ?1))
         """
 
-    /// True for a photo that is not liked, and was not unliked a moment ago: lists that contain the photo may still
-    /// show it as liked. Liked photos stay for the number of likes; ``limitBytes(of:preferring:now:)`` bounds them.
+    /// The condition for a photo that is not liked, and was not unliked within the grace period, in which lists may
+    /// still show it as liked. Liked photos remain, because they are counted; ``limitBytes(of:preferring:now:)`` limits
+    /// them.
     private static let isOfNoUse =
         "NOT is_liked AND (like_confirmed > ?3 OR like_confirmed + \(likeGracePeriod.components.seconds) <= ?3)"
 }

@@ -49,8 +49,8 @@ nonisolated extension FeedTables {
     /// - Parameters:
     ///   - photo: The photo.
     ///   - source: The source.
-    ///   - lower: The lowest key that counts.
-    ///   - upper: The key below which an entry counts; nil for all.
+    ///   - lower: The lowest key.
+    ///   - upper: The key above the entries; nil for the top.
     /// - Returns: The key; nil if it has no such entry.
     /// - Throws: ``StorageError``.
     func liveKey(
@@ -68,7 +68,7 @@ nonisolated extension FeedTables {
         ) { $0.text(0) }
     }
 
-    /// The highest key below a key, of an entry or a mark.
+    /// Returns the highest key below a key, of an entry or a mark.
     func neighbour(below key: String?, in source: Int64) throws(StorageError) -> String? {
         let upper = SQLValue.text(key ?? OrderKey.base)
         return try database.first(
@@ -80,7 +80,7 @@ nonisolated extension FeedTables {
         ) { $0.optionalText(0) } ?? nil
     }
 
-    /// The lowest key of an entry above a key.
+    /// Returns the lowest key of an entry above a key.
     func neighbour(above key: String, in source: Int64) throws(StorageError) -> String? {
         try database.first(
             "SELECT min(key) FROM entry WHERE source = ? AND key > ?",
@@ -110,7 +110,7 @@ nonisolated extension FeedTables {
 
     /// Ends the version of an entry that is in the source.
     func end(_ source: Int64, at key: String, _ generation: Int64) throws(StorageError) {
-        // One that no walk has seen needs no record.
+        // A version that is in no walk needs no record.
         try database.query(
             "DELETE FROM entry WHERE source = ? AND key = ? AND died = \(Self.never) AND born >= ?",
             [.integer(source), .text(key), .integer(generation)])
@@ -200,15 +200,15 @@ nonisolated extension FeedTables {
             [.integer(source), .text(lower ?? ""), .text(upper ?? Self.top)])
     }
 
-    /// Removes the marks below a key that are no gaps.
+    /// Removes the marks below a key that are not gaps.
     func removeCoveredMarks(of source: Int64, below upper: String?) throws(StorageError) {
         try database.query(
             "DELETE FROM mark WHERE source = ? AND key < ? AND NOT is_gap",
             [.integer(source), .text(upper ?? Self.top)])
     }
 
-    /// Sets the mark of a part that was fetched before, at the end of a page. The part below it is added to it if it is
-    /// small, so that refreshes do not create many small parts.
+    /// Sets the mark of a part that was fetched before, at the end of a page. A small part below is added to this part,
+    /// so that refreshes do not create many small parts.
     ///
     /// - Parameters:
     ///   - part: The part.

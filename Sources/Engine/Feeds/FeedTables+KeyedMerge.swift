@@ -100,7 +100,7 @@ nonisolated extension FeedTables {
 }
 
 nonisolated extension FeedTables.Part {
-    /// The same part with another beginning.
+    /// Returns the same part with another beginning.
     func moved(to key: String, _ token: String, _ received: Timestamp) -> Self {
         Self(
             key: key, token: token, received: received, isGap: isGap, born: born, fetched: fetched)

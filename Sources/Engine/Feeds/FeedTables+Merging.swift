@@ -24,9 +24,9 @@ nonisolated extension FeedTables {
         var removed: [PhotoID] = []
         /// True if the position of the page is unknown.
         var isLost = false
-        /// Photos that may be in no source any longer, and whose rows can be deleted later: see ``sweep(_:_:now:)``.
+        /// Photos that may no longer be in any source, and whose rows can be deleted later: see ``sweep(_:_:now:)``.
         var unswept: [PhotoID] = []
-        /// True if deleted photos no longer exist at the service.
+        /// True if the merge proves that removed photos no longer exist at the service.
         var reportsRemovals = false
     }
 
@@ -160,7 +160,7 @@ nonisolated extension FeedTables {
                 }
                 source = state
             }
-            // A page from the top replaces what was known of its beginning.
+            // A page from the top replaces the mark at the top.
             if part == nil { try removeMark(of: source.key, at: OrderKey.base) }
         }
         var change = Change(
@@ -194,7 +194,7 @@ nonisolated extension FeedTables {
                 [.integer(change.generation), .integer(source.key)])
         }
         change.merge.hasLosses = !change.killed.isEmpty
-        // Over the limit of the bytes, rows that nothing refers to go first.
+        // If the size exceeds the limit, rows without references are deleted first.
         let isOverLimit = try bytes(of: arrival.account) > bounds.bytes
         let swept = isOverLimit ? change.killed[...] : change.killed.prefix(bounds.piece)
         let gone = try sweep(Array(swept), arrival.account, now: arrival.now)
@@ -236,7 +236,7 @@ nonisolated extension FeedTables {
 
     /// Inserts a photo that the user has just liked at the top of a source.
     ///
-    /// - Returns: True if it was not there yet.
+    /// - Returns: True if the source did not have the photo.
     func putOnTop(_ photo: PhotoID, of source: Int64) throws(StorageError) -> Bool {
         guard try liveKey(of: photo, in: source) == nil,
             let generation = try self.source(of: source)?.generation
@@ -250,7 +250,7 @@ nonisolated extension FeedTables {
 
     /// Removes a photo from a source.
     ///
-    /// - Returns: True if it was there.
+    /// - Returns: True if the source had the photo.
     func takeOut(_ photo: PhotoID, of source: Int64) throws(StorageError) -> Bool {
         guard let key = try liveKey(of: photo, in: source),
             let generation = try self.source(of: source)?.generation
@@ -262,10 +262,10 @@ nonisolated extension FeedTables {
 }
 
 nonisolated extension RemotePage {
-    /// The order keys of the photos, if the service orders the page by them.
+    /// Returns the order keys of the photos, if the service orders the page by them.
     ///
     /// - Parameter upper: The key below which the page begins; nil for the top.
-    /// - Returns: One key per photo; nil if the service gave no keys, or if they are not in descending order.
+    /// - Returns: One key per photo; nil if the service sent no keys, or if they are not in descending order.
     fileprivate func keys(below upper: String?) -> [String]? {
         guard !photos.isEmpty || end != nil else { return nil }
         var keys: [String] = []

@@ -45,8 +45,8 @@ nonisolated extension FeedTables {
     /// A property of photos in the form in which it is stored.
     private struct Property: Sendable {
         let columnCount: Int32
-        /// Reads the property from its first column on, unless it is NULL. A closure, because copies of enumeration
-        /// values take as long as the rest.
+        /// Reads the property from its first column on, unless it is NULL. The property is a closure, because copies of
+        /// enumeration values take as much time as the rest of the read.
         let read: @Sendable (inout Photo, borrowing Row, Int32) -> Void
 
         init(_ field: PhotoField) {

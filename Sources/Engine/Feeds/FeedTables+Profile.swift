@@ -1,7 +1,7 @@
 internal import ProviderKit
 internal import Storage
 
-/// The profile of an account, as the service sent it last.
+/// The profile of an account, as last sent by the service.
 nonisolated extension FeedTables {
     func profile(_ account: AccountID) throws(StorageError) -> (Profile, fetched: Timestamp)? {
         try database.first(
@@ -54,7 +54,7 @@ nonisolated extension FeedTables {
             [.text(account.text), .integer(isLiked ? 1 : -1), .integer(now.secondsSince1970)])
     }
 
-    /// Lets the next number of the service replace the number that was counted here.
+    /// Ends the grace period, so that the next number of the service replaces the number that was counted here.
     func trustLikeCount(_ account: AccountID) throws(StorageError) {
         try database.query(
             "UPDATE profile SET likes_changed = 0 WHERE account = ?", [.text(account.text)])

@@ -3,10 +3,10 @@ internal import Storage
 
 /// The pages of a walk.
 ///
-/// A walk sees the entries that were in the source when it began: those with `born <= generation < died`. Later
-/// refreshes add versions and end versions, but do not change the entries that it sees. A photo may have several
-/// entries: the walk shows it at the highest one that it sees. Entries that fill a gap belong to the generation in
-/// which the gap was left, because no walk has passed a gap.
+/// A walk contains the entries that were in the source at its beginning: those with `born <= generation < died`. Later
+/// refreshes add versions and end versions, but do not change the entries of the walk. A photo may have several
+/// entries: the walk shows the photo at its highest entry. Entries that fill a gap belong to the generation in which
+/// the gap was left, because no walk has passed a gap.
 nonisolated extension FeedTables {
     /// Some neighbouring photos of a source.
     struct Slice: Sendable {
@@ -29,13 +29,13 @@ nonisolated extension FeedTables {
         case end
     }
 
-    /// A part of a source below its top: the page to which one page token leads.
+    /// A part of a source below its top: the page of one page token.
     struct Part: Sendable {
         /// The part begins right below this key.
         let key: String
         /// The page token.
         let token: String
-        /// The time at which the service gave the token.
+        /// The time at which the service sent the token.
         let received: Timestamp
         /// True if the page was not fetched yet.
         let isGap: Bool
@@ -45,7 +45,7 @@ nonisolated extension FeedTables {
         let fetched: Timestamp
         /// True if the page token remains valid for the same position.
         var hasStableToken = false
-        /// True if the page token may lead to another position now.
+        /// True if the page token may have another position now.
         var isDoubtful = false
     }
 
@@ -66,7 +66,7 @@ nonisolated extension FeedTables {
     ///   - account: The account.
     ///   - place: The position; nil for the top.
     ///   - count: The number of photos at most.
-    ///   - fresh: Parts that were fetched in this time are not outdated.
+    ///   - fresh: The range of time in which parts were fetched that are not outdated.
     /// - Returns: The photos, and what follows them.
     /// - Throws: ``StorageError``.
     func slice(
@@ -107,7 +107,7 @@ nonisolated extension FeedTables {
         } else if let gap {
             slice.following = .gap(gap)
         }
-        // Parts without photos count, too: photos may have been added there later.
+        // Parts without photos are included, because photos may have been added there later.
         let end = isMore ? slice.last : gap?.key
         let start = place?.key ?? Self.top
         if end ?? "" < start {
@@ -119,7 +119,7 @@ nonisolated extension FeedTables {
     /// A key above all order keys.
     static let top = "\u{7f}"
 
-    /// The nearest gap that a walk comes to.
+    /// Returns the next gap of a walk.
     private func gap(
         of source: Int64, atOrBelow key: String?, _ generation: Int64
     ) throws(StorageError) -> Part? {
@@ -131,8 +131,8 @@ nonisolated extension FeedTables {
             """, [.integer(source), .text(key ?? Self.top), .integer(generation)], Self.part)
     }
 
-    /// The part between two keys that was fetched the longest time ago, if it is outdated; of several, the highest,
-    /// because its response contains the page token of the next part.
+    /// Returns the part between two keys that was fetched the longest time ago, if it is outdated; of several, the
+    /// highest, because its response contains the page token of the next part.
     private func outdated(
         of source: Int64, from upper: String, to last: String, _ fresh: ClosedRange<Timestamp>
     ) throws(StorageError) -> Part? {

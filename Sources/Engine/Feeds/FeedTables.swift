@@ -24,15 +24,15 @@ nonisolated struct FeedTables {
         /// The time of the last fetch of its top.
         let fetched: Timestamp
         let total: Int?
-        /// Counts the changes.
+        /// The number of changes.
         let generation: Int64
-        /// True if the order keys are those of the service, false if they are made here; nil if not known yet.
+        /// True if the order keys are those of the service, false if they are created here; nil if not known yet.
         let isKeyed: Bool?
         fileprivate let horizon: Int64
         fileprivate let floor: String?
         fileprivate let floorGeneration: Int64
 
-        /// Returns true if a walk can continue there.
+        /// Returns true if a walk can continue at a position.
         func holds(_ place: FeedPosition) -> Bool {
             guard place.epoch == epoch, place.generation <= generation,
                 place.generation >= horizon
@@ -42,7 +42,7 @@ nonisolated struct FeedTables {
         }
     }
 
-    /// The source, if it was ever fetched.
+    /// Returns the source; nil if it was never fetched.
     func source(_ account: AccountID, _ id: SourceID) throws(StorageError) -> SourceState? {
         try database.first(
             """
@@ -60,7 +60,7 @@ nonisolated struct FeedTables {
         }
     }
 
-    /// Separates the ID of a source from the cache variant. No ID of a source contains it.
+    /// The separator of the ID of a source and the cache variant. No ID of a source contains it.
     static let variantSeparator = "\n"
 
     /// Returns the cache variant of a source that was fetched last; nil if the source was never fetched.

@@ -12,7 +12,7 @@ final class FeedWatch {
     weak var owner: (any FeedWatchOwner)?
     private var schedule = WatchSchedule()
     private var timer: (pause: Duration, armed: Timestamp, task: Task<Void, Never>)?
-    /// The refreshes in progress. One source is refreshed at a time, so that each response is taken into account.
+    /// The refreshes in progress. One source is refreshed at a time, so that each response affects the next decision.
     private var refreshing: Task<Void, Never>?
 
     /// Returns true if at least one watcher watches the source.
@@ -70,7 +70,7 @@ final class FeedWatch {
         case .denied: cancelTimer()
         case .deniedUntil(let time):
             let seconds = max(1, time.secondsSince1970 - now.secondsSince1970)
-            // Within the pause nothing can become due that is permitted.
+            // No permitted refresh can become due during the pause.
             setTimer(max(.seconds(seconds), schedule.pause(at: now, interval) ?? .zero), now)
         case .permitted:
             if schedule.nextDue(at: now, interval, tolerance: tolerance) != nil {
@@ -147,6 +147,6 @@ protocol FeedWatchOwner: AnyObject {
     var refreshInterval: Duration? { get }
     var refreshPermission: RefreshPermission { get }
 
-    /// Refreshes a source. Returns when that succeeded or failed.
+    /// Refreshes a source. Returns when the refresh succeeded or failed.
     func refreshWatched(_ source: SourceID) async
 }

@@ -1,45 +1,45 @@
 /// The keys that order the entries of a source: a higher key is nearer to the top.
 ///
-/// If the service gives its entries keys, the order keys are made from them. Otherwise they are made here, and there
-/// is always a further key between two keys: a key becomes longer when the numbers between its neighbours are used up.
-/// All keys consist of visible ASCII characters without `~`, and of spaces that only this type writes.
+/// If the entries of a service have keys, the order keys are derived from them. Otherwise the keys are created here.
+/// There is always a further key between two of them: a key becomes longer when the numbers between its neighbours are
+/// used up. All keys consist of visible ASCII characters without `~`, and of spaces that only this type writes.
 nonisolated enum OrderKey {
     /// The key of a part that begins at the top of a source, above all entries.
     static let base = "~"
 
-    /// The distance between new keys if there is enough room.
+    /// The difference between new keys if the range between the neighbours is large enough.
     private static let step: UInt64 = 1 << 32
-    /// The part of the room that one insertion uses at most.
+    /// The divisor of the range between the neighbours: one insertion uses at most a 64th of the range.
     private static let share: UInt64 = 64
 
-    /// The end of the room at which new keys are placed.
+    /// The end of the range at which new keys are placed.
     enum Side {
-        /// Next to the upper neighbour: the next insertion comes below.
+        /// Next to the upper neighbour, because the next insertion is below.
         case upper
-        /// Next to the lower neighbour: the next insertion comes above.
+        /// Next to the lower neighbour, because the next insertion is above.
         case lower
     }
 
     // MARK: Keys of a service
 
-    /// Returns true if a provider may give this key to an entry.
+    /// Returns true if a provider may use this key for an entry.
     static func isValid(_ key: String) -> Bool {
         1...512 ~= key.utf8.count && key.utf8.allSatisfy { 0x21...0x7d ~= $0 }
     }
 
-    /// Makes the order key of a photo in an entry of a service.
+    /// Returns the order key of a photo in an entry of a service.
     ///
     /// - Parameters:
-    ///   - key: The key of the entry. It lies below the keys of its photos.
+    ///   - key: The key of the entry. It is lower than the keys of its photos.
     ///   - index: The index of the photo in the entry.
     /// - Returns: A key that is lower for each further photo.
     static func photo(_ key: String, _ index: Int) -> String {
         "\(key) \(999_999 - index)"
     }
 
-    // MARK: Keys that are made here
+    // MARK: Created keys
 
-    /// Makes keys between two neighbours.
+    /// Creates keys between two neighbours.
     ///
     /// - Parameters:
     ///   - count: The number of keys.
@@ -54,7 +54,7 @@ nonisolated enum OrderKey {
         let upper = upper == base ? nil : upper
         let side = lower == nil ? .upper : side
         let low = lower.map(numbers) ?? []
-        // An empty source begins in the middle.
+        // The first keys of an empty source are in the middle of the range.
         let high = upper.map(numbers) ?? (lower == nil ? [1 << 63 + UInt64(count + 1) * step] : [])
         var isBounded = !high.isEmpty
         var prefix: [UInt64] = []
@@ -76,7 +76,7 @@ nonisolated enum OrderKey {
                     return text(prefix + [number])
                 }
             }
-            // Below the next number, the room has no upper end.
+            // Below the next number, the range has no upper end.
             prefix.append(bottom)
             isBounded = false
         }

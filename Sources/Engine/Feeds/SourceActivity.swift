@@ -2,14 +2,14 @@ internal import ProviderKit
 
 /// The recent reads and refreshes of the sources of one account.
 ///
-/// This type only decides; ``CachedFeed`` sends the requests. It remembers a limited number of sources, the most
+/// This type only decides; ``CachedFeed`` sends the requests. It has entries for a limited number of sources, the most
 /// recently read ones.
 nonisolated struct SourceActivity {
     /// The age from which the top of a source is refreshed when it is read.
     static let freshness = Duration.seconds(300)
     /// The time after a refresh in which a read starts no other one, because the refresh may have failed.
     static let retryPause = Duration.seconds(60)
-    /// The number of sources that are remembered.
+    /// The maximum number of sources with an entry.
     static let limit = 64
     /// The number of failed refreshes that are repeated after an outage.
     static let retryLimit = 8
@@ -19,7 +19,7 @@ nonisolated struct SourceActivity {
         var refreshed: Timestamp?
         /// The start of the last refresh.
         var attempted: Timestamp?
-        /// True if the last refresh failed for a reason that may pass.
+        /// True if the last refresh failed for a temporary reason.
         var wantsRetry = false
         /// The position in the order of reads.
         var lastRead = 0
@@ -56,7 +56,7 @@ nonisolated struct SourceActivity {
         entries[source]?.wantsRetry = Self.mayPass(error)
     }
 
-    /// Decides about a refresh at a read of the source.
+    /// Decides if a read of a source starts a refresh.
     ///
     /// - Parameters:
     ///   - source: The source.
@@ -71,21 +71,21 @@ nonisolated struct SourceActivity {
         return now < attempted || now >= attempted + Self.retryPause
     }
 
-    /// Returns true if the last refresh failed for a reason that may pass.
+    /// Returns true if the last refresh failed for a temporary reason.
     func wantsRetry(_ source: SourceID) -> Bool { entries[source]?.wantsRetry == true }
 
-    /// The sources whose last refresh failed for a reason that may pass, the most recently read first.
+    /// The sources whose last refresh failed for a temporary reason, the most recently read first.
     var failures: [SourceID] {
         entries.filter(\.value.wantsRetry).sorted { $0.value.lastRead > $1.value.lastRead }
             .map(\.key)
     }
 
-    /// Selects the sources to refresh after an outage, and forgets the other failures.
+    /// Selects the sources to refresh after an outage, and removes the other failures.
     ///
     /// - Parameters:
     ///   - failures: A former value of ``failures``.
     ///   - isKnown: Returns true for a source that is cached or watched.
-    /// - Returns: At most ``retryLimit`` sources. A source that was refreshed in the meantime is none of them.
+    /// - Returns: At most ``retryLimit`` sources, without those that were refreshed in the meantime.
     mutating func takeRetries(
         of failures: [SourceID], _ isKnown: (SourceID) -> Bool
     ) -> [SourceID] {
@@ -94,7 +94,7 @@ nonisolated struct SourceActivity {
         return Array(retries)
     }
 
-    /// The number of sources that are remembered at present.
+    /// The current number of sources with an entry.
     var count: Int { entries.count }
 
     private mutating func evict() {

@@ -51,7 +51,7 @@ nonisolated struct WatchSchedule {
     /// Records that a watcher reads the first page of a source.
     ///
     /// - Parameters:
-    ///   - source: The source, by its real ID.
+    ///   - source: The source; not empty for the default source.
     ///   - watcher: The reader, which watches the source from now on.
     ///   - now: The current time.
     ///   - shift: The random shift of the first interval, from 0 to 1.
@@ -60,7 +60,7 @@ nonisolated struct WatchSchedule {
         _ source: SourceID, by watcher: WatcherID, now: Timestamp,
         shift: @autoclosure () -> Double
     ) -> Bool {
-        // The frequent case: this watcher reads the source again.
+        // In the most frequent case, the watcher reads the source again.
         if sources[source]?.reads.updateValue(now, forKey: watcher) != nil { return false }
         let isNew = sources[source] == nil
         if isNew {

@@ -169,7 +169,7 @@ nonisolated final class ImageFiles: @unchecked Sendable {
         }
         var total = images.reduce(0) { $0 + $1.bytes }
         if total > limitBytes {
-            // Deletes 5 % more than necessary, so that not every new image requires a scan of the folder.
+            // 5 % more than necessary is deleted, so that not every new image requires a scan of the folder.
             let goal = limitBytes - limitBytes / 20
             for image in images.sorted(by: { $0.used < $1.used }) where total > goal {
                 guard image.path != kept, !pinned.contains(image.path), unlink(image.path) == 0

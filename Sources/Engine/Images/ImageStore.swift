@@ -53,7 +53,7 @@ final class ImageStore {
     private var revalidating: [Key: Task<Void, Never>] = [:]
 
     /// - Parameters:
-    ///   - folder: The folder, which is created when it is needed. It contains one folder for each account.
+    ///   - folder: The folder, which is created on first use. It contains one folder for each account.
     ///   - limitBytes: The size limit of the cache.
     ///   - disk: The state of the disk, which is updated after failed writes.
     ///   - http: The client for images that are public.
@@ -76,7 +76,7 @@ final class ImageStore {
     ///   - allowsLoopback: True if the address may be a loopback address.
     ///   - limit: The time limit until the first byte arrives.
     ///   - progress: Called with the progress of the fetch.
-    /// - Returns: The path. The file may be deleted once it is not used for a while.
+    /// - Returns: The path. The file may be deleted after some time without use.
     /// - Throws: ``ProviderError/notFound(_:)`` if the service does not have the image; ``ProviderError/failed(_:)`` if
     ///   its response is not an image; ``HTTPError``; ``ProviderError/storageFull``; `CancellationError` if the task is
     ///   cancelled.

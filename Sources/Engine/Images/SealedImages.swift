@@ -26,7 +26,7 @@ final class SealedImages {
 
     private let clock: any Clock<Duration>
     private let copies: SealedCopies
-    /// Several queues, because a disk may hang.
+    /// The queues on which files are read. There are several, because a disk may hang.
     private var lanes = (1...4).map { Lane(number: $0) }
     /// The number of copies that are being created, by client.
     private var pending: [String: Int] = [:]

@@ -40,7 +40,7 @@ nonisolated extension LikeQueue {
         return advance(now)
     }
 
-    /// Returns true if an error is no statement about the photo, and may not occur later.
+    /// Returns true if an error does not concern the photo and may be temporary.
     private static func isTemporary(_ error: any Error) -> Bool {
         switch error {
         case ProviderError.failed, ProviderError.rateLimited, ProviderError.unauthorized: true
@@ -59,7 +59,7 @@ nonisolated extension LikeQueue {
         return nil
     }
 
-    /// Decides a call: replies to it, lets it wait for a pending like, or starts to write its record.
+    /// Decides a call: returns its reply, assigns it to a pending like, or starts to write its record.
     mutating func decide(_ id: CallID, _ now: Timestamp) -> [Effect] {
         guard let call = calls[id], case .read(let cached) = call.step else { return [] }
         if mayOfferLikesAgain(at: now) {
@@ -82,7 +82,7 @@ nonisolated extension LikeQueue {
         let isKnown = shown != nil && !outcomeUnknown.contains(group)
         guard shown != isWanted || !isKnown else {
             guard let entry else { return reply(id, (isWanted, unchanged)) }
-            // Nothing was sent yet, and nothing will be.
+            // The pending like was not sent and is withdrawn.
             calls[id]?.step = .writing(like)
             entries.removeAll { $0.like == entry.like }
             writes.append(.withdraw(entry.like))
@@ -141,7 +141,7 @@ nonisolated extension LikeQueue {
         }
         effects += [.pendingChanged, .photosChanged(like.photo, id)]
         if isOverdue { effects += reply(id, (like.isWanted, .queued)) }
-        // This like may succeed even if others of the round did not.
+        // This like may succeed even if other likes of the round failed.
         return effects + deliver(now)
     }
 

@@ -22,7 +22,7 @@ nonisolated extension LikeQueue {
         case written(Result<Void, any Error>)
         /// The time limit of a call passed.
         case timedOut(CallID)
-        /// The service is available, or another change may let deliveries succeed.
+        /// The service is available, or deliveries may succeed after another change.
         case deliveryRequested
         /// The result of ``Effect/fetchPhoto(_:isCachedEnough:)``: the liked state at the service.
         case photoFetched(Result<Bool, any Error>)
@@ -30,7 +30,7 @@ nonisolated extension LikeQueue {
         case sent(Result<Int?, any Error>)
         /// The result of ``Effect/updateCache(_:)``.
         case cacheUpdated(CacheUpdate, CacheUpdateResult)
-        /// The service reports that a photo is liked or not, and reported the opposite before.
+        /// The service reports another liked state of a photo than before.
         case observed(PhotoID, isLiked: Bool)
         /// A service without likes may have to be checked again.
         case availabilityCheckDue
@@ -59,7 +59,7 @@ nonisolated extension LikeQueue {
         case reply(CallID, Result<Reply, any Error>)
         /// Announce that the pending likes changed.
         case pendingChanged
-        /// Announce the photos of a like group. The call, if there is one, has read them.
+        /// Announce the photos of a like group, which the call, if there is one, has read.
         case photosChanged(PhotoID, CallID?)
         /// Announce that a like is confirmed, or stored locally.
         case confirmed(CacheUpdate)

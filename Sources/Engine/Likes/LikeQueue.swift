@@ -64,7 +64,7 @@ nonisolated struct LikeQueue {
         case fetching(PendingLike)
         /// The owner is about to send the like, or waits for the response.
         case sending(PendingLike, known: Bool?, wasUnknown: Bool)
-        /// The response was 404: the photo is being fetched to find out if the photo or only the like is missing.
+        /// The response was 404: the photo is being fetched to determine if the photo or only the like is missing.
         case checking(PendingLike)
         /// The service refused the like; its record is being removed.
         case refusing(PendingLike, any Error)
@@ -74,7 +74,6 @@ nonisolated struct LikeQueue {
         case updatingCache(CacheUpdate)
         /// The like is confirmed. Its record is being removed first, because otherwise the like would be sent again
         /// after a restart.
-        /// restart that the like was confirmed.
         case completing(CacheUpdate)
 
         var like: PendingLike {
@@ -127,7 +126,7 @@ nonisolated struct LikeQueue {
     /// A Boolean value that indicates whether the pending likes are being delivered.
     var isDelivering = false
     var delivery: Delivery?
-    /// The like groups that are not tried again in this round.
+    /// The like groups that are deferred to a later round.
     var deferred: Set<String> = []
     var failuresInRound = 0
     var closing: Closing?
@@ -164,7 +163,7 @@ nonisolated struct LikeQueue {
             ?? cached
     }
 
-    /// Returns the photo as clients see it.
+    /// Returns a photo with its pending or local like, in the form for clients.
     func decorate(_ photo: Photo) -> Photo {
         guard !entries.isEmpty || !localLikes.isEmpty || !cacheOverrides.isEmpty else {
             return photo

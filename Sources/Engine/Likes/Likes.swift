@@ -10,7 +10,7 @@ nonisolated package enum LikeOutcome: String, Sendable {
     case local
 }
 
-/// The likes of an account: performs what ``LikeQueue`` decides.
+/// The likes of an account. This type performs the effects that ``LikeQueue`` decides.
 final class Likes {
     /// The time limit of a call. After that, the outcome of the call is `queued`.
     static let callTimeout = Duration.seconds(15)
@@ -75,7 +75,7 @@ final class Likes {
         queue.entry(queue.likeGroup(photo))?.like.isWanted == isLiked
     }
 
-    /// Returns a photo as clients see it.
+    /// Returns a photo with its pending or local like, in the form for clients.
     func decorate(_ photo: Photo) -> Photo { queue.decorate(photo) }
 
     // MARK: Calls
@@ -274,7 +274,7 @@ final class Likes {
                 .likeConfirmed(
                     photo.id, isLiked: like.isWanted, likes: photo.likes ?? update.likes ?? 0))
         }
-        // Only the service knows if it counted the like before.
+        // The service may have counted the like before.
         if update.outcome == .done, !update.isCounted { owner.likeCountDoubted() }
     }
 
@@ -302,10 +302,10 @@ protocol LikesOwner: CachedFeedOwner {
     /// The number of the user's likes.
     var likeCount: Int { get set }
 
-    /// The number of consecutive failures changed.
+    /// Called when the number of consecutive failures changed.
     func likeFailuresChanged()
-    /// The service does not permit likes to the account.
+    /// Called when the service does not permit likes to the account.
     func likesDenied(_ reason: String)
-    /// The service may have counted a like before it was confirmed: only the service knows the number of likes.
+    /// Called when the service may have counted a like before it was confirmed: the number of likes must be fetched.
     func likeCountDoubted()
 }

@@ -199,14 +199,14 @@ package final class Login {
 
     /// Ends the login. Returns when ``state`` has changed. A finished login does not change.
     ///
-    /// The work may continue for a while, for example until a server replies; it stores nothing then.
+    /// The work may continue, for example until a server replies, but it stores nothing.
     package func cancel() {
         guard !hasEnded else { return }
         work?.cancel()
         end(.cancelled, error: EngineError.cancelled("The login was cancelled."))
     }
 
-    /// Waits until the work of the login has ended, and has undone what it did for a cancelled login.
+    /// Waits until the work of the login has ended. For a cancelled login, the work then has undone its changes.
     func waitForWork() async { await work?.value }
 
     private var result: Result<Account, any Error>? {
@@ -246,6 +246,6 @@ package final class Login {
         engine.logins.finish(self)
     }
 
-    /// Cancels the retention, because the login is forgotten.
+    /// Cancels the retention, because the login is removed.
     func endRetention() { retention?.cancel() }
 }

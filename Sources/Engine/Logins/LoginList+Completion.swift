@@ -7,12 +7,13 @@ extension LoginList {
     ///
     /// - Parameters:
     ///   - identity: The identity of the user.
-    ///   - provider: The provider at which the user logged in.
+    ///   - provider: The provider of the login.
     ///   - expected: The known account that is logged in again; nil to find it by the identity.
     ///   - token: The token to store in the secret store; nil if there is none.
-    ///   - isWanted: Called when everything is stored. If it returns false, nothing remains of the login.
+    ///   - isWanted: Called when everything is stored. Returns false if the login was cancelled: then all changes are
+    ///     undone.
     /// - Returns: The account, which is logged in.
-    /// - Throws: `CancellationError` if the login is no longer wanted; the errors of the stores.
+    /// - Throws: `CancellationError` if the login was cancelled; the errors of the stores.
     func completeLogin(
         _ identity: AccountIdentity, _ provider: any Provider, as expected: Account? = nil,
         with token: OAuthToken? = nil, while isWanted: () -> Bool

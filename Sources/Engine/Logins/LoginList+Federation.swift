@@ -2,7 +2,7 @@ internal import OAuth
 internal import ProviderKit
 internal import Quoting
 
-/// Logins at a server of a federated service, where the application registers itself.
+/// Logins at a server of a federated service, with a client registration.
 extension LoginList {
     /// The time limit for the discovery of a server and the client registration. `OpenBrowser` waits for both.
     nonisolated static let discoveryTime = Duration.seconds(18)
@@ -79,7 +79,7 @@ extension LoginList {
 }
 
 extension EngineError {
-    /// The error of a login without a server at a federated service.
+    /// Returns the error of a login without a server at a federated service.
     static func serverMissing(_ provider: any Provider) -> EngineError {
         .invalidArgument(
             "\(provider.info.name) has several servers; name the server of the account.")

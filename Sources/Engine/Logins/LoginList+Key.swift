@@ -1,7 +1,7 @@
 internal import OAuth
 internal import ProviderKit
 
-/// Logins with a key that the service gave to the user, with a user name and a password, or without any secret.
+/// Logins with a key that the service issued to the user, with a user name and a password, or without any secret.
 extension LoginList {
     func start(_ provider: any KeyLogin, _ options: LoginOptions) throws -> Login {
         let info = provider.info

@@ -2,7 +2,7 @@ internal import OAuth
 internal import ProviderKit
 internal import Quoting
 
-/// Logins in the browser at a server that the user names, which this application polls for.
+/// Logins in the browser at a server that the user names. The application polls the server for the result.
 extension LoginList {
     /// Starts a login at the server that the caller named, or at the server of a known account.
     func start(_ provider: any PollingLogin, _ options: LoginOptions) throws -> Login {
@@ -63,8 +63,8 @@ extension LoginList {
 
     /// Polls until the user has confirmed.
     ///
-    /// Only a confirmation, a refusal of the server, and the end of the login end the polls: the user may need minutes,
-    /// and the network may fail meanwhile.
+    /// Only a confirmation, a refusal of the server, and the end of the login end the polls, because the user may need
+    /// minutes and the network may fail meanwhile.
     private func confirmation(
         of polled: PolledLogin, _ http: any HTTPClient, _ login: Login,
         _ description: PollingDescription

@@ -3,7 +3,7 @@ internal import OAuth
 internal import ProviderKit
 internal import Quoting
 
-/// The logins: unfinished ones, and finished ones that are retained for late callers.
+/// The list of unfinished logins, and of finished logins that are retained for late callers.
 package final class LoginList {
     /// The logins in the order of their start.
     package private(set) var all: [Login] = []
@@ -14,7 +14,7 @@ package final class LoginList {
     /// The exchanges of codes for tokens, by the number of the login. They continue after the end of a login, so
     /// that its token can be revoked.
     let exchanges = SingleFlight<Int, OAuthToken>()
-    /// The polls for the credentials of logins, by the number of the login. They continue as well.
+    /// The polls for the credentials of logins, by the number of the login. They also continue after the login.
     let polls = SingleFlight<Int, PolledLogin.Poll>()
     let registrations: ClientRegistrations
     unowned let engine: Engine

@@ -55,7 +55,7 @@ extension Engine {
     /// Unlocks the keyring, because the user chose to try again.
     func unlockAgain() async {
         for account in accounts.all where account.state.isLocked {
-            // If the user cancels one prompt, no other prompt follows.
+            // If the user cancels a prompt, no other prompt is shown.
             do { try await account.remote?.unlock() } catch { break }
         }
         retryNow()
@@ -137,7 +137,7 @@ extension Engine {
             }
             let login = try running ?? logins.start(id, options)
             await login.prepared()
-            // A login that failed before it had an address is reported by the login itself.
+            // A login that failed before it had an address reports its failure.
             guard !login.hasEnded else { return }
             do {
                 try await ports.openURL(login.authorizationURL, activationToken)
@@ -211,7 +211,7 @@ extension Account {
     ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
         do {
             let result = try await body()
-            // The like of a call that timed out may have been refused by now. That was reported and stays so.
+            // The like of a call that timed out may have been refused by now. Then its issue must not be resolved.
             if result.outcome != .queued || remote?.likes?.isPending(PhotoID(photo)) == true {
                 engine.notifications.removeFailedLike(PhotoID(photo), about: .account(id))
             }

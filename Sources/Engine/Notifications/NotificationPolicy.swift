@@ -7,7 +7,7 @@ internal import ProviderKit
 /// - A subject gets at most one new notification in 30 seconds. Further issues are added to the notification that is
 ///   shown, or wait.
 ///
-/// This type only decides; its owner, ``Notifications``, keeps the timers and calls the notification service.
+/// This type only decides; its owner, ``Notifications``, has the timers and calls the notification service.
 nonisolated struct NotificationPolicy {
     /// An action of the owner.
     enum Step: Hashable {
@@ -97,7 +97,7 @@ nonisolated struct NotificationPolicy {
         amend(kind, about: subject) { _ in nil }
     }
 
-    /// Removes a failed like, because it was sent after all or is no longer wanted.
+    /// Removes a failed like, because it was sent later or the user reverted it.
     mutating func removeFailedLike(_ photo: PhotoID, about subject: IssueSubject) -> [Step] {
         amend(.likes, about: subject) { issue in
             var issue = issue
@@ -148,7 +148,7 @@ nonisolated struct NotificationPolicy {
         setState(number, reason == .expired ? .expired : .dismissed)
     }
 
-    /// Records that a notification could not be shown. It does not start a pause, because the user did not see it.
+    /// Records that a notification could not be shown. No pause follows, because the notification was not visible.
     mutating func notShown(_ number: Int) {
         lost(number)
         guard let subject = subject(of: number) else { return }
@@ -215,7 +215,7 @@ nonisolated struct NotificationPolicy {
         subjects[subject]?.notifications[index].state = state
     }
 
-    /// Changes a subject. Adds the step that starts its pause, and forgets a subject without issues.
+    /// Changes a subject. Adds the step that starts its pause, and removes a subject without issues.
     private mutating func change(
         _ id: IssueSubject, _ body: (inout Subject, inout Int) -> [Step]
     ) -> [Step] {

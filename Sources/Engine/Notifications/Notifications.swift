@@ -3,7 +3,7 @@ internal import ProviderKit
 
 /// The notifications about issues that no reply to a client reports, and the actions that the user starts from them.
 ///
-/// ``NotificationPolicy`` decides; this type keeps the timers, calls the notification service and performs the actions.
+/// ``NotificationPolicy`` decides; this type has the timers, calls the notification service and performs the actions.
 package final class Notifications {
     /// The time after a new notification in which its subject gets no other new notification.
     static let newNotificationPause = Duration.seconds(30)

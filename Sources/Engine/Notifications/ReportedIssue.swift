@@ -112,7 +112,7 @@ nonisolated extension ReportedIssue {
 
     var action: NotificationAction? {
         switch kind {
-        // Only the user knows which account to log in to, or which entry of the keyring to delete.
+        // The user has to choose the account to log in to, or the entry of the keyring to delete.
         case .accountsDamaged, .tokenRemains: nil
         case .needsLogin: .login
         // A login with a password cannot be repeated by a button: the user has to enter the password again.

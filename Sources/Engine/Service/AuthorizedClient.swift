@@ -20,7 +20,7 @@ nonisolated struct AuthorizedClient: HTTPClient {
     /// - Parameters:
     ///   - base: Sends the requests.
     ///   - tokens: The source of tokens.
-    ///   - description: The description of the service; nil if no host gets a token.
+    ///   - description: The description of the service; nil if no host receives a token.
     init(_ base: any HTTPClient, _ tokens: any AccessTokens, _ description: OAuthDescription?) {
         self.base = base
         self.tokens = tokens
@@ -54,7 +54,7 @@ nonisolated struct AuthorizedClient: HTTPClient {
         try await authorized(request) { request in
             var response = try await base.send(request)
             response.sentSecret = request.token
-            // A refused token, a rate limit or a missing photo at another server says nothing about the service.
+            // A refused token, a rate limit or a missing photo at another server does not concern the service.
             if !response.isSuccess, Self.leftOrigin(response, request), request.token != nil {
                 let host = WebAddress(response.url)?.host ?? "another server"
                 throw HTTPError.failed(
@@ -73,8 +73,8 @@ nonisolated struct AuthorizedClient: HTTPClient {
         }
     }
 
-    /// Sends a request with the token if its origin may get the token, and once more with a renewed token if that is
-    /// refused.
+    /// Sends a request, with the token if its origin may receive the token. If the token is refused, renews it and
+    /// sends the request once more.
     private func authorized(
         _ request: HTTPRequest, _ send: (HTTPRequest) async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
@@ -89,7 +89,7 @@ nonisolated struct AuthorizedClient: HTTPClient {
             }
         }
         guard let address, origins.contains(address.origin) else { return try await send(request) }
-        // The time that a token takes is part of the time limit of the request.
+        // The time limit of the request includes the time in which the token is read or renewed.
         let start = ContinuousClock.now
         let limit = request.timeLimit
         func shorten(_ request: inout HTTPRequest) {

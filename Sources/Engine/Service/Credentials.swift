@@ -23,10 +23,10 @@ final class Credentials: AccessTokens {
     private let endpoint: (OAuthToken) async throws -> TokenEndpoint
     private let currentClient: () async -> TokenClient?
     private let revoke: (OAuthToken, TokenEndpoint?) -> Void
-    /// True if a new login registers the client again that the service no longer knows.
+    /// True if a new login registers the client again after the service deleted the registration.
     private let registersItself: Bool
     private let now: () -> Timestamp
-    /// The receiver of changes of ``problem``, which sets it in its own init.
+    /// The receiver of changes of ``problem``. The receiver sets this property in its initializer.
     weak var owner: (any CredentialsOwner)?
     private var token: OAuthToken?
     private var loading: Task<OAuthToken, any Error>?
@@ -43,13 +43,13 @@ final class Credentials: AccessTokens {
     ///   - label: The text that a keyring manager shows for the token.
     ///   - secrets: The store of the token.
     ///   - clientKeys: The keys of the secrets that `endpoint` reads.
-    ///   - registersItself: True if a new login registers the client again that the service no longer knows.
+    ///   - registersItself: True if a new login registers the client again after the service deleted the registration.
     ///   - isNeeded: True if the account has a token.
     ///   - now: Returns the current time.
     ///   - currentClient: Returns the client to store with a token that was stored without one.
-    ///   - revoke: Revokes a token in the background, at an endpoint if there is one already.
-    ///   - endpoint: Makes the endpoint at which a token is renewed. Called when that is necessary: it may read the
-    ///     client's secret.
+    ///   - revoke: Revokes a token in the background. The endpoint is nil if it is not known yet.
+    ///   - endpoint: Returns the endpoint at which a token is renewed. Called only when the endpoint is needed, because
+    ///     it may read the client's secret.
     init(
         _ account: AccountID, label: String, _ secrets: any SecretStore,
         clientKeys: [SecretKey] = [], registersItself: Bool = false, isNeeded: Bool = true,
@@ -72,7 +72,8 @@ final class Credentials: AccessTokens {
 
     // MARK: Reading
 
-    /// Unlocks the token, and what its renewal needs, because of an action of the user, then reads it. May prompt.
+    /// Unlocks the token, and the secrets for its renewal, because of an action of the user, then reads the token. May
+    /// prompt.
     ///
     /// - Throws: ``SecretStoreError``; the error of ``load()``.
     func unlock() async throws {
@@ -103,7 +104,7 @@ final class Credentials: AccessTokens {
         return try await task.value
     }
 
-    /// Prevents all use of the stored token until ``adopt(_:)``. To be called before the first use.
+    /// Prevents all use of the stored token until ``adopt(_:)``. Must be called before the first use.
     func requireLogin(_ reason: String) { loginReason = reason }
 
     private func read() async throws -> OAuthToken {
@@ -122,7 +123,7 @@ final class Credentials: AccessTokens {
             if token.client == nil, let client = await currentClient() {
                 if let token = self.token { return token }
                 token.client = client
-                // Stored with the next request.
+                // The token is stored with the next request.
                 unsaved = token
             }
             self.token = token
@@ -168,7 +169,7 @@ final class Credentials: AccessTokens {
 
     /// Stores a renewed token. If that fails, the token stays in ``unsaved``.
     private func save(_ token: OAuthToken) async {
-        // A failed logout stores it later.
+        // After a failed logout, the token is stored.
         guard !isDiscarded else { return unsaved = token }
         // Only one caller at a time stores the token.
         unsaved = nil
@@ -262,8 +263,8 @@ final class Credentials: AccessTokens {
     /// Returns the error for callers if a token cannot be renewed.
     private func refusal(of token: OAuthToken, _ error: OAuthError) -> ProviderError {
         switch error {
-        // Services name the refusal of a refresh token differently, some `invalid_request`. Only a new
-        // login helps, whatever its name; temporary errors are `serviceFailed` and `rateLimited`.
+        // Services use different error codes for a refused refresh token, for example `invalid_request`. All of
+        // them require a new login; temporary errors are `serviceFailed` and `rateLimited`.
         case .noRefreshToken, .invalidGrant, .refused, .denied:
             refused(token.accessToken)
             return .unauthorized
@@ -325,7 +326,7 @@ final class Credentials: AccessTokens {
         forget(endpoint)
     }
 
-    /// Forgets the token without deleting it, and revokes it in the background.
+    /// Removes the token from memory without deleting the stored one, and revokes it in the background.
     func abandon() async {
         isDiscarded = true
         forget(await tokenEndpoint())
@@ -337,7 +338,7 @@ final class Credentials: AccessTokens {
         return try? await endpoint(token)
     }
 
-    /// Forgets the token, and revokes it in the background: the service may be slow, or not available.
+    /// Removes the token from memory, and revokes it in the background: the service may be slow or not available.
     private func forget(_ endpoint: TokenEndpoint?) {
         // A token that was renewed in the meantime is the one to revoke.
         let token = token

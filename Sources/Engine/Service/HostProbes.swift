@@ -1,11 +1,11 @@
-/// Runs one probe of a service at a time, and shares the result among the accounts that use the service.
+/// A coordinator of probes. One probe of a host runs at a time, and the accounts that use the host share its result.
 final class HostProbes {
-    /// A host, as one provider reaches it.
+    /// A host that accounts of one provider use.
     ///
-    /// Probes are not shared between providers: a plugin may name any host, and its result says nothing about the host.
+    /// Probes are not shared between providers, because a plugin may name any host and report any result.
     struct Target: Hashable {
         let provider: String
-        /// The origin, or the ID of an account that has no host of its own.
+        /// The origin, or the ID of an account without a host.
         let host: String
     }
 

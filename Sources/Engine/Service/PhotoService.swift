@@ -2,7 +2,7 @@ internal import ProviderKit
 
 /// The source of the photos of an account that is logged in.
 protocol PhotoService: AnyObject {
-    /// The session that the provider made.
+    /// The session that the provider created.
     var session: any Session { get }
     /// The state of the account.
     var state: AccountState { get }
@@ -36,7 +36,7 @@ protocol PhotoService: AnyObject {
     func close()
 }
 
-/// The service of a provider that stores its photos and their order itself.
+/// The service of a provider that stores its photos and their order.
 final class DirectService: PhotoService {
     let session: any Session
     private(set) var state = AccountState.loading(reason: "The account is being opened.")
@@ -47,7 +47,7 @@ final class DirectService: PhotoService {
     private let changes = ChangeQueue()
 
     /// - Parameters:
-    ///   - session: The session that the provider made.
+    ///   - session: The session that the provider created.
     ///   - name: The name of the provider, as shown to the user.
     init(_ session: any Session, name: String) {
         self.session = session

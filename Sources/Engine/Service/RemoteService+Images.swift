@@ -28,7 +28,7 @@ extension RemoteService {
         return try await withCallTimeout { [self] in
             let cached = try await feed.photo(photo)
             let key = try await locatedOriginal(cached)
-            // The image cache checks an image before a client gets it.
+            // The image cache checks an image before it is passed to a client.
             return Original(
                 open: { [self] in try await open(key, progress: $0) },
                 count: { try await feed.countDownload(cached) })
@@ -44,7 +44,7 @@ extension RemoteService {
         let feed = try photos()
         let start = ContinuousClock.now
         let known = try await feed.knownPhoto(photo)
-        // The frequent case is handled without a timer.
+        // The most frequent case is handled without a timer.
         if let known, !known.remote.images.isEmpty {
             return (try key(known, size), ImageStore.timeLimit)
         }
@@ -96,8 +96,8 @@ extension RemoteService {
     ///   - key: The image.
     ///   - limit: The time limit until the first byte arrives.
     /// - Returns: The path.
-    /// - Throws: See ``ImageStore/path(_:through:allowsLoopback:limit:progress:)``. The error has no effect on
-    ///   the service health: it says nothing about the API, even if both have the same host.
+    /// - Throws: See ``ImageStore/path(_:through:allowsLoopback:limit:progress:)``. The error has no effect on the
+    ///   service health, because it does not concern the API, even if both have the same host.
     func image(
         _ key: ImageStore.Key, limit: Duration = ImageStore.timeLimit
     ) async throws -> String {
@@ -108,7 +108,7 @@ extension RemoteService {
         }
     }
 
-    /// Fetches an image. A logout cancels the fetch; that is no cancellation by the caller.
+    /// Fetches an image. A logout cancels the fetch; its error differs from that of a cancellation by the caller.
     private func untilLogout<Value>(_ fetch: () async throws -> Value) async throws -> Value {
         do {
             return try await fetch()

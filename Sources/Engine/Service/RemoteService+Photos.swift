@@ -43,8 +43,8 @@ extension RemoteService {
         return try await readConsistently { try await feed.knownPhoto(id)?.photo }.map(decorate)
     }
 
-    /// Repeats a read during which a like was confirmed or refused: the result may be from before, and the like is no
-    /// longer pending.
+    /// Repeats a read during which a like was confirmed or refused: the result may have the state before the like,
+    /// which is no longer pending.
     private func readConsistently<Value>(_ read: () async throws -> Value) async throws -> Value {
         while true {
             let before = likes?.revision

@@ -54,7 +54,7 @@ final class RemoteService: PhotoService {
 
     /// - Parameters:
     ///   - account: The account.
-    ///   - session: The session that the provider made.
+    ///   - session: The session that the provider created.
     ///   - credentials: The credentials of the requests of the session.
     ///   - ports: The external dependencies.
     ///   - stores: The stores of remote accounts.
@@ -323,7 +323,7 @@ final class RemoteService: PhotoService {
     /// Unlocks the token for its revocation and deletion. May prompt.
     func unlockToForget() async throws { try await credentials.unlockToDiscard() }
 
-    /// Forgets the token without using the keyring.
+    /// Removes the token from memory without using the keyring.
     func abandonToken() async { await credentials.abandon() }
 
     /// Deletes the token.

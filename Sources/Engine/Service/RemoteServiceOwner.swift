@@ -9,9 +9,9 @@ protocol RemoteServiceOwner: AccountEventReceiver {
 
     func refreshProfile() async throws
 
-    /// The service limits requests until a time.
+    /// Called when the service limits requests until a time.
     func rateLimited(until: Timestamp?)
     func profileKnown(_ profile: Profile)
-    /// The service reported the user of the token.
+    /// Called when the service reported the user of the token.
     func identityReported(_ profile: Profile)
 }

@@ -19,7 +19,7 @@ nonisolated struct ServiceHealth {
     /// The number of attempts since the last success: the first failure and the retries.
     private var attempts = 0
 
-    /// The result of a request, as far as it concerns the service.
+    /// The part of the result of a request that concerns the service.
     enum Verdict: Hashable {
         case available
         case unreachable(String)

@@ -1,4 +1,4 @@
-/// Shares one piece of work among all callers that need its result at the same time.
+/// A coordinator of work whose result is shared by all callers that need it at the same time.
 final class SingleFlight<Key: Hashable, Value: Sendable> {
     /// The effect of the cancellation of all callers on the work.
     enum Abandonment {

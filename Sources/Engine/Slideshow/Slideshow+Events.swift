@@ -2,7 +2,7 @@ internal import ProviderKit
 
 /// The reactions to events of the engine.
 extension Slideshow {
-    /// Adopts a change of the accounts, their sessions or their default sources.
+    /// Applies a change of the accounts, their sessions or their default sources.
     func accountsChanged() {
         let wanted = photos.parts(of: settings.source)
         if state.past.contains(where: { !photos.isLoggedIn($0.account) })
@@ -38,7 +38,7 @@ extension Slideshow {
         }
     }
 
-    /// Forgets an account that was removed.
+    /// Deletes all data about an account that was removed.
     func accountRemoved(_ account: AccountID) {
         let isSource = settings.source.account == account
         if isSource {
@@ -79,7 +79,7 @@ extension Slideshow {
         }
     }
 
-    /// Adopts other descriptions of photos.
+    /// Applies changed descriptions of photos.
     private func photosChanged(_ account: AccountID, _ changed: [Photo]) {
         var descriptions: [CombinedPhotoID: Photo] = [:]
         for photo in changed {
@@ -88,7 +88,7 @@ extension Slideshow {
         update(descriptions)
     }
 
-    /// Tries again what failed, because an account or the network may be available.
+    /// Repeats a failed start or search, because an account or the network may be available.
     func conditionsChanged() {
         if photo == nil, state.current != nil { start() }
         if isExhausted { photosMayBeAvailable() }

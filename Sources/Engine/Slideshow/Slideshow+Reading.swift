@@ -2,7 +2,7 @@ internal import Logging
 internal import ProviderKit
 internal import Storage
 
-/// The reading of the source: which photos there are, and which of them are new.
+/// The reading of the source, which determines the known photos and the new ones.
 extension Slideshow {
     /// The number of photos of a page.
     private static let pageCount = 100
@@ -183,7 +183,7 @@ extension Slideshow {
     func sourceChanged(_ account: AccountID, _ source: SourceID, new: Int) {
         guard let part = photos.part(of: settings.source, account), part.source == source
         else { return }
-        // Without a first page, no photo is known that others could be newer than.
+        // Without a first page, there is no known photo to which a new one could be compared.
         guard let position = parts[account], position.source == source,
             !settings.isShuffled || !position.cursor.isEmpty || position.hasEnded,
             new > 0 || part.isSelection
@@ -211,7 +211,7 @@ extension Slideshow {
             let started = revision
             guard var position = parts[part.account], position.source == part.source else { return }
             if part.isSelection {
-                // Also finds the photos that left.
+                // A read from the top also detects the photos that left the part.
                 position.cursor = ""
                 position.hasEnded = false
                 position.pass += 1
@@ -250,7 +250,7 @@ extension Slideshow {
             let found = Array(page.photos.prefix { $0 != top })
             guard let first = found.first else { return }
             position.top = first
-            // A walk that begins at the top shows them anyway, unless a photo of it is being prepared.
+            // A walk that begins at the top contains the new photos, unless one of its photos is being prepared.
             let isAtTop = state.cursor.isEmpty && candidate?.cursor == nil && preparation == nil
             let account = part.account
             try await write(position, of: part, started) { (tables) throws(StorageError) in

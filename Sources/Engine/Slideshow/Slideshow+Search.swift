@@ -157,7 +157,7 @@ extension Slideshow {
         guard !photos.parts(of: settings.source).isEmpty else { return nil }
         var current: (id: CombinedPhotoID, cursor: String)?
         if let found = try await walkSource(&search, current: &current) { return found }
-        // The current photo follows itself only if there is no other one.
+        // The current photo is shown again only if there is no other photo.
         guard let current, !search.limits.hasSkipped,
             let shown = try await attempt(current.id, &search)
         else { return nil }
@@ -227,7 +227,7 @@ extension Slideshow {
             let (shown, skipped) = try await attempt(found, besides: &attempted, &search)
             if let shown { return Candidate(shown: shown, cursor: nil) }
             if skipped > 0 { continue }
-            // The same photo twice in a row is the last choice.
+            // The current photo is the last choice, because it would be shown twice in succession.
             let current = state.current?.id
             if found.allSatisfy({ $0 == current }) {
                 if try await readPage(&search) { continue }

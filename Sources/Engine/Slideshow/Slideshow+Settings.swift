@@ -36,7 +36,7 @@ extension Slideshow {
             change(&state.settings)
             guard state.settings != before else { return ((), []) }
             state.cursor = ""
-            // Before the known photos are deleted, so that no page of the old source is added after that.
+            // This call precedes the deletion of the known photos, so that no page of the old source is added after it.
             invalidate()
             parts = [:]
             arrivals = [:]
@@ -83,7 +83,7 @@ extension Slideshow {
             guard !state.isHidden(id) else { return }
             _ = try await photos.photo(id, isCached: false)
         }
-        // The next photo is prepared before, so that clients see one change.
+        // The next photo is prepared before, so that there is one change for clients.
         if state.current?.id == id, state.future.isEmpty, candidate == nil {
             try? await findCandidate()
         }

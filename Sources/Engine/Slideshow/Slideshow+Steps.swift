@@ -40,7 +40,7 @@ extension Slideshow {
         let id = try parse(text)
         requestedSteps += 1
         try await navigation.run {
-            // Without a network, the attempt to fetch the image gives the reason.
+            // Without a network, the error of the fetch states the reason.
             guard let shown = try await load(id, isCached: photos.isMetered) else {
                 throw Self.notCached
             }
@@ -59,7 +59,7 @@ extension Slideshow {
         return id
     }
 
-    /// Shows the next photo: of the way forward, or of the order.
+    /// Shows the next photo: of ``SlideshowState/future``, or of the order.
     func step() async throws {
         var search = RunningSearch()
         for id in state.future {
@@ -68,7 +68,7 @@ extension Slideshow {
                 return stepped()
             }
         }
-        // The candidate may be removed or hidden while it is about to be shown, but hardly every time.
+        // The candidate may be removed or hidden while it is about to be shown. Ten repetitions are unlikely.
         for _ in 0..<10 {
             try await findCandidate()
             await pinImages()

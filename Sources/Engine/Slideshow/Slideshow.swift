@@ -34,7 +34,8 @@ package final class Slideshow {
     var candidate: Candidate?
     /// The search for the next photo.
     var preparation: Task<Void, any Error>?
-    /// Increased when the source, the order or the image size changes: results of earlier searches are not used.
+    /// A number that increases when the source, the order or the image size changes. Results of searches with another
+    /// number are not used.
     private(set) var revision = 0
     /// True if the last search found no photo and nothing has changed since.
     var isExhausted = false
@@ -48,7 +49,7 @@ package final class Slideshow {
     private var loaded: [String] = []
     /// The number of steps that clients have requested.
     var requestedSteps = 0
-    /// The numbers of new photos of parts that were not looked up yet.
+    /// The numbers of new photos of parts that were not read yet.
     var arrivals: [AccountID: Int] = [:]
     var backgroundReading: Task<Void, Never>?
     /// The latest descriptions of the current photo that were not stored yet.
@@ -94,7 +95,7 @@ package final class Slideshow {
             || (!isExhausted && !photos.parts(of: settings.source).isEmpty)
     }
 
-    /// Stores a transition, applies it, and acts on it.
+    /// Stores a transition, applies it, and performs its effects.
     ///
     /// - Parameter transition: Changes the state, and returns a result and the changes of known photos. It runs after all
     ///   earlier transitions.
@@ -262,14 +263,14 @@ package final class Slideshow {
         _ changes: [SlideshowTables.Change], isCandidateRemoved: (CombinedPhotoID) -> Bool,
         transition: (inout SlideshowState) -> Void
     ) async throws {
-        // Loaded before the transition, so that clients see one change.
+        // The photo is loaded before the transition, so that there is one change for clients.
         let forward = await cachedForwardPhoto(besides: isCandidateRemoved)
         let isMissing = try await commit { state in
             let hadCurrent = state.current != nil
             transition(&state)
             if let id = candidate?.shown.id, isCandidateRemoved(id) { candidate = nil }
             guard hadCurrent, state.current == nil else { return (false, changes) }
-            // The way forward comes first.
+            // The photos of `future` precede those of the order.
             guard state.future.isEmpty else {
                 guard let forward, state.goForward(to: forward) else { return (true, changes) }
                 return (false, changes + [.shown(forward.id)])
@@ -284,7 +285,7 @@ package final class Slideshow {
         }
     }
 
-    /// Returns the photo of the way forward that replaces the current one if that is removed.
+    /// Returns the photo of ``SlideshowState/future`` that replaces the current one if the current one is removed.
     ///
     /// - Parameter isRemoved: Returns true for photos that are removed.
     /// - Returns: The first photo whose image is cached; nil if the current photo stays.

@@ -2,7 +2,7 @@ internal import ProviderKit
 
 /// The photos of all accounts, as the slideshow uses them.
 ///
-/// No function asks the user to unlock the keyring.
+/// No function prompts the user to unlock the keyring.
 protocol SlideshowPhotos: AnyObject {
     /// Returns the sources of accounts that a source of the slideshow consists of, in the order of the accounts. Accounts
     /// that are logged out have none.

@@ -1,12 +1,12 @@
 internal import ProviderKit
 
-/// The limits of one search for the next photo: a photo whose image cannot be fetched is skipped, but not endlessly.
+/// The limits of one search for the next photo, in which photos are skipped whose images cannot be fetched.
 ///
 /// This type only decides; ``Slideshow`` fetches.
 nonisolated struct SlideshowSearch {
     /// The maximum number of images that are fetched.
     static let fetchLimit = 5
-    /// The maximum number of images that are looked up in the cache.
+    /// The maximum number of images that are searched for in the cache.
     static let lookupLimit = 200
     /// The maximum number of pages of remote sources.
     static let pageLimit = 5
@@ -31,7 +31,7 @@ nonisolated struct SlideshowSearch {
     /// True if a photo was found and could not be shown.
     private(set) var hasSkipped = false
 
-    /// True if no other image is looked up.
+    /// True if no other image is searched for.
     var isExhausted: Bool { lookups >= Self.lookupLimit }
 
     /// Decides about the next photo.

@@ -53,7 +53,7 @@ nonisolated struct SlideshowState: Hashable, Sendable {
         return .seconds(settings.intervalSeconds)
     }
 
-    /// True if the next photo is prepared before a client asks for it.
+    /// True if the next photo is prepared before a client requests it.
     var isActive: Bool { !clients.isEmpty && !settings.isPaused }
 
     /// The state without the clients, which are not stored.
@@ -73,7 +73,7 @@ nonisolated struct SlideshowState: Hashable, Sendable {
 
     // MARK: Navigation
 
-    /// Shows a photo that follows the history, or one that a client selects. Ends the way forward.
+    /// Shows a photo that follows the history, or one that a client selects. Empties ``future``.
     mutating func show(_ shown: Shown) {
         if let current, current.id != shown.id { past.append(current.id) }
         current = shown
@@ -81,7 +81,7 @@ nonisolated struct SlideshowState: Hashable, Sendable {
         limitHistory()
     }
 
-    /// Shows the next photo of the order. Photos of the way forward that could not be shown count as shown.
+    /// Shows the next photo of the order. Photos of ``future``, which could not be shown, count as shown.
     mutating func advance(to shown: Shown) {
         if let current, !future.isEmpty || current.id != shown.id { past.append(current.id) }
         past += future
@@ -103,7 +103,7 @@ nonisolated struct SlideshowState: Hashable, Sendable {
         return true
     }
 
-    /// Shows a photo of ``past``. The photos after it could not be shown; they are on the way forward.
+    /// Shows a photo of ``past``. The photos after it could not be shown; they are moved to ``future``.
     ///
     /// - Returns: False if the photo is no longer there. The state is unchanged then.
     mutating func goBack(to shown: Shown) -> Bool {
@@ -159,7 +159,7 @@ nonisolated struct SlideshowState: Hashable, Sendable {
         return true
     }
 
-    /// Forgets everything about an account that was removed.
+    /// Deletes all data about an account that was removed.
     mutating func forget(_ account: AccountID) {
         remove { $0.account == account }
         hidden.removeAll { $0.account == account }

@@ -3,7 +3,7 @@ internal import Storage
 
 /// The tables of the slideshow: the settings, the history, the hidden photos and the known photos.
 ///
-/// Used on the queue of the database; see ``SlideshowStore``.
+/// The methods are called on the queue of the database; see ``SlideshowStore``.
 nonisolated struct SlideshowTables {
     let database: Database
 

@@ -1,12 +1,12 @@
-/// The timer of the slideshow. While it is stopped, the rest of its time does not pass.
+/// The timer of the slideshow. While it is stopped, its remaining time does not change.
 final class SlideshowTimer {
     private let clock: any Clock<Duration>
     private let onFire: () -> Void
     private var interval: Duration?
     private var task: Task<Void, Never>?
-    /// Returns the rest of the time of the running timer, in which suspends of the machine count.
+    /// Returns the remaining time of the running timer. The time of a suspend of the machine counts.
     private var remaining: (() -> Duration)?
-    /// The rest of the time of the stopped timer; nil for a complete interval.
+    /// The remaining time of the stopped timer; nil for a complete interval.
     private var rest: Duration?
     /// True from the moment at which the timer fires until ``restart()``.
     private var hasFired = false
@@ -22,7 +22,7 @@ final class SlideshowTimer {
     /// True if the timer wakes the process up later.
     var isRunning: Bool { task != nil }
 
-    /// Starts, changes or stops the timer. Another interval begins anew; the same one continues.
+    /// Starts, changes or stops the timer. A changed interval starts from its beginning; an unchanged one continues.
     func update(_ interval: Duration?) {
         guard interval != self.interval else { return }
         let wasStopped = self.interval == nil

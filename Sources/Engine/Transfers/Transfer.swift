@@ -103,7 +103,7 @@ package final class Transfer {
     private func update(_ received: Int, of total: Int?) {
         guard !hasEnded else { return }
         let known = (self.received, self.total)
-        // After the fetch, the same bytes are written to the destination. That is not counted again.
+        // After the fetch, the same bytes are written to the destination. They are not counted again.
         self.received = max(self.received, received)
         self.total = total ?? self.total
         guard known != (self.received, self.total) else { return }
@@ -138,7 +138,7 @@ package final class Transfer {
         engine.transfers.finished(self)
     }
 
-    /// Cancels the retention, because the transfer is forgotten.
+    /// Cancels the retention, because the transfer is removed.
     func endRetention() { retention?.cancel() }
 }
 

@@ -45,7 +45,7 @@ final class TransferList {
         for surplus in finishedTransfers.append(transfer, of: transfer.client) { forget(surplus) }
     }
 
-    /// Forgets a finished transfer.
+    /// Removes a finished transfer.
     func forget(_ transfer: Transfer) {
         transfer.endRetention()
         finishedTransfers.remove(transfer)
