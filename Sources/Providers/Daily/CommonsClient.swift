@@ -8,8 +8,8 @@ struct CommonsClient: Sendable {
 
     /// The maximum number of pages in a request.
     static let pagesPerRequest = 50
-    /// The widths of thumbnails. Both are standard widths, the only ones that the service offers, and so are their
-    /// doubles after rounding up: 330, 960, 1920 and 3840.
+    /// The widths of thumbnails. The service offers only standard widths. Both widths are standard, and their doubles
+    /// are rounded up to standard widths: 330, 960, 1920 and 3840.
     ///
     /// Source: mediawiki.org, "Common thumbnail sizes".
     private static let widths = (small: 330, large: 1920)

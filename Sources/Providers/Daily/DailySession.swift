@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The session of the account. It stores only the first page, for an hour.
 ///
-/// A page has the pictures of ``daysPerPage`` days. Its token is the first of them, the latest day.
+/// A page has the pictures of ``daysPerPage`` days. Its token is the first of these days, which is the latest one.
 final class DailySession: RemoteLikes, ProfileSession {
     let events: AsyncStream<SessionEvent>
     let likesSource = SourceID("likes")
@@ -87,7 +87,7 @@ final class DailySession: RemoteLikes, ProfileSession {
         return RemotePage(photos, next: last > .first ? (last - 1).text : nil)
     }
 
-    /// Returns the photos of the first page, which are fetched unless they are known.
+    /// Returns the photos of the first page, which are fetched unless they are stored.
     private func firstPhotos(
         _ templates: [CommonsClient.Template], _ client: CommonsClient
     ) async throws -> [RemotePhoto] {
@@ -139,7 +139,7 @@ final class DailySession: RemoteLikes, ProfileSession {
 
     // MARK: Likes
 
-    /// Is not called, because likes are stored locally.
+    /// Not called, because likes are stored locally.
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
         throw ProviderError.denied("Wikimedia Commons has no likes.")
     }

@@ -7,9 +7,9 @@ struct ModelMapping: Sendable {
     /// The names of the texts of a file that the mapping uses.
     static let textNames = ["Artist", "ImageDescription", "LicenseShortName", "ObjectName"]
 
-    /// The media types of originals that are used as they are; others are used as thumbnails.
+    /// The media types of originals that are used unchanged. For other types, thumbnails are used.
     private static let shownTypes: Set = ["image/gif", "image/jpeg", "image/png", "image/webp"]
-    /// The maximum size of an original that is used as it is, in bytes and pixels.
+    /// The maximum size of an original that is used unchanged, in bytes and pixels.
     private static let maximumOriginal = (bytes: 48 << 20, pixels: 100_000_000)
     /// The maximum length of the name of an author or a licence, in bytes.
     private static let maximumName = 300

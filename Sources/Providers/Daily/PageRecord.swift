@@ -42,11 +42,11 @@ struct PageRecord: Decodable {
 
     /// The title of the file that a template of a day names; nil if it names none.
     ///
-    /// The page may show icons as well.
+    /// The files of the page may include icons.
     var namedFile: String? {
         guard files.count > 1 else { return files.first }
         let text = (text ?? "").replacing("_", with: " ").lowercased()
-        // The longest one, because `a.jpg` is a part of `aa.jpg`.
+        // The longest title is used, because `a.jpg` is a part of `aa.jpg`.
         return files.filter { title in
             let name = title.drop { $0 != ":" }.dropFirst()
             return !name.isEmpty && text.contains(name.lowercased())

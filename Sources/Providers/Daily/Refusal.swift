@@ -8,7 +8,8 @@ struct Refusal {
 
     /// The longest time for which a response can limit requests.
     private static let longestPause = Duration.seconds(86_400)
-    /// The time after which a request may be repeated whose databases were late, if the response does not state it.
+    /// The time after which a request may be repeated that was rejected because of a slow database, if the response
+    /// does not state the time.
     private static let lagPause = Duration.seconds(5)
 
     /// The error of the status, or of an HTML page; nil for a success.

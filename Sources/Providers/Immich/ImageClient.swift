@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// A client for images, which names missing permissions.
+/// A client for images whose errors name missing permissions.
 struct ImageClient: HTTPClient {
     let client: ImmichClient
 

@@ -62,8 +62,8 @@ struct Refusal {
         return isName ? String(name) : permission
     }
 
-    /// The error for status 400 or 404. The API sends 400 for an item that does not exist and for one that the user may
-    /// not read.
+    /// The error for status 400 or 404. The API sends 400 both for an item that does not exist and for an item that the
+    /// user may not read.
     private var rejectionError: ProviderError {
         switch subject {
         case .photo(let id), .like(let id):

@@ -8,7 +8,7 @@ internal import System
 
 /// The avatars of the local users. Each is a square image in its own file.
 ///
-/// A new avatar gets a new file name, so that clients notice the change.
+/// A new avatar has a new file name, so that clients detect the change.
 final class AvatarStore: Sendable {
     /// The width and height of avatars.
     static let pixels = 512

@@ -2,10 +2,10 @@ internal import Glibc
 internal import ProviderKit
 internal import Storage
 
-/// Comparing files with the index.
+/// The comparison of files with the index.
 extension FolderScan {
-    /// Returns true if a file was not written to for some time. Not every close is observed, for example if a file gets
-    /// its name after it was closed.
+    /// Returns true if a file was not written to for some time. Not every close is observed, for example if the name of
+    /// a file is created after the close.
     func isUnmodified(
         _ folder: RelativePath, _ name: [UInt8], _ stamp: FileStamp
     ) -> Bool {
@@ -74,7 +74,8 @@ extension FolderScan {
         case .image(let image): format = image
         case .other: format = nil
         case .unreadable:
-            // The row stays unchanged, so that every scan tries again. A moved photo is known without reading it.
+            // The row is not changed, so that each scan reads the file again. A moved photo is recognized without
+            // reading it.
             unavailable.insert(candidate.path.appending(name))
             guard moved != nil else { return }
             format = nil
@@ -111,7 +112,7 @@ extension FolderScan {
     /// The inodes at paths of the index, if they are known; nil for paths that lead nowhere.
     private typealias FormerPaths = [RelativePath: Int64?]
 
-    /// Looks up the paths of those files in the index that may be the same as candidates.
+    /// Looks up the paths of the files in the index that may be the same files as candidates.
     private func formerPaths(of candidates: ArraySlice<Candidate>) throws -> FormerPaths {
         var former: FormerPaths = [:]
         let paths = try index { index throws(StorageError) -> Set<RelativePath> in

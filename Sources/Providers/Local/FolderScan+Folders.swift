@@ -1,7 +1,7 @@
 internal import Storage
 internal import System
 
-/// Scanning folders.
+/// The scan of folders.
 extension FolderScan {
     /// Scans folders and all folders below them: real folders first, then the targets of links.
     func scanTree(_ tops: [RelativePath]) throws {

@@ -182,7 +182,7 @@ final class FolderWatcher: Sendable {
     ///   - name: The name of the file.
     /// - Returns: True if the name was never free, false if it was or may have been; nil without events.
     func isReplacement(_ folder: RelativePath, _ name: [UInt8]) -> Bool? {
-        // The kernel queues the events of a change before other processes can see the change.
+        // The kernel queues the events of a change before the change is visible to other processes.
         queue.sync {
             readEvents()
         }
@@ -343,7 +343,7 @@ final class FolderWatcher: Sendable {
         if case .entries(let entries) = change { reportAgain(entries.filter { !$0.isClosed }) }
     }
 
-    /// Reports files again whose close was not observed by then.
+    /// Reports files again whose close has not been observed.
     private func reportAgain(_ entries: [Entry]) {
         guard !entries.isEmpty else { return }
         queue.asyncAfter(deadline: .now() + .seconds(Int(Self.closedAfterSeconds) + 1)) {

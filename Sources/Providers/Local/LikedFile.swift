@@ -7,7 +7,7 @@
 /// - If the file of a like is gone, or its content was replaced, the content is searched for in the whole pictures
 ///   folder. Until it is found, the like is stored and not shown. If there are more records of one content than files,
 ///   the likes of each user move to the remaining files.
-/// - Only if the content is nowhere, and only in the same row of the index, different content can be an edit of the
+/// - Only if the content is not found, and only in the same row of the index, different content can be an edit of the
 ///   liked file (see ``isEdited(as:wasReplacedAtOnce:)``). The record then stores the new content.
 struct LikedFile: Sendable, Equatable {
     /// The number of the record in the store; 0 before it is stored.
@@ -25,8 +25,8 @@ extension LikedFile {
     /// has just saved, in nanoseconds.
     private static let savingTime: Int64 = 60_000_000_000
 
-    /// Returns true if the file in the row of the liked file is an edit of it, and false if it is another photo. In
-    /// doubt the result is false, because a photo that was never liked must not get a like.
+    /// Returns true if the file in the row of the liked file is an edit of the liked file, and false if it is another
+    /// photo. In doubt the result is false, because a photo that was never liked must not be shown as liked.
     ///
     /// - If both have a capture time, an edit has the same one.
     /// - Otherwise a file is an edit if it was overwritten in place (same inode, same time of creation), or if a file

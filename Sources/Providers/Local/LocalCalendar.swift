@@ -35,7 +35,7 @@ package struct LocalCalendar: Sendable {
     ///
     /// The corresponding C functions are `tzset`, `localtime_r` and `mktime`.
     static func day(at now: Timestamp) -> Day {
-        // Only this function reads a time zone again that has changed.
+        // Only this function reads a changed time zone.
         tzset()
         var seconds = time_t(now.secondsSince1970)
         var parts = tm()

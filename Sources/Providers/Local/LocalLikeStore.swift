@@ -2,7 +2,7 @@ internal import Storage
 
 /// The stored likes of all local users.
 struct LocalLikeStore: Sendable {
-    /// Everything but the contents and locations of the liked files.
+    /// The stored data, without the contents and locations of the liked files.
     struct Contents: Sendable {
         /// The number of each user, by ``UserName/key``.
         var users: [String: Int64] = [:]
@@ -84,8 +84,8 @@ struct LocalLikeStore: Sendable {
         }
     }
 
-    /// Removes the like of a user, and those likes of the same content whose files are gone: one of them would
-    /// otherwise restore the like.
+    /// Removes the like of a user, and the likes of the same content whose files are gone. Otherwise, one of them would
+    /// restore the like.
     ///
     /// - Parameters:
     ///   - user: The number of the user.
@@ -170,10 +170,10 @@ struct LocalLikeStore: Sendable {
         }
     }
 
-    /// Returns the numbers of the records that have the same content as others.
+    /// Returns the numbers of the records that have the same content as given ones.
     ///
-    /// - Parameter files: Those others.
-    /// - Returns: For the number of each of them, the records of its content without itself.
+    /// - Parameter files: The records whose content is searched for.
+    /// - Returns: For the number of each of these records, the other records of its content.
     /// - Throws: `StorageError`.
     func sameContent(as files: [LikedFile]) async throws -> [Int64: [Int64]] {
         try await database.run { database in

@@ -103,7 +103,7 @@ extension LocalLikes {
                 state.replacements[row] = false
             }
             for row in changes.changed where state.numbers[row] != nil {
-                // After that, the file may be another photo, and an edit of another photo proves nothing.
+                // Once the file may be another photo, later evidence does not concern the liked photo.
                 let isProven = state.replacements[row] ?? true
                 state.replacements[row] = isProven && changes.replaced.contains(row)
             }
@@ -195,7 +195,7 @@ extension LocalLikes {
             try await store.update(updates, transfers)
             return (apply(rows, transfers), undecided, result.unread)
         } catch {
-            // Locations are found again after the next start; transfers must be stored.
+            // Locations are determined again after the next start; transfers must be stored.
             logger.error(
                 "The locations of liked files cannot be stored", metadata: ["reason": "\(error)"])
             return (apply(rows, []), undecided, result.unread)

@@ -19,7 +19,7 @@ final class LocalLikes: Sendable {
         var isLoaded = false
         /// The numbers of the known users, by ``UserName/key``.
         var users: [String: Int64] = [:]
-        /// By the number of the ``LikedFile``.
+        /// The records, by the number of the ``LikedFile``.
         var liked: [Int64: Liked] = [:]
         /// The number of the record of a row.
         var numbers: [Int64: Int64] = [:]
@@ -116,7 +116,7 @@ final class LocalLikes: Sendable {
         }
     }
 
-    /// Forgets the rows of the liked files, before the index of another folder is used.
+    /// Removes the rows of the liked files, before the index of another folder is used.
     func forgetLocations() async throws {
         try await load()
         try await changeQueue.run {
@@ -142,8 +142,8 @@ final class LocalLikes: Sendable {
         _ isLiked: Bool, by user: String, _ find: () async throws -> Target
     ) async throws -> Bool {
         try await load()
-        // While the folder is being scanned, finding the photo may take long. So may reading the file. Neither must
-        // delay other changes.
+        // During a scan, finding the photo may take several seconds, and reading the file as well. Neither may delay
+        // other changes.
         let first = try await find()
         let isNew = state.withLock { $0.numbers[first.picture.file.id] == nil }
         let digest = isLiked && isNew ? try await read(first) : nil

@@ -64,7 +64,7 @@ package final class LocalProvider: Provider {
         self.images = images
         self.clock = clock
         self.calendar = calendar
-        // A sibling of the cache folder: all programs share it.
+        // The thumbnails are in a sibling of the cache folder, which all programs share.
         let shared = cache[..<(cache.lastIndex(of: "/") ?? cache.endIndex)]
         thumbnails = Thumbnails(
             folder: "\(shared)/thumbnails", version: version, images: images, photos: files)

@@ -10,7 +10,7 @@ extension LocalSession: LikeSession {
             return LocalLikes.Target(picture: picture, file: folder.absolute(picture))
         }
         guard isChanged else { return nil }
-        // With the facts known so far: a like does not wait for the metadata of the file.
+        // The metadata may be incomplete: a like does not wait for the metadata of the file.
         let picture = try await folder.read(isBrief: true) { try Self.picture(photo, $0) }
         var changed = folder.photo(picture)
         changed.isLiked = isLiked

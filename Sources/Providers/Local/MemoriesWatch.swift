@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// The date of the source `memories`, which changes at midnight.
 ///
-/// A timer detects the change, only while the source is watched. Its pauses are short enough to detect a changed clock
-/// or time zone, and a midnight during a suspend.
+/// A timer detects the change, only while the source is watched. Its pauses are short, so that a changed clock or time
+/// zone, and a midnight during a suspend, are also detected.
 final class MemoriesWatch: Sendable {
     private struct State {
         /// The sessions whose users watch the source.
@@ -69,7 +69,7 @@ final class MemoriesWatch: Sendable {
         }
     }
 
-    /// Ends all watches for good.
+    /// Ends all watches permanently.
     func stop() {
         state.withLock { state in
             state.watchers = []

@@ -19,7 +19,7 @@ final class MetadataReader: Sendable {
         var rest: Task<Void, Never>?
         /// True if there may be new rows since the last query for the remaining ones.
         var hasNewRows = false
-        /// True if reading has ended for good: there is no image helper, or the folder is closed.
+        /// True if reading has ended permanently: there is no image helper, or the folder is closed.
         var isStopped = false
     }
 
@@ -128,7 +128,7 @@ final class MetadataReader: Sendable {
         if hasUnreadable { readRest() }
     }
 
-    /// Ends reading for good.
+    /// Ends reading permanently.
     func stop() {
         let (rows, rest) = state.withLock { state in
             state.isStopped = true
@@ -231,7 +231,7 @@ final class MetadataReader: Sendable {
             if !dates.isEmpty { state.withLock(\.onDateChange)?(dates) }
             return changed
         } catch {
-            // Results that cannot be stored, for example on a full disk, are not read again and again.
+            // Files whose results cannot be stored, for example on a full disk, are not read repeatedly.
             state.withLock { $0.unreadable.formUnion(results.map(\.file.id)) }
             return []
         }

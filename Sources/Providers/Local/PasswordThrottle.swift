@@ -25,7 +25,7 @@ final class PasswordThrottle: Sendable {
     static let maximumPause = Duration.seconds(8)
     /// The maximum wait of a queued attempt, if all attempts fail. Clients time out after 25 seconds.
     static let maximumWait = Duration.seconds(16)
-    /// The time after which failures are forgotten.
+    /// The time after which failures no longer count.
     private static let failureRetention = Duration.seconds(900)
 
     private let clock: any Clock<Duration>

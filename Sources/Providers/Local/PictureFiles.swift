@@ -6,7 +6,7 @@ internal import System
 /// The file system calls of one scan, made on ``FileThreads``. Blocks the caller, at most for the time limit of each
 /// file or folder that does not respond.
 ///
-/// If calls are slow, several are made at the same time. A server that takes 3 ms for one call takes as long for four.
+/// If calls are slow, several are made at the same time, because a file server serves them in parallel.
 final class PictureFiles {
     /// The number of calls at the same time on a slow file system.
     private static let maximumBatches = 4

@@ -6,7 +6,7 @@ internal import Synchronization
 internal import System
 internal import System
 
-/// Reading the index and opening photos.
+/// The functions that read the index and open photos.
 extension PictureFolder {
     /// Runs `body` on the index: at once if the index is complete, otherwise when the first scan has found `count`
     /// photos or has ended.

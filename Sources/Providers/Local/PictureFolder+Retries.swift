@@ -2,7 +2,7 @@ internal import Logging
 internal import Storage
 internal import Synchronization
 
-/// Retrying files and folders that could not be read.
+/// The retries of files and folders that could not be read.
 extension PictureFolder {
     /// Records the paths that a scan could not read, and retries them later.
     ///

@@ -7,7 +7,7 @@ internal import Storage
 internal import Synchronization
 internal import System
 
-/// Scanning the folder.
+/// The scans of the folder.
 extension PictureFolder {
     func folderChanged(_ change: FolderWatcher.Change) {
         Task { @MainActor in
@@ -71,7 +71,7 @@ extension PictureFolder {
         await reconcileLikes(entries == nil ? nil : found.withLock { $0 })
     }
 
-    /// Returns true once: the caller that finds the index damaged first recreates it.
+    /// Returns true for the first caller that finds the index damaged. This caller recreates the index.
     func claimRecreation() -> Bool {
         state.withLock { state in
             defer { state.wasRecreated = true }

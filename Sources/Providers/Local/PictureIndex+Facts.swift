@@ -7,7 +7,7 @@ struct PhotoFacts: Hashable, Sendable {
     var height: Int?
     var taken: Timestamp?
     var camera: String?
-    /// In degrees of WGS 84; nil if the longitude is.
+    /// The latitude in degrees of WGS 84; nil if the longitude is nil.
     var latitude: Double?
     var longitude: Double?
 

@@ -85,7 +85,7 @@ extension PictureIndex {
     ///
     /// - Returns: The photos, the position after them, which is nil at the end, and the number of the last former
     ///   position when the walk began.
-    /// - Throws: ``StaleCursor`` for a position that this index does not know, or has deleted.
+    /// - Throws: ``StaleCursor`` for a position that is not in this index, or was deleted from it.
     func page(
         _ selection: Selection, after position: IndexPosition?, count: Int
     ) throws -> (entries: [PageEntry], next: IndexPosition?, lastFormerPosition: Int64) {
@@ -134,7 +134,7 @@ extension PictureIndex {
         return result
     }
 
-    // Computed once, not for each page.
+    // The queries are computed once, not for each page.
     static let photosOfAll = photosQuery("")
     static let photosOfFolder = photosQuery("AND folder = ?5")
     static let photosOfRows = photosQuery("AND id IN (SELECT value FROM json_each(?5))")
@@ -215,7 +215,7 @@ extension PictureIndex {
                 found += try entries(
                     ofDay, [.integer(day), .integer(date.year)], start, limit)
             }
-            // Each day is in order.
+            // The photos of each day are ordered, the days are not.
             return found.sorted { ($0.position, $0.id) > ($1.position, $1.id) }
         }
     }
@@ -265,7 +265,7 @@ extension PictureIndex {
         return albums
     }
 
-    /// Returns the row of an album: a folder with photos, other than the pictures folder itself.
+    /// Returns the row of an album: a folder with photos, other than the pictures folder.
     func albumID(_ path: RelativePath) throws(StorageError) -> Int64? {
         guard path != .root else { return nil }
         return try database.first(

@@ -206,7 +206,7 @@ struct PictureIndex {
         return files
     }
 
-    /// Returns the row that a path gets in an empty index.
+    /// Returns the row of a path in an empty index.
     static func firstRow(of path: RelativePath) -> Int64 {
         var hash = StableHash()
         hash.combine(path.bytes)
@@ -263,7 +263,7 @@ struct PictureIndex {
 
     private static let withoutDate = ", taken = NULL, year = NULL, day = NULL"
 
-    /// Stores the new location of a file. It stays the same photo.
+    /// Stores the new location of a file. The photo keeps its ID.
     ///
     /// - Returns: The file that was at that location. It may have been moved as well, so it is renamed to a name that
     ///   no file can have.
@@ -302,7 +302,7 @@ struct PictureIndex {
         try database.first("SELECT value FROM meta WHERE key = 'forgotten'") { $0.integer(0) } ?? 0
     }
 
-    /// Deletes former positions that only very old walks need.
+    /// Deletes former positions that only old walks need.
     func deleteOldFormerPositions() throws(StorageError) {
         let last = try lastFormerPosition() - Self.storedFormerPositions
         guard last > 0, try last > lastDeletedFormerPosition() + Self.storedFormerPositions else {

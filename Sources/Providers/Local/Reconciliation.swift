@@ -43,7 +43,7 @@ struct Reconciliation: Sendable {
     ) throws(StorageError) {
         self.occupied = occupied
         self.evidence = evidence
-        // First, unchanged files. Their rows are occupied.
+        // The first step assigns unchanged files, whose rows are occupied then.
         var open: [LikedFile] = []
         for file in files {
             if let same = try unchanged(file, index), self.occupied.insert(same.row).inserted {
@@ -52,7 +52,7 @@ struct Reconciliation: Sendable {
                 open.append(file)
             }
         }
-        // Then files with a new stamp and unchanged content.
+        // The second step assigns files with a new stamp and unchanged content.
         var changed: [(file: LikedFile, current: PictureIndex.Candidate?)] = []
         for file in open {
             guard let row = file.row, let current = try index.candidate(row),
@@ -76,7 +76,7 @@ struct Reconciliation: Sendable {
                 undecided.append(file)
             }
         }
-        // Then content that is elsewhere, and last edits: unchanged content takes precedence.
+        // The third step assigns content at another location. Edits are last, because unchanged content has precedence.
         var edited: [(file: LikedFile, current: PictureIndex.Candidate)] = []
         for (file, current) in changed {
             let search = try search(file, index)
@@ -178,7 +178,7 @@ struct Reconciliation: Sendable {
 
     /// The photos of a size.
     private struct SizeGroup: Sendable {
-        /// By content.
+        /// The photos that were read, by content.
         var read: [[UInt8]: [PictureIndex.Candidate]] = [:]
         var unread: [PictureIndex.Candidate] = []
         var unreadNames: [[UInt8]: [PictureIndex.Candidate]] = [:]

@@ -18,7 +18,7 @@ final class Thumbnails: Sendable {
         case extraLarge = "x-large"
         case extraExtraLarge = "xx-large"
 
-        /// Returns the size from which an image is served; nil for the photo itself.
+        /// Returns the size of the thumbnail for an image size; nil if the photo is used.
         init?(_ size: ImageSize) {
             switch size {
             case .thumb: self = .large
@@ -42,7 +42,7 @@ final class Thumbnails: Sendable {
     struct Photo: Sendable {
         /// The absolute path.
         let path: [UInt8]
-        /// The file as the index knows it.
+        /// The stamp of the file in the index.
         let stamp: FileStamp
     }
 
@@ -97,14 +97,14 @@ final class Thumbnails: Sendable {
     /// Returns the path of a thumbnail, which is created if it is missing.
     ///
     /// - Parameters:
-    ///   - photo: The photo. If its file does not respond, a thumbnail of the file that the index knows is used.
+    ///   - photo: The photo. If its file does not respond, a thumbnail that matches the stamp in the index is used.
     ///   - size: The size of the thumbnail.
     /// - Returns: The path. Other programs may delete the file.
     /// - Throws: `ProviderError`; ``ProviderError/notFound(_:)`` if the photo does not exist.
     func path(of photo: Photo, _ size: Size) async throws -> String {
         let known = photo
         let photo = photo.path
-        // A photo in the thumbnails folder is its own thumbnail.
+        // No thumbnail is created for a photo in the thumbnails folder.
         if photo.starts(with: Array("\(folder)/".utf8)),
             let path = String(validating: photo, as: UTF8.self)
         {
@@ -140,7 +140,7 @@ final class Thumbnails: Sendable {
     ///
     /// - Throws: The errors of ``path(of:_:)``.
     func open(_ photo: Photo, _ size: Size) async throws -> Int32 {
-        // Another program may delete the file after it was created, but hardly every time.
+        // Another program may delete the file after it was created. Three deletions in succession are unlikely.
         for _ in 0..<3 {
             let path = try await path(of: photo, size)
             let descriptor = await files.run { Glibc.open(path, O_RDONLY | O_CLOEXEC) }
@@ -226,7 +226,7 @@ final class Thumbnails: Sendable {
         }
     }
 
-    /// Records that a photo has no thumbnail, so that this is not tried again until the photo changes.
+    /// Records that a photo has no thumbnail, so that there is no other attempt until the photo changes.
     private func recordFailure(_ path: String, _ original: Original, _ reason: ImageProcessorError)
     {
         guard (try? PrivateFolder.create(failureFolder)) != nil else { return }
@@ -239,7 +239,7 @@ final class Thumbnails: Sendable {
         if reason == .tooLarge { texts[Self.tooLarge.key] = Self.tooLarge.text }
         let bytes = PNGFile.plain(RGBColor(0), width: 1, height: 1, texts: texts)
         let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-        // Best effort: without the record, creating the thumbnail is tried again.
+        // Best effort: without the record, there is another attempt to create the thumbnail.
         if count != bytes.count || rename(part, path) != 0 { unlink(part) }
     }
 }

@@ -6,7 +6,7 @@ struct UserName: Sendable {
     /// The form for comparisons. It is equal for names that differ only in case or in Unicode normalization.
     let key: String
 
-    /// Enough for 64 characters of many code points each.
+    /// The maximum length in bytes, which allows for 64 characters of many code points each.
     private static let maximumBytes = 4096
 
     /// - Returns: nil for an invalid name.

@@ -70,7 +70,7 @@ final class MastodonClient: Sendable {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            // Other errors say nothing about the token.
+            // Other errors do not concern the token.
         }
     }
 

@@ -61,7 +61,7 @@ struct ModelMapping: Sendable {
             photo.isSensitive = isSensitive
             photo.mediaType = Self.mediaType(full)
             var images: [ImageSize: String] = [.full: full]
-            // The server makes only one smaller size, which is large enough for a widget.
+            // The server creates only one smaller size, which is sufficient for a widget.
             images[.small] = attachment.preview.flatMap(address).flatMap {
                 $0.hasSuffix("/no-preview.png") ? nil : $0
             }

@@ -34,8 +34,8 @@ struct PageToken: Hashable, Sendable {
 
     /// Creates the token of the next page from `Link` fields; nil at the end.
     ///
-    /// Only the query of the address is used; it is sent to the address of this page. Behind some proxies, servers do
-    /// not know their own address.
+    /// Only the query of the address is used. It is sent to the address of this page, because servers behind some
+    /// proxies send incorrect addresses.
     init?(links: [String]) {
         guard let target = LinkHeader.target("next", in: links),
             let mark = target.firstIndex(of: "?")

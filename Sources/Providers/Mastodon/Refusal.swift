@@ -3,8 +3,8 @@ internal import Quoting
 
 /// Translates a response with an error status to a ``ProviderError``.
 ///
-/// The status decides. Error texts are translated to the user's language and are only quoted, with the exception of
-/// `lacksPermission`.
+/// The status determines the error. Error texts are translated to the user's language, so they are only quoted, with
+/// the exception of `lacksPermission`.
 struct Refusal {
     /// The item that was requested.
     enum Subject: Hashable, Sendable {
@@ -12,7 +12,7 @@ struct Refusal {
         case source(SourceID)
         case like(PhotoID)
         case user
-        /// The server's description of itself.
+        /// The instance document of the server.
         case server
     }
 
@@ -61,7 +61,7 @@ struct Refusal {
 
     private var forbiddenError: ProviderError {
         guard !response.isHTML else { return invalidResponse("an HTML page") }
-        // This request depends on nothing but the token.
+        // This request depends only on the token.
         if case .user = subject { return .unauthorized }
         // Any other reason concerns only this photo: the login requested the permission to like.
         if case .like = subject, !lacksPermission {
@@ -70,7 +70,7 @@ struct Refusal {
         return .denied("\(server) does not allow this account to \(action)\(quoted).")
     }
 
-    /// True if the token lacks a scope. Unlike others, these texts are not translated.
+    /// True if the token lacks a scope. Unlike other error texts, these texts are not translated.
     ///
     /// Source: `doorkeeper_forbidden_render_options` of Mastodon; `OAuthScopesPlug` of Pleroma; `scope_required` of
     /// Takahē.
@@ -81,7 +81,7 @@ struct Refusal {
     }
 
     private var notFoundError: ProviderError {
-        // An HTML page does not come from the API and says nothing about the item.
+        // An HTML page does not come from the API and does not concern the item.
         guard !response.isHTML else { return invalidResponse("an HTML page") }
         return switch subject {
         case .photo(let id), .like(let id):

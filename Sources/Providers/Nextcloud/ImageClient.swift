@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// A client for images, which explains refusals.
+/// A client for images whose errors state the reasons of refusals.
 struct ImageClient: HTTPClient {
     let client: NextcloudClient
 
@@ -13,7 +13,7 @@ struct ImageClient: HTTPClient {
         progress: @escaping @Sendable (HTTPProgress) -> Void
     ) async throws -> HTTPResponse {
         let response = try await client.http.download(request, into: file, progress: progress)
-        // The engine explains other responses.
+        // The engine translates other responses.
         guard [400, 403, 503].contains(response.status) else { return response }
         let id = WebAddress(request.url)?.query.flatMap { URLEncoding.fields($0) }?
             .first { $0.name == "fileId" }?.value

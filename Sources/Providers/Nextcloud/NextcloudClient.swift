@@ -91,7 +91,7 @@ struct NextcloudClient: Sendable {
             DAVBody.find("<nc:nbItems/><nc:last-photo/>"), depth: 1)
         if [404, 405, 501].contains(response.status) { return [] }
         if let error = refusal(response).error(.albums) { throw error }
-        // The first response is the folder itself.
+        // The first response describes the folder.
         return try document(response).responses.filter { $0.name != folder }
             .compactMap(AlbumRecord.init)
     }
@@ -148,7 +148,7 @@ struct NextcloudClient: Sendable {
     }
 
     private func records(_ response: HTTPResponse) throws -> [FileRecord] {
-        // A folder of the list has no ID of a file.
+        // A folder of the list has no file ID.
         try document(response).responses.compactMap(FileRecord.init)
     }
 

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The session of a user at a server.
 ///
-/// It stores only the abilities of the server, and the sources for a minute.
+/// It stores only the search mode of the server, and the sources for a minute.
 final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     let events: AsyncStream<SessionEvent>
     let likesSource = NextcloudSource.likes.id
@@ -101,7 +101,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
         }
     }
 
-    /// Searches with the properties that the server supports, and with fewer if it rejects them.
+    /// Searches with the properties that the server supports. If the server rejects some of them, searches with fewer.
     private func supported<Value>(
         _ search: (PhotoSearch.Mode) async throws -> Value
     ) async throws -> Value {

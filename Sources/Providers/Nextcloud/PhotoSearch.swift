@@ -1,11 +1,12 @@
 internal import ProviderKit
 
-/// The search for photos of a source by windows of time.
+/// The search for the photos of a source in successive windows of time.
 ///
-/// The service cannot continue a search reliably by a number of results, because its order does not include the ID. So
-/// each page is the photos before a position, ordered by time and then by ID. The time of a photo is its capture date, or
-/// the time of the file if the server has not read its metadata. Databases disagree about the order of photos without a
-/// capture date. So these are searched separately, and both results are merged as far as both are complete.
+/// The service cannot continue a search reliably by a number of results, because its order does not include the ID.
+/// Therefore, each page has the photos before a position, ordered by time and then by ID. The time of a photo is its
+/// capture date, or the time of the file if the server has not read its metadata. The order of photos without a capture
+/// date depends on the database. Therefore, these photos are searched separately, and both results are merged as far as
+/// both are complete.
 struct PhotoSearch {
     /// The properties of the server that a search can use. Older servers reject the others.
     enum Mode: Int, Sendable {
@@ -28,7 +29,7 @@ struct PhotoSearch {
 
     /// The number of results of the first search.
     private static let firstLimit = 100
-    /// The largest number of results. More photos with one time cannot be told apart.
+    /// The largest number of results. More photos with the same time cannot be fetched.
     private static let maximumLimit = 6400
     private static let photosPerPage = 500
     /// The largest number of windows without photos that one page reads.

@@ -3,7 +3,7 @@ internal import ProviderKit
 internal import Quoting
 internal import XML
 
-/// The item that a request is about, for error messages.
+/// The item of a request, for error messages.
 enum Subject: Hashable, Sendable {
     case photo(PhotoID)
     case like(PhotoID)
@@ -19,7 +19,7 @@ struct Refusal {
     let server: String
     let now: Timestamp
 
-    /// The error of a response about a subject; nil for a success.
+    /// Returns the error of a response to a request for an item; nil for a success.
     func error(_ subject: Subject) -> ProviderError? {
         if let generalError { return generalError }
         switch response.status {
@@ -44,7 +44,7 @@ struct Refusal {
         case 503 where response.headers["X-Nextcloud-Maintenance-Mode"] == "1":
             Self.maintenance(server)
         case 429:
-            // The protection against brute force attacks states no time.
+            // The response of the protection against brute force attacks states no time.
             .rateLimited(
                 until: response.retryAfter(now: now).map { now + min($0, .seconds(86_400)) })
         case 400 where mentionsTrustedDomain:

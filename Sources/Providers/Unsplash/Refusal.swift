@@ -62,7 +62,7 @@ struct Refusal {
             return .invalidArgument("Unsplash does not allow a search for these words; try others.")
         default: break
         }
-        // An HTML page does not come from the API and says nothing about the photo.
+        // An HTML page does not come from the API and does not concern the photo.
         guard !response.isHTML else { return Self.invalidResponse("an HTML page") }
         return switch subject {
         case .photo(let id), .like(let id):
@@ -95,8 +95,8 @@ struct Refusal {
         }
     }
 
-    /// The time of the next attempt: as `Retry-After` states, at most in a day. Without it, the next full hour, because
-    /// the limits are per hour and responses do not state the end.
+    /// The time of the next attempt: the time of `Retry-After`, at most a day from now. Without this field, the next
+    /// full hour, because the limits are per hour and responses do not state the end.
     private var retryTime: Timestamp {
         if let pause = response.retryAfter(now: now) { return now + min(pause, .seconds(86400)) }
         let hour: Int64 = 3600

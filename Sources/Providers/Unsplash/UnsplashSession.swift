@@ -178,7 +178,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
 
     func countDownload(_ photo: RemotePhoto) async throws {
         let client = try client.get()
-        // The request carries the credentials: it is sent only to the API, whatever the source of the note.
+        // The request has the credentials, so it is sent only to the API, regardless of the source of the note.
         guard let address = WebAddress(photo.note), address.origin == client.settings.api.origin
         else { return }
         _ = try await client.send(.get, url: address.text, about: .download)

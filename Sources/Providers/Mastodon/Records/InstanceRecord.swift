@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// The instance document, in which a server describes itself.
+/// The instance document, which describes a server.
 struct InstanceRecord: Decodable {
     let version: String
 

@@ -21,10 +21,10 @@ struct StatusRecord: Decodable {
     let filterActions: [String]
     /// The ID of the like, by which Pixelfed orders the likes.
     let likeNumber: Int?
-    /// The boosted status, in an array because a struct cannot contain itself.
+    /// The boosted status, in an array because a struct cannot contain a value of its own type.
     private let boosted: [StatusRecord]
 
-    /// The boosted status if this is a boost, otherwise the status itself.
+    /// The boosted status if this is a boost, otherwise this status.
     var original: StatusRecord { boosted.first?.original ?? self }
 
     private enum Key: String, CodingKey {

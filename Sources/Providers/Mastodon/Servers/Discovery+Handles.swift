@@ -33,7 +33,7 @@ extension Discovery {
             } catch is HTTPError {
                 continue
             }
-            // The redirect target is the most reliable name of the server, even if it does not know the user.
+            // The redirect target is the most reliable name of the server, even if the user is unknown there.
             let named = [settings.server(at: response.url)] + names(in: response)
             for case let name? in named where name != domain && !servers.contains(name) {
                 servers.append(name)

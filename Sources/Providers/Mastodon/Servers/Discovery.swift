@@ -1,7 +1,7 @@
 internal import ProviderKit
 internal import Quoting
 
-/// The discovery of a server: its address, its software, and how its users log in.
+/// The discovery of a server: its address, its software, and its login method.
 ///
 /// Source: docs.joinmastodon.org/methods/instance, /methods/oauth, /methods/apps; RFC 8414.
 struct Discovery {
@@ -26,7 +26,7 @@ struct Discovery {
             return try await describe(server, named: .configuration)
         } catch ProviderError.notSupported(let reason) {
             var failure: any Error = ProviderError.notSupported(reason)
-            // One step only: the documents of a server that was found in this way are not followed.
+            // There is only one step: the documents of a server that was found in this way are not followed.
             for candidate in try await handleServers(of: server, user: user) {
                 do {
                     return try await describe(candidate, named: .service)
@@ -192,7 +192,7 @@ struct Discovery {
 
     // MARK: Description
 
-    /// Describes how users log in at a server.
+    /// Returns the description of the login at a server.
     ///
     /// - Parameters:
     ///   - base: The address of the server.
@@ -205,7 +205,7 @@ struct Discovery {
         _ document: AuthorizationServerRecord? = nil
     ) -> OAuthDescription {
         /// Returns an address from the document if it is at the server, else the default path. Codes and secrets are
-        /// sent only to the server itself.
+        /// sent only to the server.
         func ownAddress(_ text: String?, else path: String) -> String {
             guard let address = text.flatMap({ WebAddress($0) }), address.origin == base.origin
             else {

@@ -17,7 +17,7 @@ enum DAVBody {
     /// The properties of a photo.
     ///
     /// - Parameters:
-    ///   - hasMetadata: True if the server has the properties of the app Photos, which came with version 28.
+    ///   - hasMetadata: True if the server has the properties of the app Photos, which exist since version 28.
     ///   - showsLocation: True if the place is requested.
     /// - Returns: The elements of the properties.
     static func properties(hasMetadata: Bool, showsLocation: Bool) -> String {
@@ -54,7 +54,8 @@ enum DAVBody {
     /// Returns the body of `SEARCH` in the files of a user.
     ///
     /// - Parameters:
-    ///   - user: The ID of the user. The scope is not percent-encoded: a server answers such a scope with 404.
+    ///   - user: The ID of the user. The scope is not percent-encoded, because a server responds to such a scope with
+    ///     status 404.
     ///   - properties: The requested properties.
     ///   - condition: The condition.
     ///   - order: The property by which the results are ordered, highest first; nil for any order.
