@@ -5,7 +5,7 @@ internal import ProviderKit
 
 /// The D-Bus interface of the engine: all objects and signals.
 ///
-/// It decodes calls, calls the engine and encodes the results; it makes no decisions.
+/// It decodes calls, calls the engine and encodes the results.
 package final class BusService: EngineObserver {
     private let engine: Engine
     private let tree: ObjectTree

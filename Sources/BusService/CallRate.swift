@@ -7,7 +7,7 @@ nonisolated struct CallRate {
     /// The time after which a client may make one more call.
     let interval: Duration
 
-    /// The time at which each client can make a full burst again. Clients that already can are not listed.
+    /// The time from which each client can make a full burst again. Clients whose time has passed may be removed.
     private var recoveries: [BusName?: ContinuousClock.Instant] = [:]
 
     /// - Parameters:

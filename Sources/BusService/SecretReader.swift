@@ -201,7 +201,7 @@ nonisolated final class SecretBytes: @unchecked Sendable {
     var isFull: Bool { count == buffer.count }
     var filled: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
 
-    /// Appends what `read` writes into the free part.
+    /// Appends the bytes that `read` writes into the unused part.
     ///
     /// - Parameter read: Returns the number of bytes, or a negative number.
     /// - Returns: The result of `read`.

@@ -19,7 +19,7 @@ enum ProgramStatus: Int32 {
 /// The error that ends a command.
 struct CommandFailure: Error, Equatable {
     let status: ProgramStatus
-    /// One or two sentences that say what failed and what to do. If the text is empty, nothing is printed.
+    /// One or two sentences that state the failure and the remedy. If the text is empty, nothing is printed.
     let message: String
 
     init(_ status: ProgramStatus, _ message: String) {

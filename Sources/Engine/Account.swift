@@ -14,7 +14,7 @@ package final class Account {
     let engine: Engine
     private var service: (any PhotoService)?
     private var listening: Task<Void, Never>?
-    /// The token that the next session begins with, so that it need not be read from the keyring.
+    /// The initial token of the next session, which is then not read from the keyring.
     var heldToken: Credentials.HeldToken?
     /// Refreshes the watched sources. The watches outlast a session.
     let feedWatch = FeedWatch()

@@ -19,7 +19,7 @@ nonisolated package enum AccountEvent: Sendable {
     case tokenRemains(String)
 }
 
-/// A kind of change of an account, other than the changes that are an ``AccountEvent`` of their own.
+/// A kind of change of an account, other than the changes that have a separate ``AccountEvent``.
 nonisolated package enum AccountChange: Hashable, Sendable {
     /// The session began, ended or was replaced, or the settings of the provider changed. Pages that were read
     /// before must not be served any longer.

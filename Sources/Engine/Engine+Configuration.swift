@@ -19,7 +19,8 @@ extension Engine {
         return RedirectListeners.address(port: description.redirectPort)
     }
 
-    /// Stores the given values and leaves the others unchanged. The secret goes to the secret store, which may prompt.
+    /// Stores the given values and leaves the others unchanged. The secret is stored in the secret store, which may
+    /// prompt.
     ///
     /// - Throws: ``EngineError/notSupported(_:)`` for a provider without settings,
     ///   ``EngineError/invalidArgument(_:)``, ``SecretStoreError``, or the error of the settings store.

@@ -2,7 +2,7 @@ internal import BusAPI
 internal import DBus
 internal import Glibc
 
-/// Measures the time from the call that makes the bus start a service to its reply, with the program in the page cache.
+/// Measures the time from a call that activates a service to its reply, with the program in the page cache.
 ///
 /// The daemon and a bare service alternate, because the load of the machine varies.
 final class Activation {

@@ -93,7 +93,7 @@ package struct Reply: Sendable {
         }
     }
 
-    /// Returns the status line and header fields. The framing field comes second, as at Unsplash.
+    /// Returns the status line and header fields. The framing field is the second one, as at Unsplash.
     private func head(_ framing: (name: String, value: String)) -> [UInt8] {
         var lines = ["HTTP/1.1 \(status) \(Self.reasons[status] ?? "Unknown")"]
         lines.append("Connection: keep-alive")

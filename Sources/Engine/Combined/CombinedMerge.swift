@@ -8,7 +8,7 @@ internal import ProviderKit
 /// - Of photos with the same time, the one of the account after the previous photo's account is next.
 /// - A photo without a time has the time of its predecessor in its account. Without such a time, it has the time of
 ///   the newest other photo, so that accounts without times alternate with the others.
-/// - An account whose next photo cannot be read now is left out of the rest of the page. It keeps its position.
+/// - An account whose next photo cannot be read now is left out of the rest of the page. Its position does not change.
 ///
 /// The next photo is known only if the next photo of every account is known. An account that had few photos on the
 /// page is read in small steps, so that few photos are read that the page does not contain.

@@ -67,7 +67,7 @@ nonisolated extension FeedTables {
     ///   - place: The position; nil for the top.
     ///   - count: The number of photos at most.
     ///   - fresh: The range of time in which parts were fetched that are not outdated.
-    /// - Returns: The photos, and what follows them.
+    /// - Returns: The photos, and the kind of position after them.
     /// - Throws: ``StorageError``.
     func slice(
         of source: SourceState, _ account: AccountID, below place: FeedPosition?, count: Int,

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The sealed copies that clients may have open, see ``SealedImages``.
 nonisolated final class SealedCopies: Sendable {
-    /// The limits of what clients may have open.
+    /// The limits of the copies that clients may have open.
     struct Limits: Sendable {
         /// The largest amount of memory, of all clients and of one client.
         var bytes = (all: 256 << 20, client: 128 << 20)
@@ -67,7 +67,7 @@ nonisolated final class SealedCopies: Sendable {
     private let limits: Limits
     private let state = Mutex(State())
 
-    /// - Parameter limits: The limits of what clients may have open.
+    /// - Parameter limits: The limits of the copies that clients may have open.
     init(_ limits: Limits = Limits()) { self.limits = limits }
 
     deinit { state.withLock { for copy in $0.copies { close(copy.descriptor) } } }

@@ -41,7 +41,7 @@ final class SealedImages {
 
     /// - Parameters:
     ///   - clock: Measures pauses and timeouts.
-    ///   - limits: The limits of what clients may have open.
+    ///   - limits: The limits of the copies that clients may have open.
     init(
         clock: any Clock<Duration>, limits: SealedCopies.Limits = SealedCopies.Limits()
     ) {

@@ -333,7 +333,7 @@ nonisolated enum DeliveryFailure {
         }
     }
 
-    /// Returns true if another photo may succeed where one failed.
+    /// Returns true if the same request may succeed for another photo.
     static func concernsOnePhoto(_ error: any Error) -> Bool {
         switch error {
         case ProviderError.failed, HTTPError.failed, HTTPError.tooLarge: true

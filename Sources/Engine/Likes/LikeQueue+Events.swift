@@ -135,7 +135,7 @@ nonisolated extension LikeQueue {
 }
 
 nonisolated extension LikeQueue.LoadedRecords {
-    /// Creates the records from what is stored.
+    /// Creates the records from the stored likes and the cache.
     ///
     /// - Parameters:
     ///   - stored: The stored likes.

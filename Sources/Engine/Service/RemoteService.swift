@@ -10,7 +10,7 @@ final class RemoteService: PhotoService {
     static let callTimeout = Duration.seconds(18)
     /// The time limit after which a profile is shown without its avatar.
     static let avatarTimeout = Duration.seconds(3)
-    /// The time after which a small request budget counts as renewed, if the service does not name the time.
+    /// The time after which a small request budget counts as renewed, if the service does not report the time.
     static let budgetPeriod = Duration.seconds(3600)
 
     let session: any Session

@@ -197,7 +197,7 @@ package final class Slideshow {
     ) async throws -> SlideshowState.Shown? {
         let isCached = isCached ?? !photos.mayFetch(id.account)
         let size = settings.imageSize
-        // The image may be deleted before it is protected, but hardly every time.
+        // The image may be deleted before it is protected. Three deletions in succession are unlikely.
         for _ in 0..<3 {
             guard let photo = try await photos.photo(id, isCached: isCached),
                 let image = try await photos.image(id, size, isCached: isCached)

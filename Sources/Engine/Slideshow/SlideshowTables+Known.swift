@@ -92,7 +92,7 @@ nonisolated extension SlideshowTables {
     ///   - photos: The photos. Those that are known are marked as present in this pass.
     ///   - account: The account.
     ///   - pass: The pass of the part.
-    ///   - areNew: True if unknown photos come before the others of the round.
+    ///   - areNew: True if unknown photos precede the others of the round.
     ///   - random: The source of the keys.
     /// - Returns: The number of photos that were not known.
     /// - Throws: ``StorageError``.

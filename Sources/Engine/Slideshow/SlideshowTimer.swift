@@ -54,7 +54,7 @@ final class SlideshowTimer {
         start(clock, after: rest)
     }
 
-    /// Stops the timer for good.
+    /// Stops the timer permanently.
     func stop() {
         interval = nil
         cancel()

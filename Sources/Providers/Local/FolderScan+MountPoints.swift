@@ -18,7 +18,7 @@ extension FolderScan {
         return !lost.isEmpty && lost.contains(files.realPath(path) ?? path)
     }
 
-    /// Returns true if a path leads nowhere because its file system is not mounted: the mount point exists and is
+    /// Returns true if a path does not exist because its file system is not mounted: the mount point exists and is
     /// empty.
     func isBelowLostMountPoint(_ path: [UInt8]) throws -> Bool {
         let lost = try lostMounts()

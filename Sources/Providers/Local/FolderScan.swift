@@ -4,9 +4,9 @@ internal import System
 
 /// A scan of the pictures folder, or of its changed parts, that updates the index.
 ///
-/// It is used once, on the scan queue. File system calls have time limits and are made outside the queue of the index,
-/// which serves other work meanwhile. Photos in a file or folder that cannot be read stay in the index, unless the
-/// error proves that the file is absent.
+/// An instance is used once, on the scan queue. File system calls have time limits and are made outside the queue of
+/// the index, which serves other work meanwhile. Photos in a file or folder that cannot be read stay in the index,
+/// unless the error proves that the file is absent.
 final class FolderScan {
     /// The error for a pictures folder that cannot be read, with the `errno`.
     struct RootUnreadable: Error {
@@ -26,7 +26,7 @@ final class FolderScan {
     let isStopped: () -> Bool
     var changes = IndexChanges()
     var candidates: [Candidate] = []
-    /// Rows whose file is not where the index has it. The file may be found elsewhere before the scan ends.
+    /// Rows whose file is not at the path in the index. The file may be found elsewhere before the scan ends.
     var missing: [PictureIndex.File] = []
     /// Folders that this scan has visited, so that links do not lead to them again.
     var visited: Set<FolderKey> = []
@@ -175,7 +175,7 @@ final class FolderScan {
             }
         }
         try scanTree(folders)
-        // Missing files come last: by then they may have been found elsewhere.
+        // Missing files are processed last, because they may have been found elsewhere by then.
         try flush()
         for path in absentFolders { try removeFolder(path) }
         // A link may lead to a folder that was omitted because the removed path led to it.

@@ -63,7 +63,7 @@ final class LocalLikes: Sendable {
 
     /// Reads the stored likes, once.
     ///
-    /// - Throws: `StorageError`; the next call tries again.
+    /// - Throws: `StorageError`; then the next call reads the likes again.
     func load() async throws {
         guard !state.withLock(\.isLoaded) else { return }
         try await changeQueue.run {

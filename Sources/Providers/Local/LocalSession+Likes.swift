@@ -17,6 +17,6 @@ extension LocalSession: LikeSession {
         return LikeChange(photo: changed, count: folder.likes.count(of: user))
     }
 
-    /// Loads the likes. A failure is ignored, because pages without likes are better than none.
+    /// Loads the likes. A failure is ignored, because pages without likes are better than no pages.
     func loadLikes() async { try? await folder.likes.load() }
 }

@@ -166,7 +166,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     }
 
     /// Returns the key of a status in a timeline: its ID, with its length in front, because timelines are ordered by
-    /// the length of the IDs and then byte by byte. A boost is a status with an ID of its own.
+    /// the length of the IDs and then byte by byte. A boost is a status with a separate ID.
     private static func key(_ status: StatusRecord) -> String? {
         guard StatusPhotoID(status: status.id, attachment: status.id) != nil else { return nil }
         let length = status.id.utf8.count
