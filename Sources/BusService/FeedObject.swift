@@ -181,8 +181,8 @@ final class FeedObject {
         // page that depends on the date.
         let isDated = photos.members(of: key.source).contains { $0.account.isDated($0.source) }
         guard page.isComplete, !isDated else { return reply }
-        preparedPages.keep(
-            reply, key, askedAt: changes, isWanted: isWanted,
+        preparedPages.store(
+            reply, key, requestedAt: changes, isWanted: isWanted,
             now: photos.hasAgingPages ? photos.now : nil)
         onPageStored()
         return reply

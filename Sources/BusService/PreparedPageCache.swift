@@ -12,7 +12,7 @@ nonisolated struct PreparedPageCache {
         let count: UInt32
     }
 
-    private struct Kept {
+    private struct Entry {
         let key: Key
         /// The reply; nil after a change that may concern the page.
         var reply: PreparedReply?
@@ -58,7 +58,7 @@ nonisolated struct PreparedPageCache {
     /// The size of the replies, in bytes.
     var bytes: Int { pages.reduce(0) { $0 + ($1.reply?.bytes ?? 0) } }
 
-    private var pages: [Kept] = []
+    private var pages: [Entry] = []
     /// The number of changes so far. A page that was requested before a change may be outdated.
     private(set) var changes = 0
 
@@ -86,8 +86,8 @@ nonisolated struct PreparedPageCache {
     ///   - before: The value of ``changes`` at the time of the request.
     ///   - isWanted: True if a client requested the page.
     ///   - now: The current time for a page of a remote account; nil for a page that does not expire.
-    mutating func keep(
-        _ reply: PreparedReply, _ key: Key, askedAt before: Int, isWanted: Bool,
+    mutating func store(
+        _ reply: PreparedReply, _ key: Key, requestedAt before: Int, isWanted: Bool,
         now: Timestamp? = nil
     ) {
         guard before == changes else { return }
@@ -97,7 +97,7 @@ nonisolated struct PreparedPageCache {
             pages.removeFirst()
         }
         pages.append(
-            Kept(
+            Entry(
                 key: key, reply: reply, isWanted: isWanted || known?.isWanted == true,
                 prepared: now))
     }

@@ -21,7 +21,7 @@ import Testing
     @Test func `a page is found until something changes`() throws {
         var pages = PreparedPageCache()
         let reply = try reply()
-        pages.keep(reply, key(), askedAt: 0, isWanted: true)
+        pages.store(reply, key(), requestedAt: 0, isWanted: true)
         #expect(pages.find(key(), now: now)?.template === reply.template)
         #expect(pages.find(key(count: 31), now: now) == nil)
         #expect(pages.find(key(Self.album), now: now) == nil)
@@ -29,10 +29,10 @@ import Testing
         #expect(pages.find(key(), now: now) != nil)
         _ = pages.change(of: Self.all)
         #expect(pages.find(key(), now: now) == nil)
-        pages.keep(reply, key(), askedAt: pages.changes, isWanted: true)
+        pages.store(reply, key(), requestedAt: pages.changes, isWanted: true)
         pages.changeOfPhotos()
         #expect(pages.find(key(), now: now) == nil)
-        pages.keep(reply, key(), askedAt: pages.changes, isWanted: true)
+        pages.store(reply, key(), requestedAt: pages.changes, isWanted: true)
         pages.removeAll()
         #expect(pages.find(key(), now: now) == nil)
     }
@@ -41,14 +41,14 @@ import Testing
         var pages = PreparedPageCache()
         let before = pages.changes
         pages.changeOfPhotos()
-        pages.keep(try reply(), key(), askedAt: before, isWanted: true)
+        pages.store(try reply(), key(), requestedAt: before, isWanted: true)
         #expect(pages.find(key(), now: now) == nil)
     }
 
     @Test func `only the most recent pages are cached`() throws {
         var pages = PreparedPageCache()
         for count in 0...PreparedPageCache.limit {
-            pages.keep(try reply(), key(count: UInt32(count)), askedAt: 0, isWanted: true)
+            pages.store(try reply(), key(count: UInt32(count)), requestedAt: 0, isWanted: true)
         }
         #expect(pages.find(key(count: 0), now: now) == nil)
         for count in 1...PreparedPageCache.limit {
@@ -60,7 +60,7 @@ import Testing
         var pages = PreparedPageCache()
         let text = String(repeating: "x", count: 700 << 10)
         for count in 1...3 as ClosedRange<UInt32> {
-            pages.keep(try PreparedReply(text), key(count: count), askedAt: 0, isWanted: true)
+            pages.store(try PreparedReply(text), key(count: count), requestedAt: 0, isWanted: true)
             #expect(pages.bytes <= PreparedPageCache.maximumBytes)
         }
         #expect(pages.find(key(count: 1), now: now) == nil)
@@ -68,7 +68,7 @@ import Testing
         #expect(pages.find(key(count: 3), now: now) != nil)
         let large = try PreparedReply(text, text, text)
         #expect(large.bytes > PreparedPageCache.maximumBytes)
-        pages.keep(large, key(count: 2), askedAt: 0, isWanted: true)
+        pages.store(large, key(count: 2), requestedAt: 0, isWanted: true)
         #expect(pages.find(key(count: 2), now: now) == nil)
         #expect(pages.find(key(count: 3), now: now) != nil)
         pages.discardReplies()
@@ -93,15 +93,15 @@ import Testing
         throws
     {
         var pages = PreparedPageCache()
-        pages.keep(try reply(), key(), askedAt: 0, isWanted: true)
-        pages.keep(try reply(), key(cursor: "c"), askedAt: 0, isWanted: true)
-        pages.keep(try reply(), key(Self.album), askedAt: 0, isWanted: true)
+        pages.store(try reply(), key(), requestedAt: 0, isWanted: true)
+        pages.store(try reply(), key(cursor: "c"), requestedAt: 0, isWanted: true)
+        pages.store(try reply(), key(Self.album), requestedAt: 0, isWanted: true)
         pages.changeOfPhotos()
         #expect(pages.change(of: Self.all) == [key()])
-        pages.keep(try reply(), key(), askedAt: pages.changes, isWanted: false)
+        pages.store(try reply(), key(), requestedAt: pages.changes, isWanted: false)
         // No client has requested it since.
         #expect(pages.change(of: Self.all).isEmpty)
-        pages.keep(try reply(), key(), askedAt: pages.changes, isWanted: false)
+        pages.store(try reply(), key(), requestedAt: pages.changes, isWanted: false)
         #expect(pages.find(key(), now: now) != nil)
         #expect(pages.change(of: Self.all) == [key()])
     }
@@ -110,15 +110,15 @@ import Testing
     func `a page of a remote account expires after five minutes`(cursor: String) throws {
         var pages = PreparedPageCache()
         let key = key(cursor: cursor)
-        pages.keep(try reply(), key, askedAt: 0, isWanted: true, now: now)
+        pages.store(try reply(), key, requestedAt: 0, isWanted: true, now: now)
         #expect(pages.find(key, now: now + .seconds(299)) != nil)
         #expect(pages.find(key, now: now + .seconds(300)) == nil)
         // The clock was set back.
         #expect(pages.find(key, now: now + .seconds(-1)) == nil)
-        pages.keep(try reply(), key, askedAt: 0, isWanted: true, now: now + .seconds(300))
+        pages.store(try reply(), key, requestedAt: 0, isWanted: true, now: now + .seconds(300))
         #expect(pages.find(key, now: now + .seconds(301)) != nil)
         // A page of local photos.
-        pages.keep(try reply(), key, askedAt: 0, isWanted: true)
+        pages.store(try reply(), key, requestedAt: 0, isWanted: true)
         #expect(pages.find(key, now: now + .seconds(86_400)) != nil)
     }
 }

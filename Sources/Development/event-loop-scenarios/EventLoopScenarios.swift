@@ -23,8 +23,7 @@ enum EventLoopScenarios {
         }
         alarm(timeLimitSeconds)
         guard arguments[1] == "loop" else {
-            // On the queue itself, because it runs on another thread from then on.
-            DispatchQueue.main.async { scenario() }
+            scenario()
             dispatchMain()
         }
         MainLoop.use()

@@ -82,7 +82,7 @@ extension CachedFeed {
 
     private func requestPage(_ source: SourceID, from token: String?) async throws -> RemotePage {
         if source == likesSource { return try await fetchLikes(from: token) }
-        return try await owner.ask { [session] in
+        return try await owner.perform { [session] in
             let page = try await session.fetchPage(source, from: token)
             let count = page.photos.count
             // The merge would remove all photos below. The total includes photos that cannot be shown.
@@ -102,7 +102,7 @@ extension CachedFeed {
         }
         var page: RemotePage
         do {
-            page = try await owner.ask { [session] in
+            page = try await owner.perform { [session] in
                 try await session.fetchPage(likesSource, from: token)
             }
         } catch ProviderError.notFound, ProviderError.denied {
@@ -133,7 +133,8 @@ extension CachedFeed {
             let ids = Array(missing.prefix(Self.photosPerRequest))
             missing = missing.dropFirst(ids.count)
             do {
-                let fetched = try await owner.ask { [session] in try await session.fetchPhotos(ids)
+                let fetched = try await owner.perform { [session] in
+                    try await session.fetchPhotos(ids)
                 }
                 for photo in fetched { photos[photo.photo.id] = photo }
             } catch  where !photos.isEmpty {

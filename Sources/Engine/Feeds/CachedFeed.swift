@@ -260,7 +260,8 @@ final class CachedFeed {
     func fetchPhoto(_ id: PhotoID) async throws -> CachedPhoto {
         try await photos.run(id) { [self] in
             do {
-                let remote = try await owner.ask { [session] in try await session.fetchPhoto(id) }
+                let remote = try await owner.perform { [session] in try await session.fetchPhoto(id)
+                }
                 return try await storePhoto(remote)
             } catch let error as ProviderError {
                 if case .notFound = error { await remove([id]) }
@@ -334,7 +335,7 @@ final class CachedFeed {
     }
 
     private func requestSources() async throws -> [Source] {
-        let sources = try await owner.ask { [session] in try await session.sources() }
+        let sources = try await owner.perform { [session] in try await session.sources() }
         try checkWanted()
         try await store.run { [account] (tables) throws(StorageError) in
             try tables.setListedSources(account, sources)
@@ -354,7 +355,7 @@ final class CachedFeed {
 
     /// Reports a download to the service, if the service counts downloads.
     func countDownload(_ photo: CachedPhoto) async throws {
-        try await owner.ask { [session] in try await session.countDownload(photo.remote) }
+        try await owner.perform { [session] in try await session.countDownload(photo.remote) }
     }
 }
 
@@ -365,7 +366,7 @@ protocol CachedFeedOwner: AccountEventReceiver {
     var savesData: Bool { get }
 
     /// Sends requests unless the service limits them, and records the result.
-    func ask<Value: Sendable>(
+    func perform<Value: Sendable>(
         _ body: @escaping () async throws -> Value
     ) async throws -> Value
 

@@ -232,7 +232,7 @@ final class Likes {
 
     private func send(_ like: PendingLike) async {
         let result = await Result {
-            try await owner.ask { [self] in
+            try await owner.perform { [self] in
                 guard queue.willSend(like) else { throw CancellationError() }
                 return try await session.setLiked(like.photo, like.isWanted)
             }

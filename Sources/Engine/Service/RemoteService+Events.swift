@@ -8,7 +8,7 @@ extension RemoteService: LikesOwner, CredentialsOwner {
     var localLikes: [PendingLike]? { likes?.localLikes }
     var savesData: Bool { owner?.savesData ?? false }
 
-    func ask<Value: Sendable>(
+    func perform<Value: Sendable>(
         _ body: @escaping () async throws -> Value
     ) async throws -> Value {
         if case .rateLimited(let until) = health.problem(now: now) {

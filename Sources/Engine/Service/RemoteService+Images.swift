@@ -62,7 +62,7 @@ extension RemoteService {
         _ cached: CachedPhoto, _ size: ImageSize
     ) async throws -> ImageStore.Key {
         guard cached.remote.images.isEmpty, let session = session.remoteImages,
-            let url = try await ask({ try await session.imageAddress(cached.remote, size) })
+            let url = try await perform({ try await session.imageAddress(cached.remote, size) })
         else { return try key(cached, size) }
         return ImageStore.Key(account: account, photo: cached.photo.id, size: size, url: url)
     }

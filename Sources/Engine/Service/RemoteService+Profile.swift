@@ -34,7 +34,7 @@ extension RemoteService {
     }
 
     private func fetchProfile(_ session: any ProfileSession) async throws -> Profile {
-        var profile = try await ask { try await session.profile() }
+        var profile = try await perform { try await session.profile() }
         if !isForgotten { owner?.identityReported(profile) }
         profile.avatar = try await avatarWithinTimeout(of: profile)
         isProfileDue = false

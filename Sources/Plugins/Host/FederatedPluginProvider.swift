@@ -80,6 +80,6 @@ struct FederatedPluginProvider: PluginProvider, FederatedLogin {
     nonisolated func identify(
         _ server: String, _ ports: SessionPorts
     ) async throws -> AccountIdentity {
-        try await ask(AccountIdentity(username: "", server: server), ports)
+        try await fetchIdentity(AccountIdentity(username: "", server: server), ports)
     }
 }

@@ -35,7 +35,7 @@ extension PluginProvider {
     }
 
     /// Fetches the identity of a user from the plugin.
-    nonisolated func ask(
+    nonisolated func fetchIdentity(
         _ identity: AccountIdentity, _ ports: SessionPorts
     ) async throws -> AccountIdentity {
         let account = PluginAccount(
@@ -81,7 +81,7 @@ struct KeyPluginProvider: PluginProvider, KeyLogin {
     nonisolated func identify(
         _ account: AccountIdentity, _ ports: SessionPorts
     ) async throws -> AccountIdentity {
-        try await ask(account, ports)
+        try await fetchIdentity(account, ports)
     }
 }
 
@@ -102,7 +102,7 @@ struct OAuthPluginProvider: PluginProvider, OAuthLogin {
     ) throws(ProviderError) -> OAuthDescription { description }
 
     nonisolated func identify(_ ports: SessionPorts) async throws -> AccountIdentity {
-        try await ask(AccountIdentity(username: ""), ports)
+        try await fetchIdentity(AccountIdentity(username: ""), ports)
     }
 }
 

@@ -60,6 +60,6 @@ struct PollingPluginProvider: PluginProvider, PollingLogin {
     nonisolated func identify(
         _ account: AccountIdentity, _ ports: SessionPorts
     ) async throws -> AccountIdentity {
-        try await ask(account, ports)
+        try await fetchIdentity(account, ports)
     }
 }

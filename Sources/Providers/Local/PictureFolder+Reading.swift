@@ -4,7 +4,6 @@ internal import Quoting
 internal import Storage
 internal import Synchronization
 internal import System
-internal import System
 
 /// The functions that read the index and open photos.
 extension PictureFolder {

@@ -1,5 +1,6 @@
 internal import DBus
 internal import Glibc
+internal import System
 
 /// The file that a download writes.
 ///
@@ -50,8 +51,7 @@ struct DownloadFile {
         let raw = mkstemp(&template)
         guard raw >= 0 else { throw DownloadError(path: path) }
         _ = fcntl(raw, F_SETFD, FD_CLOEXEC)
-        var information = stat()
-        if stat(target, &information) == 0 { fchmod(raw, information.st_mode & 0o777) }
+        if let permissions = filePermissions(target) { fchmod(raw, permissions) }
         let partPath = String(
             decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         return Self(path: target, descriptor: FileDescriptor(owning: raw), partPath: partPath)

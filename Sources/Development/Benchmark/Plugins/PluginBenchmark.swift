@@ -12,7 +12,7 @@ enum PluginBenchmark {
         complain("Measuring the calls")
         let calls = try await PluginCalls(plugins, service).measure()
         let floods = try await PluginFloods().measure(options.daemon)
-        complain("Measuring \(options.idleSeconds) s of rest beside plugins that nobody asks")
+        complain("Measuring \(options.idleSeconds) s of rest beside idle plugins")
         let bus = try PrivateBus(environment: folder.environment)
         let fixture = try await DaemonFixture(options.daemon, bus)
         try await fixture.start()

@@ -28,7 +28,7 @@ final class PluginCalls {
     init(_ folder: String, _ service: SimulatedUnsplash) throws {
         self.service = service
         service.addUser("ada")
-        let web = KeptAnswers(token: service.logIn("ada").access)
+        let web = RecordingHTTPClient(token: service.logIn("ada").access)
         let settings = ["ApiUrl": service.apiURL, "WebUrl": service.webURL]
         let account = AccountIdentity(username: "ada")
         let session = UnsplashProvider().makeSession(
@@ -41,8 +41,8 @@ final class PluginCalls {
         self.photo = PhotoID(photo.id)
         swift = InstalledPlugin(
             folder: "\(folder)/splash", settings: settings, http: web, username: "ada")
-        let news = KeptAnswers()
-        news.keep(Array(Self.document.utf8), at: Self.feed)
+        let news = RecordingHTTPClient()
+        news.store(Array(Self.document.utf8), at: Self.feed)
         python = InstalledPlugin(
             folder: "\(folder)/rss", settings: [:], http: news, username: Self.feed)
     }
