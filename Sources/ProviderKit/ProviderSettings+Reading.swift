@@ -1,9 +1,10 @@
 extension ProviderSettings {
-    /// Returns a setting that is true or false; false if it is missing.
+    /// Returns a setting that is true or false.
     ///
     /// - Parameters:
     ///   - key: The key of the setting.
     ///   - provider: The ID of the provider, for the error.
+    /// - Returns: The value; false if it is missing.
     /// - Throws: ``ProviderError/notConfigured(_:)``.
     package func flag(_ key: String, of provider: String) throws(ProviderError) -> Bool {
         switch self[key] {
@@ -15,12 +16,13 @@ extension ProviderSettings {
 }
 
 extension ProviderError {
-    /// Returns the error of an invalid setting.
+    /// Creates the error of an invalid setting.
     ///
     /// - Parameters:
     ///   - key: The key of the setting.
     ///   - provider: The ID of the provider.
     ///   - rule: The predicate of a sentence about the setting.
+    /// - Returns: The error.
     package static func invalidSetting(
         _ key: String, of provider: String, _ rule: String
     ) -> ProviderError {

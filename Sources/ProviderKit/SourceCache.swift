@@ -16,9 +16,10 @@ package final class SourceCache: Sendable {
     /// - Parameter now: Returns the current time.
     package init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
 
-    /// Returns the sources that were fetched within the last minute; fetches them if there are none.
+    /// Returns the sources, which are fetched at most once a minute.
     ///
     /// - Parameter fetch: Fetches the sources.
+    /// - Returns: The sources that were fetched within the last minute.
     /// - Throws: The error of `fetch`.
     package func sources(fetch: () async throws -> [Source]) async throws -> [Source] {
         let start = now()
