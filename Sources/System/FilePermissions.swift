@@ -1,8 +1,9 @@
 internal import Glibc
 
-/// Returns the permission bits of a file; nil if it does not exist or cannot be accessed.
+/// Reads the permission bits of a file.
 ///
 /// - Parameter path: The path. Symbolic links are followed.
+/// - Returns: The bits; nil if the file does not exist or cannot be accessed.
 package func filePermissions(_ path: String) -> UInt32? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }

@@ -1,11 +1,12 @@
 package import ProviderKit
 
 extension RemoteFeed {
-    /// Returns the photos of a source, page by page.
+    /// Reads all pages of a source.
     ///
     /// - Parameters:
     ///   - source: The ID of the source.
     ///   - between: Called after each page.
+    /// - Returns: The photos, in the order of the pages.
     /// - Throws: The error of a page.
     package func walk(_ source: String, between: () -> Void = {}) async throws -> [RemotePhoto] {
         var found: [RemotePhoto] = []
