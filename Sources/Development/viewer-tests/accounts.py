@@ -4,19 +4,10 @@ import pathlib
 import subprocess
 
 from online import photo
-from screen import Screen
+from screen import Screen, open_unsplash
 from session import PASSWORD, until
 
 NETWORK_LOST = "There is no network connection. New photos appear when it is back."
-
-
-def log_in_to_unsplash(session):
-    """Configures the simulated service and logs in without the window."""
-    settings = session.services.settings["unsplash"]
-    (session.folder / "secret").write_text(settings["secret"])
-    session.control("configure", "unsplash", "--client-id", settings["id"], "--client-secret-file",
-                    str(session.folder / "secret"))
-    session.control("login", "unsplash")
 
 
 def account(session, name):
@@ -60,12 +51,8 @@ def answer(screen, password=None):
 
 
 def logout(start, step):
-    session = start(photos=3, services=True)
+    session, screen = open_unsplash(start, 3)
     services = session.services
-    session.start_daemon()
-    log_in_to_unsplash(session)
-    screen = Screen()
-    session.start_window()
     until(lambda: photo(screen), "the photos of the service")
 
     services("stop unsplash")
@@ -196,12 +183,8 @@ def nextcloud(start, step):
 
 
 def limits(start, step):
-    session = start(photos=0, services=True)
+    session, screen = open_unsplash(start)
     services = session.services
-    session.start_daemon()
-    log_in_to_unsplash(session)
-    screen = Screen()
-    session.start_window()
     until(lambda: photo(screen), "the photos of the service")
     screen.wait(starts="Nature", role="list item")
     services("fail unsplash limit:15 1 GET /photos")
@@ -236,7 +219,7 @@ def network(start, step):
         assert manager.stdout.readline() == b"ok\n"
 
     session.start_daemon()
-    log_in_to_unsplash(session)
+    session.log_in_to_unsplash()
     session.log_in("bob")
     screen = Screen()
     session.start_window()
@@ -274,7 +257,7 @@ def keyring(start, step):
     # The accessibility library of this process may block when another program leaves its bus.
     session.activate(name, "/usr/bin/env", "NO_AT_BRIDGE=1", program)
     session.start_daemon()
-    log_in_to_unsplash(session)
+    session.log_in_to_unsplash()
     screen = Screen()
     session.start_window()
     until(lambda: photo(screen), "the photos of the service")

@@ -220,7 +220,7 @@ def motion(start, step):
 
         until(rests, "the information at rest")
         screen.act(button)
-        until(lambda: extents(screen, view).width == whole, "the whole photo view")
+        screen.until(lambda: extents(screen, view).width == whole, "the whole photo view")
         return seen
 
     def position(view):
@@ -233,7 +233,7 @@ def motion(start, step):
         x, y = 400, 400
         screen.mouse("mousemove", x, y, "mousedown", 1, *(word for part in (4, 3, 2, 1) for word in (
             "mousemove", x + distance // part, y)), "mouseup", 1)
-        until(lambda: position(view) != before, "the movement")
+        screen.until(lambda: position(view) != before, "the movement")
         seen = [position(view)]
 
         def rests():
@@ -249,7 +249,7 @@ def motion(start, step):
     def zoom(view):
         for _ in range(5):
             screen.key("plus")
-        until(lambda: "Zoom 305 %" in view.get_description(), "the zoom")
+        screen.until(lambda: "Zoom 305 %" in view.get_description(), "the zoom")
         area = extents(screen, view)
         return pixels.fitted((area.x, area.y, area.width, area.height), pixels.size(SAMPLES[0]))[2] * 1.25 ** 5
 
@@ -267,7 +267,7 @@ def motion(start, step):
 
     # The same measurements with animations show that they find them.
     view = open_photo(has_animations=True)
-    until(lambda: len(places(view)) > 2, "an animation of the information")
+    screen.until(lambda: len(places(view)) > 2, "an animation of the information")
     zoom(view)
 
     def glides():

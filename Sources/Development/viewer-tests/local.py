@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import time
 
-from screen import Screen
+from screen import Screen, open_samples
 from session import LIMIT_SECONDS, SAMPLES, until
 
 
@@ -65,7 +65,7 @@ def users(start, step):
     screen.type("Password (may be empty)", "other words")
     screen.press("Log in", last=True)
     screen.wait(role="label", contains="password")
-    until(lambda: any("wrong" in name.lower() or "not correct" in name.lower() or "incorrect" in name.lower()
+    screen.until(lambda: any("wrong" in name.lower() or "not correct" in name.lower() or "incorrect" in name.lower()
                       for name in screen.names("label")), "the refusal of the password")
     step("a wrong password is refused")
     session.screenshot("wrong-password")
@@ -106,8 +106,9 @@ def grid(start, step):
     screen.press(f"Photo {count - 1:03}")
     screen.wait(f"Photo {count - 1:03}", "image")
     screen.press("Back to the photos")
-    until(lambda: any(screen.has(widget, "FOCUSED") for widget in screen.all(f"Photo {count - 1:03}", "push button")),
-          "the focus of the photo that was open")
+    screen.until(lambda: any(screen.has(widget, "FOCUSED")
+                             for widget in screen.all(f"Photo {count - 1:03}", "push button")),
+                 "the focus of the photo that was open")
     screen.key("Home")
     screen.wait("Photo 000", "push button")
     step("the keyboard moves from the last photo to the first")
@@ -116,7 +117,7 @@ def grid(start, step):
     screen.wait("Likes, 1 photo")
     assert "Photo" in session.control("likes")
     step("a like is confirmed and counted")
-    until(lambda: screen.click(screen.wait("Photo 001", "push button"), 2), "the photo")
+    screen.until(lambda: screen.click(screen.wait("Photo 001", "push button"), 2), "the photo")
     screen.wait("Likes, 2 photos")
     screen.wait_gone("Back to the photos", "push button")
     step("a double click likes a photo and does not open it")
@@ -142,30 +143,26 @@ def grid(start, step):
 
 
 def photo(start, step):
-    session = start(photos=8)
-    session.start_daemon()
-    session.log_in()
-    screen = Screen()
-    session.start_window()
+    session, screen = open_samples(start, 8)
     screen.press("Photo 000")
     view = screen.wait("Photo 000", "image")
     session.screenshot("photo")
     for action, expected in (("Zoom in", "Zoom 150 %"), ("Zoom out", "Zoom 100 %"), ("Rotate right", "rotation 90°"),
                              ("Rotate left", "rotation 0°")):
         screen.menu(action)
-        until(lambda: expected in view.get_description(), f"{expected} after {action}")
+        screen.until(lambda: expected in view.get_description(), f"{expected} after {action}")
     step("a photo is zoomed and rotated by the menu")
     screen.key("plus")
-    until(lambda: "Zoom 125 %" in view.get_description(), "the zoom by key")
+    screen.until(lambda: "Zoom 125 %" in view.get_description(), "the zoom by key")
     screen.mouse("mousemove", 500, 400, "click", 4)
-    until(lambda: "Zoom 150 %" in view.get_description(), "the zoom by the wheel")
+    screen.until(lambda: "Zoom 150 %" in view.get_description(), "the zoom by the wheel")
     before = view.get_description()
     screen.mouse("mousemove", 700, 500, "mousedown", 1, "mousemove", 640, 460, "mousemove", 560, 420, "mouseup", 1)
-    until(lambda: view.get_description() != before, "the movement")
+    screen.until(lambda: view.get_description() != before, "the movement")
     step("a photo is zoomed by key and wheel, and moved")
     screen.key("0")
     screen.key("r")
-    until(lambda: "rotation 90°" in view.get_description(), "the rotation by key")
+    screen.until(lambda: "rotation 90°" in view.get_description(), "the rotation by key")
     screen.key("R")
     screen.press("Information")
     screen.wait("Size", "label")
@@ -240,7 +237,7 @@ def instances(start, step):
     step("an invocation with an unknown account shows the reason")
     invoke("--widget")
     screen.wait("Image Feed Slideshow", "frame")
-    first = until(lambda: slide(screen), "the photo of the slideshow")
+    first = screen.until(lambda: slide(screen), "the photo of the slideshow")
     kind = subprocess.run(["xdotool", "search", "--name", "Image Feed Slideshow"], capture_output=True, text=True)
     kind = subprocess.run(["xprop", "-id", kind.stdout.split()[-1], "_NET_WM_WINDOW_TYPE"], capture_output=True, text=True)
     assert "_NET_WM_WINDOW_TYPE_DESKTOP" in kind.stdout, kind
@@ -248,7 +245,7 @@ def instances(start, step):
     # The buttons appear under the pointer.
     screen.mouse("mousemove", 200, 150, "mousemove", 205, 155)
     screen.press("Next photo")
-    until(lambda: slide(screen) not in (None, first), "the next photo of the slideshow")
+    screen.until(lambda: slide(screen) not in (None, first), "the next photo of the slideshow")
     session.screenshot("slideshow")
     screen.press("Pause")
     screen.press("Continue")
@@ -278,7 +275,7 @@ def layer_shell(start, step):
     environment = pathlib.Path(f"/proc/{session.window.pid}/maps").read_text()
     assert str(library) in environment
     step("with the library, the slideshow is a layer below the windows, at its stored position")
-    until(lambda: slide(screen), "the photo of the slideshow")
+    screen.until(lambda: slide(screen), "the photo of the slideshow")
     screen.mouse("mousemove", 200, 120, "mousedown", 1, "mousemove", 230, 140, "mousemove", 260, 150, "mouseup", 1)
     until(lambda: len(log.read_text().splitlines()) > len(calls), "another position")
     step("the slideshow follows the pointer that drags it")

@@ -3,18 +3,14 @@ import json
 import os
 import signal
 
-from screen import Screen
+from screen import Screen, open_samples, open_unsplash
 from session import until
 
 LOST = "The connection to the service was lost. It is being restored."
 
 
 def recovery(start, step):
-    session = start(photos=8)
-    session.start_daemon()
-    session.log_in()
-    screen = Screen()
-    session.start_window()
+    session, screen = open_samples(start, 8)
     screen.press("Photo 000")
     screen.wait("Photo 000", "image")
     session.end(session.daemon)
@@ -123,16 +119,8 @@ def unsplash(start, step):
 
 
 def states(start, step):
-    session = start(photos=0, services=True)
+    session, screen = open_unsplash(start)
     services = session.services
-    session.start_daemon()
-    settings = services.settings["unsplash"]
-    (session.folder / "secret").write_text(settings["secret"])
-    session.control("configure", "unsplash", "--client-id", settings["id"], "--client-secret-file",
-                    str(session.folder / "secret"))
-    session.control("login", "unsplash")
-    screen = Screen()
-    session.start_window()
     until(lambda: photo(screen), "the photos of the service")
 
     services("stop unsplash")

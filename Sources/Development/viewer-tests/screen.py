@@ -4,6 +4,26 @@ import subprocess
 from session import until
 
 
+def open_samples(start, photos):
+    """Starts a session with a local user and opens the window."""
+    session = start(photos=photos)
+    session.start_daemon()
+    session.log_in()
+    screen = Screen()
+    session.start_window()
+    return session, screen
+
+
+def open_unsplash(start, photos=0):
+    """Starts a session with an account at the simulated Unsplash and opens the window."""
+    session = start(photos=photos, services=True)
+    session.start_daemon()
+    session.log_in_to_unsplash()
+    screen = Screen()
+    session.start_window()
+    return session, screen
+
+
 class Screen:
     current = None
 
@@ -17,15 +37,29 @@ class Screen:
         # This program runs no event loop, which would update the cache.
         Atspi.get_desktop(0).set_cache_mask(Atspi.Cache.NONE)
 
+    def until(self, condition, text):
+        """Waits for a condition, which is not met while a widget leaves during its evaluation."""
+        def attempt():
+            try:
+                return condition()
+            except self.error:
+                return None
+        return until(attempt, text)
+
     # Search
 
     def widgets(self):
         desktop = self.atspi.get_desktop(0)
         for index in range(desktop.get_child_count()):
-            program = desktop.get_child_at_index(index)
-            if program and program.get_name() == "imagefeed":
+            # Programs may end at any time, too.
+            try:
+                program = desktop.get_child_at_index(index)
+                if not program or program.get_name() != "imagefeed":
+                    continue
                 program.set_cache_mask(self.atspi.Cache.NONE)
-                yield from self.descendants(program)
+            except self.error:
+                continue
+            yield from self.descendants(program)
 
     def descendants(self, widget):
         # Children may leave at any time, and hidden pages are not searched.
@@ -57,11 +91,12 @@ class Screen:
         return found
 
     def wait(self, name=None, role=None, starts=None, contains=None):
-        return until(lambda: next(iter(self.all(name, role, starts, contains)), None),
-                     f"the widget {name or starts or contains or role!r}")
+        return self.until(lambda: next(iter(self.all(name, role, starts, contains)), None),
+                          f"the widget {name or starts or contains or role!r}")
 
     def wait_gone(self, name=None, role=None, starts=None, contains=None):
-        until(lambda: not self.all(name, role, starts, contains), f"the end of the widget {name or starts or contains!r}")
+        self.until(lambda: not self.all(name, role, starts, contains),
+                   f"the end of the widget {name or starts or contains!r}")
 
     def names(self, role):
         return [name for name in map(self.name, self.all(role=role)) if name is not None]
@@ -96,7 +131,7 @@ class Screen:
                 except self.error:
                     pass
             return False
-        until(attempt, f"the button {name or starts!r}")
+        self.until(attempt, f"the button {name or starts!r}")
 
     def press_of_adwaita(self, name):
         """Presses a button of a question or message of libadwaita, whose name is its text twice."""
@@ -110,7 +145,7 @@ class Screen:
                 except self.error:
                     pass
             return bool(buttons)
-        until(attempt, f"the button {name!r} of libadwaita")
+        self.until(attempt, f"the button {name!r} of libadwaita")
 
     def menu(self, entry):
         """Presses an entry of the menu, which is opened first."""
@@ -125,7 +160,7 @@ class Screen:
                     except self.error:
                         pass
             return False
-        until(attempt, f"the menu entry {entry!r}")
+        self.until(attempt, f"the menu entry {entry!r}")
 
     def click(self, widget, times=1):
         """Clicks on a widget with the mouse. Without a window manager, windows are at the top left of the display."""
@@ -151,14 +186,14 @@ class Screen:
                 except self.error:
                     pass
             return False
-        until(attempt, f"the row {name or starts!r}")
+        self.until(attempt, f"the row {name or starts!r}")
 
     def type(self, name, text):
         """Replaces the text of a field of the dialog that opened last."""
         def attempt():
             fields = self.all(name, "text") + self.all(name, "password text")
             return fields and self.atspi.EditableText.set_text_contents(fields[-1], text)
-        until(attempt, f"the text field {name!r}")
+        self.until(attempt, f"the text field {name!r}")
 
     def tree(self):
         """Returns the widgets as text."""

@@ -166,6 +166,14 @@ class Session:
         until(lambda: self.control("feed", check=False).count("\n") >= min(3, len(list(self.pictures.iterdir()))),
               "the photos")
 
+    def log_in_to_unsplash(self):
+        """Configures the simulated service and logs in without the window."""
+        settings = self.services.settings["unsplash"]
+        (self.folder / "secret").write_text(settings["secret"])
+        self.control("configure", "unsplash", "--client-id", settings["id"], "--client-secret-file",
+                     str(self.folder / "secret"))
+        self.control("login", "unsplash")
+
     def end(self, process):
         process.terminate()
         try:

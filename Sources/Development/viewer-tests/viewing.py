@@ -5,8 +5,8 @@ import sys
 
 import pixels
 from online import photo as remote_photo
-from screen import Screen
-from session import SAMPLES, until
+from screen import Screen, open_samples, open_unsplash
+from session import SAMPLES
 
 # A desktop entry whose program records its argument.
 HANDLER = """[Desktop Entry]
@@ -44,11 +44,7 @@ def shown_sample(screen, view):
 
 
 def images(start, step):
-    session = start(photos=12)
-    session.start_daemon()
-    session.log_in()
-    screen = Screen()
-    session.start_window()
+    session, screen = open_samples(start, 12)
     screen.wait("Photo 000", "push button")
     # The pointer is beside the photos, which show buttons and names below it.
     screen.mouse("mousemove", 1390, 990)
@@ -64,26 +60,22 @@ def images(start, step):
     def expected(name):
         return int(name.split()[1]) % len(SAMPLES)
 
-    until(lambda: len(grid()) >= 6 and all(shown == expected(name) for name, shown in grid().items()),
-          "the images of the grid")
+    screen.until(lambda: len(grid()) >= 6 and all(shown == expected(name) for name, shown in grid().items()),
+                 "the images of the grid")
     step("each cell of the grid shows its photo")
     screen.press("Photo 000")
     for number in range(3):
         view = screen.wait(f"Photo {number:03}", "image")
-        until(lambda: shown_sample(screen, view) == expected(view.get_name()), f"the image of photo {number}")
+        screen.until(lambda: shown_sample(screen, view) == expected(view.get_name()), f"the image of photo {number}")
         screen.press("Next photo")
     step("the photo view shows each photo")
 
 
 def zoom(start, step):
-    session = start(photos=3)
-    session.start_daemon()
-    session.log_in()
-    screen = Screen()
-    session.start_window()
+    session, screen = open_samples(start, 3)
     screen.press("Photo 000")
     view = screen.wait("Photo 000", "image")
-    until(lambda: shown_sample(screen, view) == 0, "the image")
+    screen.until(lambda: shown_sample(screen, view) == 0, "the image")
     place = area(screen, view)
     left, top, width, height = pixels.fitted(place, pixels.size(SAMPLES[0]))
 
@@ -96,14 +88,14 @@ def zoom(start, step):
         # The factor of five steps of the wheel.
         factor = 1.2 ** 5
         screen.mouse("mousemove", round(x), round(y), "click", "--repeat", 5, "--delay", 20, 4)
-        until(lambda: state()[0] == round(factor * 100), "the zoom")
+        screen.until(lambda: state()[0] == round(factor * 100), "the zoom")
         # The point of the photo below the pointer stays, so that the center is between it and the old center.
         expected = [((x - left) / width + (place[0] + place[2] / 2 - x) / (width * factor)) * 100,
                     ((y - top) / height + (place[1] + place[3] / 2 - y) / (height * factor)) * 100]
         found = state()[1:]
         assert all(abs(one - other) <= 1.5 for one, other in zip(found, expected)), (found, expected)
         screen.mouse("click", "--repeat", 6, "--delay", 20, 5)
-        until(lambda: state() == [100, 50, 50], "the whole photo")
+        screen.until(lambda: state() == [100, 50, 50], "the whole photo")
     step("the wheel zooms around the pointer")
 
     edge = (place[0] + place[2] - 60, place[1] + 20, 50, place[3] // 4)
@@ -111,7 +103,7 @@ def zoom(start, step):
     def is_background():
         return pixels.difference(pixels.displayed(edge), [28, 28, 30] * (pixels.COLUMNS * pixels.ROWS)) < 6
 
-    until(lambda: not is_background() and shown_sample(screen, view) == 0, "the photo in its place")
+    screen.until(lambda: not is_background() and shown_sample(screen, view) == 0, "the photo in its place")
     middle = round(place[0] + place[2] / 2), round(place[1] + place[3] / 2)
 
     def drag(x):
@@ -121,21 +113,21 @@ def zoom(start, step):
             screen.mouse("mousemove", middle[0] + x // part, middle[1])
         has_moved = is_background if x < 0 else lambda: shown_sample(screen, view) is None
         # The pointer rests for the time of two pictures, so that the distance decides.
-        until(lambda: has_moved() and has_moved(), "the moved photo")
+        screen.until(lambda: has_moved() and has_moved(), "the moved photo")
         screen.mouse("mouseup", 1)
 
     drag(-place[2] // 6)
-    until(lambda: shown_sample(screen, view) == 0, "the return of the photo")
+    screen.until(lambda: shown_sample(screen, view) == 0, "the return of the photo")
     assert view.get_name() == "Photo 000"
     step("a photo that is dragged a short distance returns")
     drag(-place[2] // 3)
     screen.wait("Photo 001", "image")
-    until(lambda: shown_sample(screen, view) == 1, "the next photo")
+    screen.until(lambda: shown_sample(screen, view) == 1, "the next photo")
     drag(place[2] // 3)
     screen.wait("Photo 000", "image")
-    until(lambda: shown_sample(screen, view) == 0, "the previous photo")
+    screen.until(lambda: shown_sample(screen, view) == 0, "the previous photo")
     drag(place[2] // 3)
-    until(lambda: shown_sample(screen, view) == 0, "the return of the first photo")
+    screen.until(lambda: shown_sample(screen, view) == 0, "the return of the first photo")
     step("a photo that is dragged far shows its neighbor, if it has one")
 
 
@@ -161,14 +153,10 @@ def share(start, step):
     (session.folder / "config/mimeapps.list").write_text("[Default Applications]\n" + "".join(
         f"x-scheme-handler/{scheme}=recorder.desktop\n" for scheme in ("http", "https", "mailto")))
     session.start_daemon()
-    settings = session.services.settings["unsplash"]
-    (session.folder / "secret").write_text(settings["secret"])
-    session.control("configure", "unsplash", "--client-id", settings["id"], "--client-secret-file",
-                    str(session.folder / "secret"))
-    session.control("login", "unsplash")
+    session.log_in_to_unsplash()
     screen = Screen()
     session.start_window()
-    name = until(lambda: remote_photo(screen), "the photos of the service")
+    name = screen.until(lambda: remote_photo(screen), "the photos of the service")
     link = session.control("share", session.control("feed", "--count", "1").split("\t")[0]).strip()
     assert "utm_source=" in link and "utm_medium=referral" in link, link
     screen.press(name)
@@ -184,11 +172,11 @@ def share(start, step):
         return record.read_text().splitlines() if record.exists() else []
 
     screen.menu("Open in browser")
-    until(lambda: len(recorded()) == 1, "the address of the browser")
+    screen.until(lambda: len(recorded()) == 1, "the address of the browser")
     assert recorded() == [link], recorded()
     step("the browser opens the link")
     screen.menu("Send by e-mail")
-    until(lambda: len(recorded()) == 2, "the address of the mail program")
+    screen.until(lambda: len(recorded()) == 2, "the address of the mail program")
     import urllib.parse
     mail = urllib.parse.urlsplit(recorded()[1])
     fields = urllib.parse.parse_qs(mail.query, strict_parsing=True)
@@ -206,17 +194,9 @@ def share(start, step):
 
 
 def save(start, step):
-    session = start(photos=0, services=True)
+    session, screen = open_unsplash(start)
     services = session.services
-    session.start_daemon()
-    settings = services.settings["unsplash"]
-    (session.folder / "secret").write_text(settings["secret"])
-    session.control("configure", "unsplash", "--client-id", settings["id"], "--client-secret-file",
-                    str(session.folder / "secret"))
-    session.control("login", "unsplash")
-    screen = Screen()
-    session.start_window()
-    screen.press(until(lambda: remote_photo(screen), "the photos of the service"))
+    screen.press(screen.until(lambda: remote_photo(screen), "the photos of the service"))
     screen.wait("Back to the photos", "push button")
     target = session.folder / "home/chosen.jpg"
     save_as(screen, target)
@@ -230,8 +210,8 @@ def save(start, step):
     save_as(screen, target, replaces=True)
     screen.wait(starts="Downloading ")
     bar = screen.wait("Progress of the download", "progress bar")
-    first = until(lambda: screen.atspi.Value.get_current_value(bar), "the progress")
-    until(lambda: screen.atspi.Value.get_current_value(bar) > first, "more progress")
+    first = screen.until(lambda: screen.atspi.Value.get_current_value(bar), "the progress")
+    screen.until(lambda: screen.atspi.Value.get_current_value(bar) > first, "more progress")
     session.screenshot("saving")
     step("a slow download shows its progress")
     screen.press("Cancel", last=True)
