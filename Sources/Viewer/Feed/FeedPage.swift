@@ -177,10 +177,7 @@ final class FeedPage {
             return Notice(sentence: problem.sentence, remedy: (ServiceName.root, .retry))
         case .ready: break
         }
-        let accounts = service.accounts.filter {
-            !$0.isCombined
-                && (feed?.account == $0.path || feed?.account == ServiceName.combined && $0.hasFeed)
-        }
+        let accounts = feed.map { service.accounts(of: $0.account) } ?? []
         // The feed of an account that was logged out is replaced.
         let account = accounts.first {
             !["", "ready", "loading", "logged-out"].contains($0.state)

@@ -161,10 +161,7 @@ final class Feed {
     /// True if a request has no reason to fail.
     private var isAvailable: Bool {
         guard service.state == .ready, service.isOnline else { return false }
-        let accounts = service.accounts.filter {
-            $0.path == account || account == ServiceName.combined && $0.hasFeed
-        }
-        return accounts.allSatisfy { ["", "ready"].contains($0.state) }
+        return service.accounts(of: account).allSatisfy { ["", "ready"].contains($0.state) }
     }
 
     /// Repeats a failed request after its cause has ended.

@@ -52,6 +52,16 @@ final class Service {
     /// The accounts that have photos, the combined one first.
     var feeds: [Account] { accounts.filter(\.hasFeed) }
 
+    /// The accounts whose photos a feed consists of, without the combined account itself.
+    ///
+    /// - Parameter feed: The path of the account or the combined account that has the feed.
+    /// - Returns: The accounts.
+    func accounts(of feed: ObjectPath) -> [Account] {
+        accounts.filter {
+            !$0.isCombined && ($0.path == feed || feed == ServiceName.combined && $0.hasFeed)
+        }
+    }
+
     func account(_ path: ObjectPath) -> Account? { accounts.first { $0.path == path } }
     func provider(of account: Account) -> Provider? {
         providers.first { $0.path == account.provider }
