@@ -8,7 +8,7 @@ import Testing
 @testable import Engine
 
 /// The combined account over the bus.
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct CombinedObjectTests {
     private let service = CombinedService()
 

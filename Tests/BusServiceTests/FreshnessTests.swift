@@ -8,7 +8,7 @@ import Testing
 @testable import Engine
 
 /// Tests of the pages of a remote account over the bus: prepared replies, refreshes, and clients that watch sources.
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct FreshnessTests {
     private let three = ["p3", "p2", "p1"]
 

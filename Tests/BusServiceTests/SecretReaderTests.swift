@@ -7,7 +7,7 @@ import Testing
 @testable import BusService
 @testable import DBus
 
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct SecretReaderTests {
     private let clock = ManualClock()
     private let reader: SecretReader

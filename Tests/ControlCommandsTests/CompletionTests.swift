@@ -5,7 +5,7 @@ import Testing
 
 /// Tests of the completion scripts in real shells, with a fake daemon.
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(1)))
+@Suite(.privateBus, .timeLimit(.minutes(10)))
 struct CompletionTests {
     /// Returns the completions of a line that depend on the daemon.
     ///

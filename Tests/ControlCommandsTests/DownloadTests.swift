@@ -8,7 +8,7 @@ import Testing
 @testable import ControlCommands
 
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(1)))
+@Suite(.privateBus, .timeLimit(.minutes(10)))
 struct DownloadTests {
     /// Creates and returns the working folder of the program.
     private func folder() throws -> String {

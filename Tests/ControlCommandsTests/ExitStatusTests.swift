@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(1)))
+@Suite(.privateBus, .timeLimit(.minutes(10)))
 struct ExitStatusTests {
     @Test(
         arguments: [

@@ -6,7 +6,7 @@ import Testing
 @testable import ControlCommands
 
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(1)))
+@Suite(.privateBus, .timeLimit(.minutes(10)))
 struct LikeTests {
     @Test(arguments: [
         (["like", "7"], "local_ada/7\tliked\tdone\n", ""),

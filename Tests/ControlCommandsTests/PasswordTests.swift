@@ -5,7 +5,7 @@ import Testing
 
 /// Tests of password prompts on a terminal.
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(1)))
+@Suite(.privateBus, .timeLimit(.minutes(10)))
 struct PasswordTests {
     @Test func `registration prompts for a name and twice for a hidden password`() async throws {
         try await FakeService.run { service in

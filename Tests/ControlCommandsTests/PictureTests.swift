@@ -32,7 +32,7 @@ struct PictureGridTests {
 }
 
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(1)))
+@Suite(.privateBus, .timeLimit(.minutes(10)))
 struct PictureTests {
     /// Installs a fake `chafa` that prints two lines of crosses and logs its arguments.
     private func installChafa() async throws {

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(1)))
+@Suite(.privateBus, .timeLimit(.minutes(10)))
 struct ProfileTests {
     @Test func `a profile is printed with one property per line`() async throws {
         try await FakeService.run { _ in

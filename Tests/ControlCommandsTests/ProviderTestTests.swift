@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `imagefeedctl provider test` with the built programs.
-@Suite(.timeLimit(.minutes(2))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct ProviderTestTests {
     @Test func `a plugin that keeps to the rules passes`() async throws {
         let folder = try PluginFolder()
@@ -492,7 +492,7 @@ struct ProviderTestTests {
 }
 
 /// `imagefeedctl provider test` in a terminal.
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct ProviderTestScreenTests {
     @Test func `a report fits on 80 columns`() async throws {
         let folder = try PluginFolder()

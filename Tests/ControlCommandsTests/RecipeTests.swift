@@ -9,7 +9,7 @@ import Testing
 ///
 /// The recipes are the commands of the examples and of the manual page. They run in the shell that the widgets use.
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(1)))
+@Suite(.privateBus, .timeLimit(.minutes(10)))
 struct RecipeTests {
     /// Text with shell syntax. `@` stands for a command that leaves a trace.
     nonisolated static let texts = [

@@ -5,7 +5,7 @@ import Testing
 @testable import ControlCommands
 
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(1)))
+@Suite(.privateBus, .timeLimit(.minutes(10)))
 struct ShareTests {
     private let link = "https://photos.example/7?utm_source=imagefeed"
 

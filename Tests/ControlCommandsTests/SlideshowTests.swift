@@ -6,7 +6,7 @@ import Testing
 
 /// Tests of the commands of the slideshow with a fake daemon.
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(1)))
+@Suite(.privateBus, .timeLimit(.minutes(10)))
 struct SlideshowTests {
     @Test(arguments: [
         ("next", "Next"), ("previous", "Previous"), ("pause", "Paused true"),

@@ -7,7 +7,7 @@ import Testing
 
 /// Tests of `slideshow watch` with a fake daemon.
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(1)))
+@Suite(.privateBus, .timeLimit(.minutes(10)))
 struct SlideshowWatchTests {
     /// Waits until the output has `count` lines, and returns them.
     private func lines(_ count: Int, of process: ChildProcess) async throws -> [String] {

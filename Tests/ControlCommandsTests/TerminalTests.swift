@@ -6,7 +6,7 @@ import Testing
 
 /// Tests of the program on a pseudo-terminal of `script(1)`.
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(1)))
+@Suite(.privateBus, .timeLimit(.minutes(10)))
 struct TerminalTests {
     /// Runs a command on a terminal with this width, and returns the screen and the exit status.
     private func type(

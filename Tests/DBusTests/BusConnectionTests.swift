@@ -5,7 +5,7 @@ import Testing
 
 @testable import DBus
 
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct BusConnectionTests {
     @Test func `each connection has a unique name`() throws {
         let bus = try PrivateBus.current

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DBus
 
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct CallTests {
     @Test func `an error reply is thrown with its name and its message`() async throws {
         let server = try TestServer()

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct FileDescriptorTests {
     @Test func `a descriptor is passed over the bus`() async throws {
         let (server, echo) = try serve()

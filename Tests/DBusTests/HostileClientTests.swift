@@ -5,7 +5,7 @@ import Testing
 @testable import DBus
 
 /// Tests that the server replies to any message of a client and continues to run.
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct HostileClientTests {
     @Test(arguments: 0..<4 as Range<UInt64>)
     func `random calls get a reply`(seed: UInt64) async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DBus
 
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct IntrospectionTests {
     @Test func `the introspection data is XML with every member in order`() async throws {
         let server = try TestServer()

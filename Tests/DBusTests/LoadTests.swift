@@ -7,7 +7,7 @@ import Testing
 
 /// Large messages and many calls. They occupy the main thread and are compared by the memory of the process, so they run
 /// after the other tests.
-@Suite(.privateBus, .timeLimit(.minutes(2)), .serialized) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10)), .serialized) @MainActor
 struct LoadTests {
     @Test func `the limit of a thousand running calls applies per client`() async throws {
         let server = try TestServer()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DBus
 
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct NameOwnershipTests {
     private let losses = Observed<[String]>()
 

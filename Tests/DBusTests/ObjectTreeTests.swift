@@ -17,7 +17,7 @@ import Testing
     }
 }
 
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct ObjectTreeTests {
     @Test func `missing objects and members have standard errors`() async throws {
         let server = try TestServer()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DBus
 
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct PropertiesTests {
     @Test func `properties can be read individually and together`() async throws {
         let server = try TestServer()
@@ -82,7 +82,7 @@ struct PropertiesTests {
     }
 }
 
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct ObjectManagerTests {
     @Test func `the root object lists every object below it`() async throws {
         let server = try TestServer()

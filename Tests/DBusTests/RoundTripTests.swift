@@ -2,7 +2,7 @@ import DBus
 import TestSupport
 import Testing
 
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct RoundTripTests {
     @Test func `a value of every type survives a round trip`() async throws {
         let echo = try Echo()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Each test runs in a separate process, because it changes the environment.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SessionAddressTests {
     @Test func `DBUS_SESSION_BUS_ADDRESS is used first`() async {
         await #expect(processExitsWith: .success) { @MainActor in

@@ -34,7 +34,7 @@ import Testing
     }
 }
 
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct SignalsTests {
     private let seen = Observed<[String]>()
 

@@ -6,7 +6,7 @@ import Testing
 @testable import DailyProvider
 
 /// Tests of responses that the simulator does not send.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ResponseTests {
     private static func example(_ name: String) throws -> [UInt8] {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(

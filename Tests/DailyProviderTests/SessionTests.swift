@@ -6,7 +6,7 @@ import WikimediaSimulator
 @testable import DailyProvider
 
 /// Tests of the session at a simulated service.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct SessionTests {
     @Test func `a walk has the picture of each day, the newest first, and ends`() async throws {
         let fixture = try SimulatedSession(pictureCount: 100)

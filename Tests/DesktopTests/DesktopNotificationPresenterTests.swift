@@ -7,7 +7,7 @@ import Testing
 @testable import Engine
 
 /// Tests of the calls to a notification service and of its signals.
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct DesktopNotificationPresenterTests {
     private let connection: BusConnection
     private let board: DesktopNotificationPresenter

@@ -5,7 +5,7 @@ import Testing
 @testable import Desktop
 
 /// Tests with NetworkManager and logind on a private bus instead of the system bus.
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct NetworkManagerWatchTests {
     private let bus: BusConnection
     private let words = Observed<[NetworkStatus.ManagerState?]>()

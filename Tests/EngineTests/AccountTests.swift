@@ -24,7 +24,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct AccountTests {
     @Test func `users with similar names get different account IDs`() async throws {
         let fixture = try EngineFixture()

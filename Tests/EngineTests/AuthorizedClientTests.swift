@@ -6,7 +6,7 @@ import Testing
 
 /// Responses to requests with a token, from the service and from other servers.
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct AuthorizedClientTests {
     private final class FakeTokens: AccessTokens {
         nonisolated let events = Observed<[String]>()
@@ -95,7 +95,7 @@ struct AuthorizedClientTests {
 
 /// Requests of an account at a server that the user named.
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct NamedOriginClientTests {
     private static let origin = "http://192.168.1.2:2283"
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Engine
 
 /// Calls that need a request to the service: each replies within 20 s.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct CallLimitTests {
     private enum Failure { case failed, other, none }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Engine
 
 /// The combined feed of several accounts.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct CombinedFeedTests {
     private let albums = FakeAlbums()
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Engine
 
 /// The token of an account: one renewal at a time, and no lost token.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct CredentialsTests {
     private let http = ScriptedHTTP()
     private let secrets = InMemorySecretStore()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Engine
 
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct DiskWatchTests {
     @Test func `the watch reports a full disk and the end of that state`() async throws {
         let directory = try TemporaryDirectory()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Pages without photos that are followed by others, and photos that the settings exclude.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct EmptyPageTests {
     @Test func `a walk continues below a first page without photos`() async throws {
         let all = (1...12).map { "\($0)" }

@@ -5,7 +5,7 @@ import Testing
 @testable import Engine
 
 /// Logins at named servers.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct FederationTests {
     private let federation = FakeFederation()
 

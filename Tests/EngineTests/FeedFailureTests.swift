@@ -7,7 +7,7 @@ import Testing
 @testable import Engine
 
 /// The feed cache with invalid responses, with a lost or damaged file, and at its limits.
-@Suite(.timeLimit(.minutes(3))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct FeedFailureTests {
     private let nine = (1...9).map { "p\($0)" }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Engine
 
 /// A test of a large feed, which occupies the main actor. Beside it, other tests would exceed their time limits.
-@Suite(.timeLimit(.minutes(5))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct FeedLoadTests {
     @Test func `a source caches ten thousand photos, and a walk misses none beyond them`()
         async throws

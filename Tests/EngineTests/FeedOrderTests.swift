@@ -5,7 +5,7 @@ import Testing
 @testable import Engine
 
 /// The order of a source whose service changes during a walk.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct FeedOrderTests {
     @Test func `a photo that moves to the top does not move others`() async throws {
         let fixture = try await ServiceFixture((1...9).map { "p\($0)" })

@@ -6,7 +6,7 @@ import Testing
 @testable import Engine
 
 /// The image cache on disk.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct ImageStoreTests {
     private let directory: TemporaryDirectory
     private let host = ImageHost()

@@ -7,7 +7,7 @@ import Testing
 @testable import Engine
 
 /// The transactions of merges of large pages.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct LargeMergeTests {
     private let directory: TemporaryDirectory
     private let store: FeedStore

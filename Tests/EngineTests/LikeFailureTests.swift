@@ -7,7 +7,7 @@ import Testing
 @testable import Engine
 
 /// Likes during failures of the service, the disk and the clock.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct LikeFailureTests {
     private static let failures: [any Error & Sendable] = [
         HTTPError.unreachable("no network"), ProviderError.failed("Trouble."),

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Like groups, such as the photos of one status.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct LikeGroupTests {
     private let photos = ["a.1", "a.2", "b", "ab.1", "a"]
 

@@ -7,7 +7,7 @@ import Testing
 @testable import Engine
 
 /// Likes that the service refuses, and likes whose session ends.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct LikeRefusalTests {
     nonisolated static let refusals: [ProviderError] = [
         .refused("Not this one."), .invalidArgument("Not this one."),

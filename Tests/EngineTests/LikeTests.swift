@@ -7,7 +7,7 @@ import Testing
 @testable import Engine
 
 /// Likes that are stored, sent and confirmed.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct LikeTests {
     private func liked(_ fixture: ServiceFixture, _ id: String) async throws -> Bool {
         try await fixture.account.photo(id).isLiked

@@ -5,7 +5,7 @@ import Testing
 @testable import Engine
 
 /// Accounts of a provider that stores users, likes and avatars itself.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct LocalAccountTests {
     private let provider = FakeLocalProvider()
 

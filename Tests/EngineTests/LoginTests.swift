@@ -4,7 +4,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct LoginTests {
     @Test func `a login is waiting, then exchanging, and ends with its account`() async throws {
         let fixture = try EngineFixture()

@@ -6,7 +6,7 @@ import Testing
 
 /// Calls in progress when their account is logged out or removed.
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct LogoutCallTests {
     enum Call: CaseIterable {
         case page, photo, sources, refreshFeed, refreshProfile, imageOfUnknownPhoto

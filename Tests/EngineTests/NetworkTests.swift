@@ -6,7 +6,7 @@ import Testing
 @testable import Engine
 
 /// Reactions to changes of the network status, the clock and the power state.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct NetworkTests {
     @Test func `a metered network stops background refreshes`() async throws {
         let fixture = try await ServiceFixture(["a"])

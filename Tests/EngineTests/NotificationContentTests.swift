@@ -5,7 +5,7 @@ import Testing
 @testable import Engine
 
 /// The issues that are reported to the user, and the actions of their notifications.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct NotificationContentTests {
     // MARK: Likes
 

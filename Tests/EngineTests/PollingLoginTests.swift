@@ -6,7 +6,7 @@ import Testing
 @testable import Engine
 
 /// Logins that the user confirms in the browser, and that the engine polls for.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct PollingLoginTests {
     private let polling = FakePolling()
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Engine
 
 /// The profile of an account and its avatar file.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct ProfileTests {
     nonisolated private static let png: [UInt8] = [
         0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0,

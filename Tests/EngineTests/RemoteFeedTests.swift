@@ -6,7 +6,7 @@ import Testing
 @testable import Engine
 
 /// Pages of a service from the feed cache.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct RemoteFeedTests {
     private let nine = (1...9).map { "p\($0)" }
 

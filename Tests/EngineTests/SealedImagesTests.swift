@@ -5,7 +5,7 @@ import Testing
 @testable import Engine
 
 /// Copies of images for clients, which no client can modify.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct SealedImagesTests {
     private let directory: TemporaryDirectory
     private let clock = ManualClock()

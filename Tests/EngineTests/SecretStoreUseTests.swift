@@ -6,7 +6,7 @@ import Testing
 @testable import Engine
 
 /// The use of the secret store by accounts and logins.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct SecretStoreUseTests {
     private let federation = FakeFederation()
 

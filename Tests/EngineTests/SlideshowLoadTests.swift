@@ -5,7 +5,7 @@ import Testing
 @testable import Engine
 
 /// A test of a long slideshow, which occupies the main actor. Beside it, other tests would exceed their time limits.
-@Suite(.timeLimit(.minutes(5))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct SlideshowLoadTests {
     @Test func `a thousand shuffled photos with arrivals and removals repeat nothing`()
         async throws

@@ -7,7 +7,7 @@ import Testing
 @testable import Engine
 
 /// Tests of the slideshow with accounts in memory.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct SlideshowTests {
     private let nine = (1...9).map { "p\($0)" }
 
@@ -439,7 +439,7 @@ struct SlideshowTests {
 }
 
 /// Tests of the file of the slideshow.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct SlideshowStoreTests {
     private let directory: TemporaryDirectory
     private var folder: String { directory.appending("data") }

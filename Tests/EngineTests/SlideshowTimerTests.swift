@@ -4,7 +4,7 @@ import Testing
 @testable import Engine
 
 /// Tests of the timer of the slideshow.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct SlideshowTimerTests {
     private let clock = CountingClock()
     private let fired = Observed(0)

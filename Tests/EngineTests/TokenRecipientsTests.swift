@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The use of stored keys by another version of a provider.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct TokenRecipientsTests {
     private let fixture: EngineFixture
 

@@ -7,7 +7,7 @@ import Testing
 
 /// Tokens with their clients: renewed and revoked by the client that they were issued to, and revoked when they are
 /// not used any more.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct TokenTests {
     private let federation = FakeFederation()
 

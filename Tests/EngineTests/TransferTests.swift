@@ -6,7 +6,7 @@ import Testing
 @testable import Engine
 
 /// Transfers from start to end, and their events.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct TransferTests {
     /// The bytes of every image of the service.
     private nonisolated static let image: [UInt8] =

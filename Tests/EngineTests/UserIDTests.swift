@@ -6,7 +6,7 @@ import Testing
 @testable import Engine
 
 /// The recognition of accounts by the stable user ID of the service.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct UserIDTests {
     private let federation = FakeFederation()
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Engine
 
 /// Sources that clients watch: when they are refreshed, and when they are not.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct WatchTests {
     private let nine = (1...9).map { "p\($0)" }
     private let client = WatcherID.client(":1.1")

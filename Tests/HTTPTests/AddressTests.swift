@@ -5,7 +5,7 @@ import Testing
 @testable import HTTP
 
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct AddressTests {
     @Test(arguments: [
         "", "example.org", "//example.org", "ftp://example.org/", "file:///etc/passwd",
@@ -76,7 +76,7 @@ struct AddressTests {
 }
 
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ProxyTests {
     @Test func `all requests except those to loopback use the proxy`() async throws {
         let server = try LoopbackServer { request in
@@ -141,7 +141,7 @@ struct ProxyTests {
 
 /// Passwords in the settings of the proxy.
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ProxyPasswordTests {
     private static let secrets = ["bob", "pa#ss", "pass", "pa%23ss", "pa", "ss@", "secret"]
 
@@ -223,7 +223,7 @@ struct ProxyPasswordTests {
 
 /// Placeholder addresses, to which programs that tunnel all traffic resolve names.
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct PlaceholderAddressTests {
     @Test(arguments: ["198.18.0.0", "198.19.255.255", "fc00::5", "fc00:3fff::1"])
     func `a name may resolve to a placeholder of a tunnel`(text: String) throws {
@@ -261,7 +261,7 @@ struct PlaceholderAddressTests {
 
 /// Requests to an origin that the user named as a server.
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct NamedOriginTests {
     private func request(_ url: String, naming origin: String) -> HTTPRequest {
         var request = HTTPRequest(.get, url)

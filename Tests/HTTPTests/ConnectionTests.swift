@@ -5,7 +5,7 @@ import Testing
 @testable import HTTP
 
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ConnectionTests {
     @Test func `a connection is reused for later requests`() async throws {
         let server = try LoopbackServer(LoopbackResponse(text: "ok"))

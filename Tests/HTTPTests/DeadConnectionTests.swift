@@ -7,7 +7,7 @@ import Testing
 
 /// Connections whose network path disappears without a notice, as after a suspend or a change of the Wi-Fi.
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct DeadConnectionTests {
     enum Version: CaseIterable {
         case http1

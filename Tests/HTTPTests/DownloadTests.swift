@@ -6,7 +6,7 @@ import Testing
 @testable import HTTP
 
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct DownloadTests {
     private let directory: TemporaryDirectory
     private let path: String

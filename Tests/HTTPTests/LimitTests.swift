@@ -6,7 +6,7 @@ import Testing
 @testable import HTTP
 
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct LimitTests {
     @Test(arguments: [false, true])
     func `a body larger than the limit fails`(chunked: Bool) async throws {

@@ -7,7 +7,7 @@ import Testing
 
 /// Concurrent transfers.
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct QueueTests {
     /// Starts a server that responds to `/image` when the gate is open, and to other requests at once.
     private func makeServer() throws -> (LoopbackServer, Gate) {

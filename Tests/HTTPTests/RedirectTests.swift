@@ -5,7 +5,7 @@ import Testing
 @testable import HTTP
 
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct RedirectTests {
     /// Starts a server that responds to `/STATUS?LOCATION` with that redirect, and to other requests with a text.
     private func makeServer() throws -> LoopbackServer {

@@ -5,7 +5,7 @@ import Testing
 @testable import HTTP
 
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct RequestTests {
     @Test func `a request is sent with its fields and the token`() async throws {
         let server = try LoopbackServer(LoopbackResponse(text: "ok"))

@@ -7,7 +7,7 @@ import Testing
 
 /// Downloads whose connection is interrupted.
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ResumptionTests {
     private let directory: TemporaryDirectory
     private let file: Int32

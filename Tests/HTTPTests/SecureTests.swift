@@ -5,7 +5,7 @@ import Testing
 @testable import HTTP
 
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SecureTests {
     @Test func `an untrusted certificate is a failure`() async throws {
         let server = try await SecureServer()

@@ -9,7 +9,7 @@ import Testing
 @testable import ImageHelper
 
 /// The restrictions that protect the user if an image compromises the helper, and the fallbacks for missing libraries.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct HelperRestrictionsTests {
     @Test(arguments: ["decode", "draw"])
     func `a restricted helper cannot access files, sockets and processes`(name: String) async {

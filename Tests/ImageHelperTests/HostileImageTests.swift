@@ -6,7 +6,7 @@ import Testing
 @testable import ImageClient
 
 /// Malicious and damaged files, and helpers that crash.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct HostileImageTests {
     private static let broken: [(String, [UInt8])] = [
         ("an empty file", []),

@@ -7,7 +7,7 @@ import Testing
 @testable import ImageClient
 
 /// The client with the real helper.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct ImageHelperClientTests {
     @Test func `a probe returns the upright size and the date in UTC`() async throws {
         let fixture = try ImageHelperFixture()

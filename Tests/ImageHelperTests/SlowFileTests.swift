@@ -7,7 +7,7 @@ import Testing
 @testable import ImageClient
 
 /// Files that do not respond.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct SlowFileTests {
     private static let noResponse = ImageProcessorError.failed(
         "The disk with the photo does not respond; try again later.")

@@ -7,7 +7,7 @@ import Testing
 @testable import ImmichProvider
 
 /// Tests of invalid and hostile responses.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ResponseTests {
     private static let id = ScriptedSession.photo
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LocalProvider
 
-@Suite(.timeLimit(.minutes(1))) struct AvatarTests {
+@Suite(.timeLimit(.minutes(10))) struct AvatarTests {
     private let directory: TemporaryDirectory
     private let images = FakeImageProcessor()
     private let provider: LocalProvider

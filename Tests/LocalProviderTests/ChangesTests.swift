@@ -6,7 +6,7 @@ import Testing
 
 @testable import LocalProvider
 
-@Suite(.timeLimit(.minutes(1))) struct ChangesTests {
+@Suite(.timeLimit(.minutes(10))) struct ChangesTests {
     private static func album(_ path: String) -> SourceID { SourceID("album:\(path)") }
 
     @Test func `the newest photo comes first`() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LocalProvider
 
-@Suite(.timeLimit(.minutes(1))) struct FailureTests {
+@Suite(.timeLimit(.minutes(10))) struct FailureTests {
     @Test func `an image is opened, and a pipe or folder in its place is not`() async throws {
         let folder = try PhotosFixture(photos: ["a.jpg", "b.jpg"])
         let (a, b) = (try await folder.id("a"), try await folder.id("b"))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalProvider
 
-@Suite(.timeLimit(.minutes(1))) struct FolderWatcherTests {
+@Suite(.timeLimit(.minutes(10))) struct FolderWatcherTests {
     @Test func `too many changes are reported as everything`() async throws {
         let directory = try TemporaryDirectory()
         let changes = Observed<[FolderWatcher.Change]>()

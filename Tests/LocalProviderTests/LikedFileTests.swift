@@ -9,7 +9,7 @@ import Testing
 @testable import LocalProvider
 
 /// The rule by which likes follow files, see `LikedFile`.
-@Suite(.timeLimit(.minutes(5))) struct LikedFileTests {
+@Suite(.timeLimit(.minutes(10))) struct LikedFileTests {
     static let likes = SourceID("likes")
 
     /// The state of the daemon while files are changed.

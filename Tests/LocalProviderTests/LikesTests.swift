@@ -9,7 +9,7 @@ import Testing
 @testable import LocalProvider
 
 /// The likes of local users, and their files.
-@Suite(.timeLimit(.minutes(1))) struct LikesTests {
+@Suite(.timeLimit(.minutes(10))) struct LikesTests {
     private static let likes = SourceID("likes")
 
     /// Ends the session, changes something, and opens the same folder in a new provider.

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LocalProvider
 
-@Suite(.timeLimit(.minutes(1))) struct LinksTests {
+@Suite(.timeLimit(.minutes(10))) struct LinksTests {
     @Test func `links to files are separate photos`() async throws {
         let folder = try PhotosFixture(photos: ["a.jpg"])
         try await folder.ready()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LocalProvider
 
-@Suite(.timeLimit(.minutes(1))) struct LocalUsersTests {
+@Suite(.timeLimit(.minutes(10))) struct LocalUsersTests {
     private let directory: TemporaryDirectory
     private let clock = ManualClock()
     private let provider: LocalProvider

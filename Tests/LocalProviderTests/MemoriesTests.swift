@@ -7,7 +7,7 @@ import Testing
 @testable import LocalProvider
 
 /// The source `memories`.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct MemoriesTests {
     @Test func `memories are the photos of this day in earlier years, the newest first`()
         async throws

@@ -6,7 +6,7 @@ import Testing
 @testable import LocalProvider
 
 /// Reading the metadata of photos in the background.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct MetadataReaderTests {
     private let images = ScriptedImageProcessor()
 

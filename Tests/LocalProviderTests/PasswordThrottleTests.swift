@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalProvider
 
-@Suite(.timeLimit(.minutes(1))) struct PasswordThrottleTests {
+@Suite(.timeLimit(.minutes(10))) struct PasswordThrottleTests {
     private let clock = ManualClock()
     private let throttle: PasswordThrottle
 

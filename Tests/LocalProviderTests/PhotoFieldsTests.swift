@@ -7,7 +7,7 @@ import Testing
 @testable import LocalProvider
 
 /// The camera, the album and the location of local photos.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct PhotoFieldsTests {
     private let images = ScriptedImageProcessor()
 

@@ -7,7 +7,7 @@ import Testing
 @testable import LocalProvider
 
 /// Disks that are slow, hang or fail.
-@Suite(.timeLimit(.minutes(1))) struct SlowDiskTests {
+@Suite(.timeLimit(.minutes(10))) struct SlowDiskTests {
     private static let album = SourceID("album:x")
     private static let likes = SourceID("likes")
 

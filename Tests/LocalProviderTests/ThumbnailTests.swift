@@ -8,7 +8,7 @@ import Testing
 @testable import LocalProvider
 
 /// Thumbnails in the folder that the programs of a desktop share.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ThumbnailTests {
     private let images = ScriptedImageProcessor()
     private let fixture: PhotosFixture

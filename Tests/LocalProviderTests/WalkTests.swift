@@ -6,7 +6,7 @@ import Testing
 
 @testable import LocalProvider
 
-@Suite(.timeLimit(.minutes(1))) struct WalkTests {
+@Suite(.timeLimit(.minutes(10))) struct WalkTests {
     @Test(arguments: [PhotosFixture.all, SourceID("album:x")])
     func `a walk returns each remaining photo once while others change`(
         source: SourceID

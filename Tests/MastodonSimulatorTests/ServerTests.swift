@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Compares responses of the simulator with recorded ones and with the known behaviour of servers.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ServerTests {
     private func start(_ software: Software = .mastodon) throws -> SimulatedMastodon {
         let server = try SimulatedMastodon.start("photos.test", software)

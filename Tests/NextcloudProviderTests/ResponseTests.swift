@@ -7,7 +7,7 @@ import Testing
 @testable import NextcloudProvider
 
 /// Tests of errors, invalid responses and logins.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct ResponseTests {
     private func error(
         _ response: HTTPResponse, _ call: (NextcloudSession) async throws -> Void

@@ -7,7 +7,7 @@ import Testing
 @testable import NextcloudProvider
 
 /// Tests of the session at simulated servers of each version.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct SessionTests {
     @Test(arguments: Version.allCases)
     func `every source has its photos in order at each version`(version: Version) async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import OAuth
 
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct RedirectListenerTests {
     private let clock = ManualClock()
     private let redirects: RedirectListeners

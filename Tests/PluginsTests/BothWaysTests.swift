@@ -10,7 +10,7 @@ import UnsplashProvider
 import UnsplashSimulator
 
 /// A provider inside the daemon and as a plugin: the results are equal.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct BothWaysTests {
     private let unsplash: SimulatedUnsplash
     private let plugin: BuiltPlugin

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// The Swift example with a server that behaves like Immich. The Python example is tested over the bus.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct ExampleTests {
     private let server: LoopbackServer
     private let plugin: BuiltPlugin

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Plugins of services with many servers: discovery and its limits.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct FederatedTests {
     private static let authentication = """
         Type=federated

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Floods within the limits of a plugin, by an ordinary user. Other plugins and built-in providers are served meanwhile.
-@Suite(.timeLimit(.minutes(2)), .serialized)
+@Suite(.timeLimit(.minutes(10)), .serialized)
 struct FloodTests {
     @Test(arguments: Flood.allCases.map(\.rawValue), sandboxes)
     func `a flood does not delay the calls of others`(

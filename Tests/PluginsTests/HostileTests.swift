@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Plugins that misbehave or exceed their permissions.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct HostileTests {
 
     // MARK: Data and hosts

@@ -9,7 +9,7 @@ import Testing
 ///
 /// Each test continues as a user without privileges in a process of its own, because the kernel exempts root from
 /// the limit of tasks and from the permissions of files.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct IsolationTests {
 
     // MARK: Memory

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Messages that take time or memory: their limits, and their order.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct LargeMessageTests {
     @Test(arguments: [#"{"":0}"#, "[[]]", "0", "{}"])
     func `a message with too many values fails before a value is built`(

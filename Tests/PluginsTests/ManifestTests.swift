@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Valid and invalid manifests.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct ManifestTests {
     static let good = """
         [Provider]

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Well-behaved plugins.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct PluginTests {
     @Test func `a plugin is started once on demand and ended when it is idle`()
         async throws

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Plugins of services whose logins are confirmed in the browser.
-@Suite(.timeLimit(.minutes(1))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct PollingLoginTests {
     /// A result of `describeLogin`, as a Python expression.
     private static let answer = """

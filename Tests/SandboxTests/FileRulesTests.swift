@@ -3,7 +3,7 @@ import Sandbox
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)), .enabled(if: FileRules.kernelVersion > 0))
+@Suite(.timeLimit(.minutes(10)), .enabled(if: FileRules.kernelVersion > 0))
 struct FileRulesTests {
     @Test func `files can be opened only according to the rules`() async {
         await #expect(processExitsWith: .success) {

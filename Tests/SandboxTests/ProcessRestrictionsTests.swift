@@ -3,7 +3,7 @@ import Sandbox
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ProcessRestrictionsTests {
     @Test func `the limit of memory is effective`() async {
         await #expect(processExitsWith: .success) {

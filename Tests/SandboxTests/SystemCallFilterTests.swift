@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests in separate processes, because a filter cannot be removed.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SystemCallFilterTests {
     @Test func `the computing filter refuses files, processes and sockets`() async {
         await #expect(processExitsWith: .success) {

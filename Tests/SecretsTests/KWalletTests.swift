@@ -7,7 +7,7 @@ import Testing
 
 /// Tests with a simulated KWallet. The real one cannot be used without a user: kwalletd creates a wallet only with its
 /// wizard, and opens it only with its password dialog.
-@Suite(.privateBus, .timeLimit(.minutes(1)))
+@Suite(.privateBus, .timeLimit(.minutes(10)))
 struct KWalletTests {
     private let environment: KeyringEnvironment
 

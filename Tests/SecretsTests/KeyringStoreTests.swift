@@ -7,7 +7,7 @@ import Testing
 @testable import Secrets
 
 /// Tests with a real gnome-keyring.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1)))
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10)))
 struct KeyringStoreTests {
     private let environment: KeyringEnvironment
 
@@ -247,7 +247,7 @@ extension KeyringEnvironment {
 }
 
 /// Tests with keyrings that appear and disappear.
-@Suite(.privateBus, .timeLimit(.minutes(1)))
+@Suite(.privateBus, .timeLimit(.minutes(10)))
 struct KeyringLifeTests {
     private let environment: KeyringEnvironment
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Secrets
 
 /// Tests with keyrings that behave differently from gnome-keyring.
-@Suite(.privateBus, .timeLimit(.minutes(1)))
+@Suite(.privateBus, .timeLimit(.minutes(10)))
 struct OddKeyringTests {
     private let environment: KeyringEnvironment
 

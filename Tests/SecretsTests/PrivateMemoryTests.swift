@@ -3,7 +3,7 @@ import Testing
 
 @testable import Secrets
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct PrivateMemoryTests {
     @Test func `the soft limit of core dumps is one byte`() async throws {
         await #expect(processExitsWith: .success) {

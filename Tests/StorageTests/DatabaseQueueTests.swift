@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct DatabaseQueueTests {
+@Suite(.timeLimit(.minutes(10))) struct DatabaseQueueTests {
     @Test func `opening a database is retried with the next task`() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.appending("private/a.sqlite")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import System
 
-@Suite(.timeLimit(.minutes(1))) struct FileThreadsTests {
+@Suite(.timeLimit(.minutes(10))) struct FileThreadsTests {
     /// A file system that hangs at some paths until they are released.
     private final class HangingFiles: Sendable {
         let hanging = Observed<Set<String>>([])

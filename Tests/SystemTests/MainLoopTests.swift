@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Tests of the event loop in a process of its own, and of the same types in programs without it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct MainLoopTests {
     enum Driver: String, CaseIterable {
         case loop, dispatch

@@ -3,7 +3,7 @@ import Testing
 @testable import System
 
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct OneShotResultTests {
     private struct Failure: Error, Equatable { let number: Int }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import System
 
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ProcessExitTests {
     @Test(arguments: [
         ("exit 0", SpawnedProcess.Exit.code(0)), ("exit 7", .code(7)), ("kill -9 $$", .signal(9)),

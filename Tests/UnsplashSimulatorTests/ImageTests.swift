@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ImageTests {
     private let unsplash: SimulatedUnsplash
 

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ProgramTests {
     @Test func `the program prints the settings and serves requests`() async throws {
         let folder = try TemporaryDirectory()

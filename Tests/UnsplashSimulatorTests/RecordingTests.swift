@@ -3,7 +3,7 @@ import Testing
 import UnsplashSimulator
 
 /// Compares responses of the simulator with recorded ones.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct RecordingTests {
     private let unsplash: SimulatedUnsplash
     private let token: String

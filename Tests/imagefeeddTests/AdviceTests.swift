@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Tests of the error messages of `imagefeedctl`: one line with the next step, and an exit status for scripts.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct AdviceTests {
     /// A command line, its exit status, and a part of its error message.
     private typealias Case = (line: String, status: Int32, advice: String)

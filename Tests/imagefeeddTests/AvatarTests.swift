@@ -6,7 +6,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests of the avatars of local users, which the image helper draws.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct AvatarTests {
     /// Returns the width and height of a PNG.
     private func size(ofPNG path: String) throws -> [Int] {

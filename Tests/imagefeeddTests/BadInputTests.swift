@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests of the error replies to invalid calls.
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct BadInputTests {
     private static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests of the combined account with local users.
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct CombinedTests {
     @Test func `memories are the photos of this day in earlier years of every user`() async throws {
         // Tomorrow's photo is one of today if midnight passes.

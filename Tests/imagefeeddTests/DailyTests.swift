@@ -6,7 +6,7 @@ import Testing
 import WikimediaSimulator
 
 /// Tests of the daemon and the command line with a simulated Wikimedia Commons.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct DailyTests {
     @Test func `the first photo appears within three seconds at a latency of 100 ms`() async throws
     {

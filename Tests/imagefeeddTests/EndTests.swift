@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of the exit of the daemon while the bus does not respond.
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct EndTests {
     /// The daemon has 1.5 s for its exit. Without its limit, it would not end while the bus is stopped.
     private static let limit = Duration.seconds(10)

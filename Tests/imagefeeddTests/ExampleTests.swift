@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of the examples in `dist/examples`, if the programs that they need are installed.
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct ExampleTests {
     private static let folder = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -7,7 +7,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests of calls that use much memory, many descriptors or much time. Other clients must still be served.
-@Suite(.privateBus, .timeLimit(.minutes(2))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct HostileClientTests {
     // MARK: Images
 

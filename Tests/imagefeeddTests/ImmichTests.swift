@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests of the daemon with simulated Immich servers.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct ImmichTests {
     @Test func `two servers and two users at one server are separate accounts`() async throws {
         let fixture = try await ImmichFixture()

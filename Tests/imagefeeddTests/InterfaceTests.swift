@@ -6,7 +6,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests that the documented interfaces equal the introspection data of the daemon, and contain the released ones.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct InterfaceTests {
     private static let folder = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

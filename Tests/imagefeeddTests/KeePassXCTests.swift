@@ -9,7 +9,7 @@ import UnsplashSimulator
 ///
 /// It prompts for access to each item, once per bus connection (`ConfirmAccessItem`), and shows a dialog for a search
 /// while its database is locked (`UnlockBeforeSearch`).
-@Suite(.privateBus, .timeLimit(.minutes(2))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct KeePassXCTests {
     private func waitForState(_ fixture: some ProviderFixture, _ user: String, _ state: String)
         async throws

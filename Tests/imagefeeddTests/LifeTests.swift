@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of the start and the exit of the daemon.
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct LifeTests {
     @Test func `the loss of the bus ends the daemon with status 0`() async throws {
         let daemon = try await RunningDaemon()

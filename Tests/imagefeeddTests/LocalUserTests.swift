@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests of several local users of one computer, with names, likes and albums.
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct LocalUserTests {
     /// Runs `imagefeedctl` and expects success.
     private func control(_ arguments: String..., input: String = "") async throws -> String {

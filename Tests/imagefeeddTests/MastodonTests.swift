@@ -8,7 +8,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests of accounts at servers that the user names.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct MastodonTests {
     @Test func `cancelling a login does not wait for a server that hangs`() async throws {
         let fixture = try await MastodonFixture(.mastodon)

@@ -6,7 +6,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests of the reactions to NetworkManager and logind, which are on the session bus here.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct NetworkTests {
     /// A time limit that is shorter than the delay before an automatic retry.
     private static let soon = Duration.seconds(3)

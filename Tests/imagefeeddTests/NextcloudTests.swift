@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of the daemon with simulated Nextcloud servers.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct NextcloudTests {
     @Test(arguments: [UnsplashFixture.Place.daemon, .plugin])
     func `a login stores a password that no message has, and a logout revokes it`(

@@ -5,7 +5,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests of the notifications on a desktop with dunst.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct NotificationTests {
     /// Toggles likes whose current state cannot be fetched, and expects that to fail.
     private func failLikes(

@@ -5,7 +5,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests of the prepared reply to `GetManagedObjects`.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct ObjectListTests {
     /// Expects that the list of objects has the same values as the objects.
     private func check(

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests with more file system events than the kernel queues for the daemon.
-@Suite(.privateBus, .timeLimit(.minutes(1)), .enabled { maximumQueuedEvents <= 100_000 }) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10)), .enabled { maximumQueuedEvents <= 100_000 }) @MainActor
 struct OverflowTests {
     @Test func `all changes are found after an overflow of kernel events`() async throws {
         try Pictures.add(["a", "sub/b"])

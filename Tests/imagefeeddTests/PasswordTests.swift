@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of local users with passwords, from the command line to the disk.
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct PasswordTests {
     private static let password = "correct horse battery staple"
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests of folders whose names are not UTF-8, and of the limits of the unit.
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct PathTests {
     private func shell(_ script: String) async throws {
         let result = try await ChildProcess(

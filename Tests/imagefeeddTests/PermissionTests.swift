@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of files and folders that the user may not read.
-@Suite(.privateBus, .timeLimit(.minutes(1)), .enabled { try await Refusal.isPossible }) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10)), .enabled { try await Refusal.isPossible }) @MainActor
 struct PermissionTests {
     /// Changes the mode of a file and waits for the signal of the feed.
     private func setMode(

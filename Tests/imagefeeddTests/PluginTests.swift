@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of installed plugins.
-@Suite(.privateBus, .timeLimit(.minutes(3))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct PluginTests {
     @Test func `a Python plugin provides a photo feed`() async throws {
         let fixture = try PluginContext()

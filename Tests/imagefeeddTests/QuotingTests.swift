@@ -7,7 +7,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests that messages repeat at most 100 characters of a caller's text.
-@Suite(.privateBus, .timeLimit(.minutes(2))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct QuotingTests {
     /// An argument that has no text in common with a message.
     nonisolated private static let long = String(repeating: "qz", count: 1500)

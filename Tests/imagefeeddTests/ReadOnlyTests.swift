@@ -8,7 +8,7 @@ import UnsplashSimulator
 
 /// Tests with read-only folders: the data can be read, and calls that write report the reason.
 @Suite(
-    .privateBus, .privateKeyring, .timeLimit(.minutes(1)),
+    .privateBus, .privateKeyring, .timeLimit(.minutes(10)),
     .enabled(if: Disk.canMount, "mounting takes root"))
 @MainActor
 struct ReadOnlyTests {

@@ -5,7 +5,7 @@ import Testing
 import UnsplashSimulator
 
 /// The properties that tell clients which action of the user helps.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct RemedyTests {
     private func expectRemedy(
         _ remedy: String, _ account: AccountClient, in fixture: UnsplashFixture,

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests of the signals of the daemon.
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct SignalTests {
     @Test func `a new photo is announced and in the next page`() async throws {
         try Pictures.add("b.png", age: 10)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests with daemons of one user on two session buses.
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct SingleInstanceTests {
     private let other: PrivateBus
 

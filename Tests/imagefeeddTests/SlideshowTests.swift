@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests of the slideshow over the bus, with photos of a local user.
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct SlideshowTests {
     /// The properties that a client shows.
     private struct Shown: Equatable, Sendable {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests with a pictures folder on a disk that hangs or fails.
-@Suite(.privateBus, .timeLimit(.minutes(2))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct SlowDiskTests {
     /// Runs a daemon that scans the pictures, logs ada in and likes photo `1`, and ends it.
     ///

@@ -5,7 +5,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests with a daemon whose environment is that of a systemd service.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct SupervisionTests {
     @Test(arguments: [("done", true), ("failed", false)])
     func `a browser is started by systemd, outside the limits of the daemon`(

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// `imagefeedctl provider trace`, with a daemon and a plugin whose service repeats the key of each request.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(2))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct TraceTests {
     private static let key = "KEY-5f2c81d0"
     private let server: LoopbackServer

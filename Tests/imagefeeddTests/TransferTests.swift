@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of downloads of local photos into files, pipes and sockets of a client.
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct TransferTests {
     /// A daemon with one photo of the given size.
     private struct Fixture {

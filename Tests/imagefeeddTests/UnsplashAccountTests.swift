@@ -5,7 +5,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests of several accounts of one service, of tokens and of logouts.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct UnsplashAccountTests {
     @Test func `an expired token is renewed once and stored`() async throws {
         let fixture = try await UnsplashFixture()

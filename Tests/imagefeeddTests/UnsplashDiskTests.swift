@@ -8,7 +8,7 @@ import UnsplashSimulator
 
 /// Tests of a cache on a disk that is full, cannot be written, or is removed.
 @Suite(
-    .privateBus, .privateKeyring, .timeLimit(.minutes(1)),
+    .privateBus, .privateKeyring, .timeLimit(.minutes(10)),
     .enabled(if: Disk.canMount, "mounting takes root"))
 @MainActor
 struct UnsplashDiskTests {

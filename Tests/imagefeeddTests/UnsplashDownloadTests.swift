@@ -6,7 +6,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests of downloads from Unsplash, which counts them.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct UnsplashDownloadTests {
     private func start(
         _ photo: String, _ fixture: UnsplashFixture, _ account: AccountClient,

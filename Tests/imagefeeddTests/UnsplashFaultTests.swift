@@ -7,7 +7,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests of a service that is unavailable, limits requests, or sends invalid responses.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct UnsplashFaultTests {
     @Test func `calls of many clients cause few requests`() async throws {
         let fixture = try await UnsplashFixture()

@@ -5,7 +5,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests of accounts whose keyring is locked or stops.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct UnsplashKeyringTests {
     @Test(arguments: ["locked", "killed"])
     func `a token that cannot be stored is revoked`(trouble: String) async throws {
@@ -51,7 +51,7 @@ struct UnsplashKeyringTests {
 }
 
 /// Tests in a session without a keyring.
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct UnsplashWithoutKeyringTests {
     @Test func `a login without a keyring recommends an installation and does not use the code`()
         async throws

@@ -6,7 +6,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests of likes at a service with refusals, caches and errors.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct UnsplashLikeTests {
     @Test(arguments: [
         LikeSupport.refused(status: 403), .refused(status: 410), .refused(status: 404), .absent,

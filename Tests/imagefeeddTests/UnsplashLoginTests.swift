@@ -6,7 +6,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests of the browser login.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct UnsplashLoginTests {
     private func state(_ login: LoginClient) async throws -> String? {
         try await login.properties()["State"]?.string

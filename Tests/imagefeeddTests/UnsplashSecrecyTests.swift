@@ -6,7 +6,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests that tokens, codes and client secrets are sent only to the service and the keyring.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct UnsplashSecrecyTests {
     @Test func `no secret is disclosed`() async throws {
         let recording = try await BusRecording()

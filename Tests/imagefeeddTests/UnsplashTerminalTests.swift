@@ -4,7 +4,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests of the command line with Unsplash, from the configuration to the logout.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct UnsplashTerminalTests {
     @Test func `a session at the terminal works and its logout leaves no data`() async throws {
         let fixture = try await UnsplashFixture(photoCount: 150, setup: .addresses)

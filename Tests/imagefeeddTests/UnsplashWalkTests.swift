@@ -6,7 +6,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests of walks through a feed that changes meanwhile.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(5))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct UnsplashWalkTests {
     private static func isShown(_ photo: SimulatedPhoto) -> Bool {
         photo.kind == .photo && !photo.isPlus

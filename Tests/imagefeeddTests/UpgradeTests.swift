@@ -6,7 +6,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests of the upgrade from an older version.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct UpgradeTests {
     private static let versions = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "OlderVersions")

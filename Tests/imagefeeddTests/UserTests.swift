@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of a local user's calls, from the first login on.
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct UserTests {
     @Test func `a new user sees the photos, newest first`() async throws {
         try Pictures.add(["a", "b", "sub/c"])

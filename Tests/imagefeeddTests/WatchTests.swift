@@ -6,7 +6,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests of a client that reads a page once and then only listens.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct WatchTests {
     private func setInterval(_ value: String, _ fixture: UnsplashFixture) throws {
         let directory = try PrivateBus.current.directory

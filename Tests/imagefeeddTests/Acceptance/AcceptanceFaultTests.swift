@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of services that are unavailable, limit requests or send invalid responses, at every remote provider.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct AcceptanceFaultTests {
     @Test(arguments: TestedProvider.withFaultsAndLikes)
     func `a like is queued while the service is unavailable`(provider: TestedProvider) async throws

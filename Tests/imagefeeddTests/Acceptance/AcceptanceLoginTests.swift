@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of the browser login at every provider that has one.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct AcceptanceLoginTests {
     private func state(_ login: LoginClient) async throws -> String? {
         try await login.properties()["State"]?.string

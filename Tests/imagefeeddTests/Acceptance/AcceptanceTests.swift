@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests of the common behaviour of all providers, from login to logout.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
 struct AcceptanceTests {
     @Test(arguments: TestedProvider.allCases)
     func `a user can log in, walk through the feed, log out and log in again`(
