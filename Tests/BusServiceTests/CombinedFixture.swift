@@ -81,10 +81,8 @@ final class CombinedFixture {
 
     /// Waits for a condition that changes on the main actor.
     func until(_ condition: () throws -> Bool) async throws {
-        while try !condition() {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        // A closure of its own: a synchronous function value would run outside of the main actor.
+        try await poll { try condition() }
     }
 }
 

@@ -7,15 +7,16 @@ import Testing
 @MainActor
 @Suite(.privateBus, .timeLimit(.minutes(10)))
 struct CompletionTests {
-    /// Returns the completions of a line that depend on the daemon.
+    /// Returns the completions of a line that has some.
     ///
-    /// It repeats the request while the result is empty, because the completion times out on a busy machine.
+    /// It repeats the request while the result is empty, because the completion ends without a result after half a
+    /// second. The time limit of the suite ends the test if there never is one.
     private func knownOffers(_ shell: String, _ line: String) async throws -> [String] {
-        for _ in 0..<20 {
+        while true {
+            try Task.checkCancellation()
             let offers = try await offers(shell, line)
             if !offers.isEmpty { return offers }
         }
-        return []
     }
 
     /// Returns the completions of a line.
@@ -90,7 +91,7 @@ struct CompletionTests {
         try PrivateBus.current.addService(
             ServiceName.bus, command: "/usr/bin/touch \(mark)")
         #expect(try await offers("bash", "imagefeedctl like ") == [])
-        #expect(try await offers("bash", "imagefeedctl lik") == ["like", "likes"])
+        #expect(try await knownOffers("bash", "imagefeedctl lik") == ["like", "likes"])
         #expect(access(mark, F_OK) != 0)
     }
 

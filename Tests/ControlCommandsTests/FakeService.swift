@@ -17,7 +17,11 @@ final class FakeService {
     private let combinedObject = ExportedObject(ServiceName.combined)
     let slideshow = FakeSlideshow()
 
-    init(_ connection: BusConnection) async throws {
+    /// - Parameters:
+    ///   - connection: The connection to the bus.
+    ///   - photo: The photo that the slideshow shows when the service appears on the bus; nil for none.
+    /// - Throws: An error of the bus.
+    init(_ connection: BusConnection, showing photo: Int? = nil) async throws {
         self.connection = connection
         tree = ObjectTree(connection, root: ServiceName.root) { ErrorReply(.failed, "\($0)") }
         let root = ExportedObject(ServiceName.root)
@@ -45,6 +49,7 @@ final class FakeService {
         tree.export(slideshow.object)
         manager.tree = tree
         account.tree = tree
+        if let photo { slideshow.show(photo) }
         tree.start()
         _ = try await connection.requestName(ServiceName.bus, replacing: false, onLost: {})
     }
@@ -63,8 +68,15 @@ final class FakeService {
     func removeCombined() { tree.remove(combinedObject) }
 
     /// Runs `body` with a fake service on the bus of the test.
-    static func run(_ body: (FakeService) async throws -> Void) async throws {
-        let service = try await FakeService(try PrivateBus.current.connect())
+    ///
+    /// - Parameters:
+    ///   - photo: The photo that the slideshow shows when the service appears on the bus; nil for none.
+    ///   - body: The body of the test.
+    /// - Throws: The error of `body`, or of the bus.
+    static func run(
+        showing photo: Int? = nil, _ body: (FakeService) async throws -> Void
+    ) async throws {
+        let service = try await FakeService(try PrivateBus.current.connect(), showing: photo)
         try await body(service)
         try await service.connection.releaseName(ServiceName.bus)
         // Until here, the connection may receive a call for the tree.

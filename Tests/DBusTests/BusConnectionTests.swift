@@ -145,7 +145,7 @@ struct BusConnectionTests {
         let text = String(repeating: "x", count: 1 << 20)
         let calls = (0..<20).map { _ in
             Task.immediate { () throws -> UInt32 in
-                try await server.proxy.call(.test, "Length", text)
+                try await server.proxy.call(.test, "Length", text, timeout: nil)
             }
         }
         bus.daemon.kill(SIGCONT)
@@ -158,7 +158,7 @@ struct BusConnectionTests {
         var message: BusMessage? = try await server.client.call(
             try BusMessage(
                 .methodCall(server.connection.uniqueName, .test, .test, "Fill"),
-                UInt32(70 << 20)))
+                UInt32(70 << 20)), timeout: nil)
         let dropped = Task.detached { [message] in _ = message?.serial }
         message = nil
         await dropped.value

@@ -26,7 +26,8 @@ struct LoadTests {
         #expect(sum == 2)
         let other = try PrivateBus.current.connect()
         let served = Task.immediate { () throws -> UInt32 in
-            try await BusProxy(other, server.connection.uniqueName, .test).call(.test, "Wait")
+            try await BusProxy(other, server.connection.uniqueName, .test)
+                .call(.test, "Wait", timeout: nil)
         }
         try await server.object.waiting.wait { $0 == 1001 ? true : nil }
         server.object.isReleased.update { $0 = true }
@@ -40,7 +41,7 @@ struct LoadTests {
         let server = try TestServer(started: false)
         let calls = (0..<1001).map { _ in
             Task.immediate { () throws -> UInt32 in
-                try await server.proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32)
+                try await server.proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32, timeout: nil)
             }
         }
         let refused = await errorName { _ = try await calls[1000].value }
@@ -54,7 +55,7 @@ struct LoadTests {
         let text = String(repeating: "x", count: 63 << 20)
         func call() async throws {
             let refused = await errorName {
-                try await server.proxy.perform(.test, "Add", text)
+                try await server.proxy.perform(.test, "Add", text, timeout: nil)
             }
             #expect(refused == .invalidArgs)
         }
@@ -74,7 +75,7 @@ struct LoadTests {
         try await server.object.waiting.wait { $0 == 1 ? true : nil }
         // The handler's own calls use the same connection.
         try await BusProxy(server.connection, server.client.uniqueName, "/")
-            .perform("org.freedesktop.DBus.Peer", "Ping")
+            .perform("org.freedesktop.DBus.Peer", "Ping", timeout: nil)
         server.object.isReleased.update { $0 = true }
         #expect(try await late.value == 64 << 20)
     }
@@ -101,7 +102,8 @@ struct LoadTests {
         for number in 0..<20_000 as Range<UInt32> {
             flooder.send(try BusMessage(header, number))
         }
-        let sum: UInt32 = try await server.proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32)
+        let sum: UInt32 = try await server.proxy.call(
+            .test, "Add", 1 as UInt32, 1 as UInt32, timeout: nil)
         #expect(sum == 2)
         #expect(try await server.object.recordedNumbers.elements(20_000).last == 19_999)
     }

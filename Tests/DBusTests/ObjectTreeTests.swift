@@ -73,7 +73,9 @@ struct ObjectTreeTests {
             let _: String = try await server.proxy.call(.test, "Broken")
         }
         #expect(broken == .failed)
-        let huge = await errorName { let _: String = try await server.proxy.call(.test, "Huge") }
+        let huge = await errorName {
+            let _: String = try await server.proxy.call(.test, "Huge", timeout: nil)
+        }
         #expect(huge == .limitsExceeded)
     }
 

@@ -24,34 +24,48 @@ struct CallLimitTests {
     private func fixture() async throws -> ServiceFixture {
         let fixture = try await ServiceFixture(["a"])
         try await fixture.waitForEvent("profile Ada")
+        // The timers of the first request have ended, so that the later ones can be counted.
+        for limit in [Duration.seconds(18), .seconds(3)] {
+            try await fixture.ports.clock.waitForSleeps(until: limit, begun: 1, pending: 0)
+        }
         return fixture
     }
 
-    /// Waits for a request whose response is held and for the timer of its limit, then advances the clock.
+    /// The number of timers of a limit that were started before the clock was advanced.
+    private func timerCount(_ limit: Duration, _ fixture: ServiceFixture) -> Int {
+        fixture.ports.clock.sleepers.value.count { $0.offset == limit }
+    }
+
+    /// Waits for a request whose response is held and for the timers of its limits, then advances the clock.
     private func advance(
-        _ duration: Duration, _ request: String, _ count: Int, _ fixture: ServiceFixture
+        _ duration: Duration, _ request: String, _ count: Int, timers: Int,
+        _ fixture: ServiceFixture
     ) async throws {
         try await fixture.service.state.wait { state in
             state.requests.count { $0 == request } == count ? true : nil
         }
-        try await waitForTimer(.seconds(18), fixture)
+        try await waitForTimers(.seconds(18), timers, fixture)
         fixture.ports.clock.advance(by: duration)
     }
 
-    /// Waits for a timer of a call that was started before the clock was advanced.
-    private func waitForTimer(_ limit: Duration, _ fixture: ServiceFixture) async throws {
+    /// Waits until a number of timers of a limit were started before the clock was advanced.
+    private func waitForTimers(
+        _ limit: Duration, _ count: Int, _ fixture: ServiceFixture
+    ) async throws {
         try await fixture.ports.clock.sleepers.wait { sleepers in
-            sleepers.contains { $0.offset == limit } ? true : nil
+            sleepers.count { $0.offset == limit } >= count ? true : nil
         }
     }
 
     @Test func `Refresh has one limit for the profile and the feed`() async throws {
         let fixture = try await fixture()
         fixture.service.state.update { $0.held = ["profile", "new top"] }
+        // One timer for the call, and one for its request for the profile.
+        let timers = timerCount(.seconds(18), fixture) + 2
         let call = Task { await failure { try await fixture.account.refresh() } }
-        try await advance(.seconds(10), "profile", 2, fixture)
+        try await advance(.seconds(10), "profile", 2, timers: timers, fixture)
         fixture.service.state.update { $0.held = ["new top"] }
-        try await advance(.seconds(8), "new top", 1, fixture)
+        try await advance(.seconds(8), "new top", 1, timers: timers, fixture)
         #expect(await call.value == .failed)
     }
 
@@ -61,8 +75,9 @@ struct CallLimitTests {
         let fixture = try await fixture()
         fixture.service.state.update { $0.held = ["profile"] }
         fixture.ports.time.update { $0 = $0 + .seconds(600) }
+        let timers = timerCount(.seconds(18), fixture) + 1
         let call = Task { await failure { try await fixture.account.refreshProfileIfStale() } }
-        try await advance(.seconds(18), "profile", 2, fixture)
+        try await advance(.seconds(18), "profile", 2, timers: timers, fixture)
         #expect(await call.value == .failed)
         #expect(fixture.account.profileState == .failed)
         // A second call waits for the request in progress.
@@ -77,10 +92,11 @@ struct CallLimitTests {
     @Test func `a request for the image of an unknown photo has a limit`() async throws {
         let fixture = try await fixture()
         fixture.service.state.update { $0.held = ["photo a"] }
+        let timers = timerCount(.seconds(18), fixture) + 1
         let call = Task {
             await failure { _ = try await fixture.account.imagePath("a", size: "full") }
         }
-        try await advance(.seconds(18), "photo a", 1, fixture)
+        try await advance(.seconds(18), "photo a", 1, timers: timers, fixture)
         #expect(await call.value == .failed)
     }
 
@@ -96,9 +112,10 @@ struct CallLimitTests {
         }
         fixture.ports.http.isHeld.update { $0 = true }
         fixture.service.state.update { $0.avatarURL = "https://images.service.test/ada" }
+        let timers = timerCount(.seconds(3), fixture) + 1
         let call = Task { await failure { try await fixture.account.refreshProfile() } }
         _ = try await fixture.ports.http.requests.elements(1)
-        try await waitForTimer(.seconds(3), fixture)
+        try await waitForTimers(.seconds(3), timers, fixture)
         fixture.ports.clock.advance(by: .seconds(3))
         #expect(await call.value == .none)
         #expect(fixture.account.profileState == .ready)

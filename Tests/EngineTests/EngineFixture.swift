@@ -1,8 +1,9 @@
-import Engine
 import ProviderKit
 import Storage
 import TestSupport
 import Testing
+
+@testable import Engine
 
 /// An engine with a fake provider, a manual clock and a store in a temporary directory.
 @MainActor
@@ -12,6 +13,7 @@ final class EngineFixture: EngineObserver {
     let ports: FakePorts
     var clock: ManualClock { ports.clock }
     let engine: Engine
+    private let store: AccountStore
     /// The states of accounts after their changes, in order.
     let states = Observed<[AccountState]>()
     /// The changes of accounts, in order.
@@ -25,6 +27,7 @@ final class EngineFixture: EngineObserver {
         self.directory = try directory ?? TemporaryDirectory()
         ports = FakePorts(cache: self.directory.appending("cache"))
         let (store, contents) = try AccountStore.open(folder: self.directory.appending("data"))
+        self.store = store
         engine = Engine(
             providers: providers ?? [provider], store: store, contents: contents,
             ports: ports.enginePorts
@@ -84,11 +87,19 @@ final class EngineFixture: EngineObserver {
         try Database(path: directory.appending("data/accounts.sqlite"), durability: .process)
     }
 
-    /// Locks the store until the result is released. Writers wait for at most two seconds.
-    func holdStore() throws -> Database {
-        let database = try database()
-        try database.execute("BEGIN IMMEDIATE")
-        return database
+    /// Holds all tasks of the store until the result is opened. The writers of a locked file would wait for at most
+    /// two seconds.
+    func holdStore() async throws -> Gate {
+        let (gate, isHeld) = (Gate(), Observed(false))
+        let queue = store.likes(of: AccountID(stored: "")).database
+        Task {
+            _ = try? await queue.run { _ in
+                isHeld.update { $0 = true }
+                gate.wait()
+            }
+        }
+        try await isHeld.wait { $0 ? true : nil }
+        return gate
     }
 
     // MARK: EngineObserver

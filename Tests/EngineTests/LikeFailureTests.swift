@@ -66,6 +66,7 @@ struct LikeFailureTests {
         // It is retried automatically, with increasing delays.
         #expect(fixture.account.retryAt != nil)
         fixture.service.state.update { $0.failingPhoto = nil }
+        try await fixture.waitForRetryTimer()
         fixture.ports.clock.advance(by: .seconds(20))
         try await fixture.waitForEvent("liked a 1")
         #expect(fixture.account.retryAt == nil)

@@ -118,6 +118,7 @@ struct LikeTests {
         _ = try await fixture.account.refreshFeed("")
         #expect(fixture.account.retryAt != nil)
         fixture.service.state.update { $0.likeError = nil }
+        try await fixture.waitForRetryTimer()
         fixture.ports.clock.advance(by: .seconds(10))
         try await fixture.waitForEvent("liked a 1")
         #expect(fixture.account.retryAt == nil)
@@ -134,6 +135,7 @@ struct LikeTests {
         }
         let sleepers = fixture.ports.clock.sleepers
         try await sleepers.wait { $0.contains { $0.offset <= .seconds(6) } ? true : nil }
+        try await fixture.waitForRetryTimer()
         // The first retry fails, too; the delay of the next one is doubled.
         let count = sleepers.value.count
         fixture.ports.clock.advance(by: .seconds(6))

@@ -143,12 +143,13 @@ struct LoginTests {
     @Test func `a new account whose login is cancelled while it is stored is removed`() async throws
     {
         let fixture = try EngineFixture()
-        let lock = try fixture.holdStore()
+        let gate = try await fixture.holdStore()
+        defer { gate.open() }
         let login = try fixture.start("ada")
         try await fixture.events.wait { $0.contains("login 1 exchanging") ? true : nil }
         let cancelling = Task.immediate { await login.cancelAndWait() }
         #expect(login.state == .cancelled)
-        try lock.execute("ROLLBACK")
+        gate.open()
         await cancelling.value
         #expect(fixture.engine.accounts.all.isEmpty)
         #expect(fixture.engine.accounts.defaultAccount == nil)
@@ -166,11 +167,12 @@ struct LoginTests {
         let fixture = try EngineFixture()
         let account = try await fixture.logIn("ada")
         try await fixture.engine.accounts.logOut(account)
-        let lock = try fixture.holdStore()
+        let gate = try await fixture.holdStore()
+        defer { gate.open() }
         let login = try fixture.start("ada", registers: false)
         try await fixture.events.wait { $0.contains("login 2 exchanging") ? true : nil }
         let cancelling = Task.immediate { await login.cancelAndWait() }
-        try lock.execute("ROLLBACK")
+        gate.open()
         await cancelling.value
         #expect(account.state == .loggedOut)
         #expect(try fixture.stored.accounts.map(\.isLoggedIn) == [false])

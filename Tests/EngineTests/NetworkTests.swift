@@ -59,6 +59,7 @@ struct NetworkTests {
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         _ = try? await fixture.account.refreshFeed("")
         let before = fixture.count("profile")
+        try await fixture.waitForRetryTimer()
         fixture.ports.time.update { $0 = $0 + .seconds(-365 * 86_400) }
         fixture.service.state.update { $0.error = nil }
         fixture.ports.clock.advance(by: .seconds(6))

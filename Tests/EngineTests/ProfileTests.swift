@@ -52,11 +52,15 @@ struct ProfileTests {
         let path = fixture.account.profile.avatar
         #expect(access(path, R_OK) == 0)
         unlink(path)
+        let before = fixture.base.events.value.count
         fixture.engine.checkAvatars()
+        try await fixture.ports.clock.sleepers.wait { sleepers in
+            sleepers.contains { $0.offset == .seconds(1) } ? true : nil
+        }
         fixture.ports.clock.advance(by: .seconds(1))
-        try await fixture.waitForEvent("avatar ")
-        try await fixture.base.events.wait {
-            $0.last { $0.hasPrefix("avatar") } == "avatar \(path)" ? true : nil
+        try await fixture.base.events.wait { events in
+            let avatars = events.dropFirst(before).filter { $0.hasPrefix("avatar") }
+            return avatars.contains("avatar ") && avatars.last == "avatar \(path)" ? true : nil
         }
         // After a start, the avatar is missing until it is fetched.
         unlink(path)

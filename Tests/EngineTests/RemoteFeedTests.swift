@@ -193,6 +193,7 @@ struct RemoteFeedTests {
         // Cached photos are served.
         #expect(try await fixture.page().ids == Array(nine.prefix(3)))
         #expect(fixture.service.state.value.requests.count == requests)
+        try await fixture.waitForRetryTimer()
         fixture.ports.time.update { $0 = until }
         fixture.ports.clock.advance(by: .seconds(600))
         try await fixture.state { $0 == .ready }

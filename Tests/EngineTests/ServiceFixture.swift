@@ -56,6 +56,15 @@ final class ServiceFixture {
         try await base.states.wait { $0.last.map(condition) == true ? true : nil }
     }
 
+    /// Waits until the timer of the next retry runs. Necessary before the clock is advanced.
+    func waitForRetryTimer() async throws {
+        let retryAt = try #require(account.retryAt).secondsSince1970
+        let pause = Duration.seconds(retryAt - ports.time.value.secondsSince1970)
+        // The time of the retry is rounded down to seconds.
+        let first = ports.clock.now.offset + pause
+        try await ports.clock.waitForSleep(in: first..<first + .seconds(1))
+    }
+
     /// Waits for an event, in the format of ``EngineFixture/events``.
     func waitForEvent(_ event: String) async throws {
         try await base.events.wait { $0.contains(event) ? true : nil }

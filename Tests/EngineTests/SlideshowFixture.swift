@@ -76,10 +76,13 @@ final class SlideshowFixture {
 
     /// The number of timers, after those that were just started or stopped.
     func timerCount(_ expected: Int) async -> Int {
-        // Timers are started on other threads.
+        // Timers are started on other threads, which a slow machine may suspend for seconds.
         let start = ContinuousClock.now
-        while clock.sleeperCount != expected, ContinuousClock.now - start < .seconds(10) {
-            await Task.yield()
+        while clock.sleeperCount != expected, ContinuousClock.now - start < .seconds(120),
+            !Task.isCancelled
+        {
+            // Releases the processor for these threads.
+            try? await Task.sleep(for: .milliseconds(1))
         }
         return clock.sleeperCount
     }

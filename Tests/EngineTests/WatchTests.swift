@@ -181,6 +181,7 @@ struct WatchTests {
         #expect(!fixture.account.feedWatch.isActive)
         fixture.service.state.update { $0.error = nil }
         let requests = fixture.service.state.value.requests
+        try await fixture.waitForRetryTimer()
         try await advance(.seconds(1000), fixture)
         #expect(fixture.service.state.value.requests == requests)
         try await advance(.seconds(1100), fixture)

@@ -14,10 +14,10 @@ struct DeadConnectionTests {
         case http2
     }
 
-    private static let fast = makeLimits { $0.silence = .milliseconds(1500) }
+    private static let fast = makeLimits { $0.silence = .seconds(6) }
     /// Limits with which the silence of a test ends only after a reported change of the network.
-    private static let patient = makeLimits {
-        $0.silence = .seconds(50)
+    private static let wide = makeLimits {
+        $0.silence = .seconds(200)
         $0.silenceAfterChange = .milliseconds(300)
     }
 
@@ -70,9 +70,9 @@ struct DeadConnectionTests {
 
     @Test(arguments: Version.allCases)
     func `the time limit of a request retires the connection`(version: Version) async throws {
-        let (service, client) = try await makeConnection(version, Self.patient)
+        let (service, client) = try await makeConnection(version, Self.wide)
         service.relay.freeze()
-        let limited = request(service).with { $0.timeLimit = .milliseconds(500) }
+        let limited = request(service).with { $0.timeLimit = .seconds(5) }
         #expect(await client.failure(of: limited) == .failed)
         #expect(try await client.text(service.origin) == "ok")
         #expect(service.relay.accepted.value == 2)
@@ -104,7 +104,7 @@ struct DeadConnectionTests {
     }
 
     @Test func `a request that is cancelled early does not retire the connection`() async throws {
-        let (service, client) = try await makeConnection(.http2, Limits())
+        let (service, client) = try await makeConnection(.http2, .wide)
         let isHeld = service.isHeld
         isHeld.update { $0 = true }
         let request = request(service)
@@ -135,7 +135,7 @@ struct DeadConnectionTests {
     func `after a change of the network a request uses a new connection at once`(
         version: Version
     ) async throws {
-        let (service, client) = try await makeConnection(version, Self.patient)
+        let (service, client) = try await makeConnection(version, Self.wide)
         service.relay.freeze()
         client.replaceConnections()
         #expect(try await client.text(service.origin) == "ok")
@@ -147,7 +147,7 @@ struct DeadConnectionTests {
     func `a request in progress is repeated after a change of the network`(
         version: Version
     ) async throws {
-        let (service, client) = try await makeConnection(version, Self.patient)
+        let (service, client) = try await makeConnection(version, Self.wide)
         service.isHeld.update { $0 = true }
         let request = request(service)
         let call = Task { try await client.send(request).status }
@@ -164,7 +164,7 @@ struct DeadConnectionTests {
         version: Version
     ) async throws {
         let (service, client) = try await makeConnection(
-            version, makeLimits { $0.silenceAfterChange = .seconds(30) })
+            version, makeLimits { $0.silenceAfterChange = .seconds(60) })
         service.isHeld.update { $0 = true }
         let request = request(service)
         let call = Task { try await client.send(request).status }
@@ -184,7 +184,7 @@ struct DeadConnectionTests {
     ) async throws {
         let service = try await RelayedService(version)
         let limits = makeLimits {
-            $0.silence = .seconds(2)
+            $0.silence = .seconds(6)
             $0.silenceAfterChange = .milliseconds(100)
         }
         let client = service.makeClient(limits)
@@ -204,7 +204,7 @@ struct DeadConnectionTests {
     {
         // The server accepts connections and never responds to the TLS handshake.
         let silent = try LoopbackServer(LoopbackResponse())
-        let client = makeClient(makeLimits { $0.connecting = .seconds(50) })
+        let client = makeClient(makeLimits { $0.connecting = .seconds(60) })
         var request = HTTPRequest(.post, "https://127.0.0.1:\(silent.port)/")
         request.timeLimit = .seconds(50)
         let call = Task { [request] in await client.failure(of: request) }
@@ -218,7 +218,7 @@ struct DeadConnectionTests {
     @Test(arguments: Version.allCases)
     func `a download continues after a change of the network`(version: Version) async throws {
         let service = try await RelayedService(version)
-        let client = service.makeClient(Self.patient)
+        let client = service.makeClient(Self.wide)
         let directory = try TemporaryDirectory()
         let file = open(directory.appending("image"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         defer { close(file) }
@@ -244,7 +244,7 @@ struct DeadConnectionTests {
         let service = try await RelayedService(.http2)
         let suspended = Observed(Duration.seconds(100))
         let client = service.makeClient(
-            Self.patient, suspendDetector: SuspendDetector { suspended.value })
+            Self.wide, suspendDetector: SuspendDetector { suspended.value })
         #expect(try await client.text(service.origin) == "ok")
         // The two clocks are not read at the same instant.
         suspended.update { $0 += .milliseconds(1) }
@@ -288,7 +288,7 @@ struct DeadConnectionTests {
     @Test func `retired connections are closed after the idle time`() async throws {
         let service = try await RelayedService(.http1)
         let rests = Observed(0)
-        let client = makeClient(makeLimits { $0.idling = .milliseconds(100) }) {
+        let client = makeClient(makeLimits { $0.idling = .seconds(5) }) {
             rests.update { $0 += 1 }
         }
         #expect(try await client.text(service.origin) == "ok")
@@ -339,8 +339,11 @@ private final class RelayedService {
         }
     }
 
+    /// Ends the threads of the server.
+    deinit { isHeld.update { $0 = false } }
+
     @MainActor func makeClient(
-        _ limits: Limits, suspendDetector: SuspendDetector = SuspendDetector()
+        _ limits: Limits, suspendDetector: SuspendDetector = SuspendDetector { .zero }
     ) -> CurlClient {
         signal(SIGPIPE, SIG_IGN)
         var limits = limits

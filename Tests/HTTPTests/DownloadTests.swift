@@ -69,11 +69,17 @@ struct DownloadTests {
 
     @Test func `progress is reported while bytes arrive slowly`() async throws {
         defer { close(file) }
-        let pieces = [[UInt8]](repeating: [UInt8](repeating: 1, count: 1000), count: 30)
-        let server = try LoopbackServer(.dripping(pieces: pieces, pause: .milliseconds(25)))
+        let half = [UInt8](repeating: 1, count: 15_000)
+        // The second half is sent after a report about the first one.
+        let gate = Gate()
+        let wait: @Sendable () -> Void = { gate.wait() }
+        let head = LoopbackResponse.head(200, [], length: 30_000)
+        let server = try LoopbackServer(
+            LoopbackResponse(steps: [.send(head + half), .run(wait), .send(half)]))
         let progress = Observed<[HTTPProgress]>()
         _ = try await makeClient().download(HTTPRequest(.get, server.origin), into: file) {
             progress.append($0)
+            if 1..<30_000 ~= $0.received { gate.open() }
         }
         #expect(progress.value.first == HTTPProgress(received: 0, total: 30_000))
         #expect(progress.value.contains { 1..<30_000 ~= $0.received })
@@ -103,17 +109,17 @@ struct DownloadTests {
     @Test func `a download may exceed the time limit while bytes arrive`() async throws {
         defer { close(file) }
         let pieces = [[UInt8]](repeating: [1], count: 100)
-        let server = try LoopbackServer(.dripping(pieces: pieces, pause: .milliseconds(30)))
-        let request = HTTPRequest(.get, server.origin).with { $0.timeLimit = .seconds(2) }
+        let server = try LoopbackServer(.dripping(pieces: pieces, pause: .milliseconds(80)))
+        let request = HTTPRequest(.get, server.origin).with { $0.timeLimit = .seconds(6) }
         _ = try await makeClient().download(request, into: file) { _ in }
         #expect(contents().count == 100)
     }
 
     @Test func `a download without a response or without further bytes fails`() async throws {
         defer { close(file) }
-        let client = makeClient(makeLimits { $0.silence = .seconds(2) })
+        let client = makeClient(makeLimits { $0.silence = .seconds(6) })
         let mute = try LoopbackServer(.silence)
-        let request = HTTPRequest(.get, mute.origin).with { $0.timeLimit = .seconds(1) }
+        let request = HTTPRequest(.get, mute.origin).with { $0.timeLimit = .seconds(5) }
         #expect(await failure(client, request, into: file) == .failed)
         let stuck = try LoopbackServer(.truncated(body: [1], promised: 9, end: .silence))
         #expect(await failure(client, HTTPRequest(.get, stuck.origin), into: file) == .failed)
@@ -174,14 +180,14 @@ struct DownloadTests {
         }
         var request = HTTPRequest(.get, server.origin)
         request.maximumBytes = count
-        let client = makeClient(makeLimits { $0.silence = .seconds(1) })
+        let client = makeClient(makeLimits { $0.silence = .seconds(6) })
         let running = Task { [request] in
             try await client.download(request, into: writeEnd) { _ in }
         }
         // Nothing reads the pipe for much longer than the time limit of a silent server.
         _ = try await server.requests.elements(1)
         let pause = try LoopbackServer(
-            LoopbackResponse(steps: [.pause(.milliseconds(2500))] + LoopbackResponse().steps))
+            LoopbackResponse(steps: [.pause(.seconds(9))] + LoopbackResponse().steps))
         _ = try await makeClient().send(HTTPRequest(.get, pause.origin))
         #expect(!sent.value)
         let reader = Observed(0)

@@ -8,19 +8,32 @@ import Testing
 /// Creates a client with the given limits and proxies, by default without a proxy.
 @MainActor
 func makeClient(
-    _ limits: Limits = Limits(), proxies: [String: String] = [:],
+    _ limits: Limits = .wide, proxies: [String: String] = [:],
     onRest: @escaping () -> Void = {}
 ) -> CurlClient {
     signal(SIGPIPE, SIG_IGN)
     return CurlClient(
         userAgent: "ImageFeed/0 (+https://imagefeed.org)", proxies: ProxySettings { proxies[$0] },
-        limits: limits, onRest: onRest)
+        limits: limits, suspendDetector: SuspendDetector { .zero }, onRest: onRest)
 }
 
+/// Returns wide limits with changes. A test of a limit shortens only this one.
 func makeLimits(_ change: (inout Limits) -> Void) -> Limits {
-    var limits = Limits()
+    var limits = Limits.wide
     change(&limits)
     return limits
+}
+
+extension Limits {
+    /// Limits that a slow machine does not exceed.
+    static var wide: Limits {
+        var limits = Limits()
+        limits.connecting = .seconds(60)
+        limits.silence = .seconds(60)
+        limits.silenceAfterChange = .seconds(60)
+        limits.suspiciousSilence = .seconds(60)
+        return limits
+    }
 }
 
 extension HTTPRequest {
@@ -82,6 +95,7 @@ extension CurlClient {
     }
 
     func text(_ url: String) async throws -> String {
-        String(decoding: try await send(HTTPRequest(.get, url)).body, as: UTF8.self)
+        let request = HTTPRequest(.get, url).with { $0.timeLimit = .seconds(120) }
+        return String(decoding: try await send(request).body, as: UTF8.self)
     }
 }

@@ -42,13 +42,12 @@ struct QueueTests {
     @Test func `the connect timeout excludes the time in the queue`() async throws {
         let server = try LoopbackServer(
             LoopbackResponse(
-                steps: [.pause(.milliseconds(200))] + LoopbackResponse(text: "ok").steps))
-        // At most eight run at a time, so the last one waits for 3 seconds.
-        let client = makeClient(makeLimits { $0.connecting = .seconds(2) })
-        let downloads = start(60, client, HTTPRequest(.get, server.origin))
-        let requests = (0..<60).map { _ in
-            Task { await client.failure(of: HTTPRequest(.get, server.origin)) }
-        }
+                steps: [.pause(.milliseconds(600))] + LoopbackResponse(text: "ok").steps))
+        // At most eight run at a time, so the last one waits for 8 seconds.
+        let client = makeClient(makeLimits { $0.connecting = .seconds(6) })
+        let request = HTTPRequest(.get, server.origin).with { $0.timeLimit = .seconds(300) }
+        let downloads = start(60, client, request)
+        let requests = (0..<60).map { _ in Task { await client.failure(of: request) } }
         for task in downloads + requests { #expect(await task.value == nil) }
         #expect(server.connections.value.mostOpen <= 8)
     }
@@ -56,10 +55,10 @@ struct QueueTests {
     @Test func `the time limit of a download excludes the time in the queue`() async throws {
         let server = try LoopbackServer(
             LoopbackResponse(
-                steps: [.pause(.milliseconds(100))] + LoopbackResponse(text: "ok").steps))
+                steps: [.pause(.milliseconds(300))] + LoopbackResponse(text: "ok").steps))
         let client = makeClient(makeLimits { $0.transfersPerHost = 1 })
-        // The last one of 30 waits for 3 seconds.
-        let request = HTTPRequest(.get, server.origin).with { $0.timeLimit = .seconds(2) }
+        // The last one of 30 waits for 9 seconds.
+        let request = HTTPRequest(.get, server.origin).with { $0.timeLimit = .seconds(6) }
         for task in start(30, client, request) { #expect(await task.value == nil) }
     }
 
@@ -140,6 +139,7 @@ struct QueueTests {
         let requests = (0..<32).map { number in
             let request = HTTPRequest(.get, silent[number % 8].origin).with {
                 $0.plugin = "plugin \(number / 8)"
+                $0.timeLimit = .seconds(120)
             }
             return Task { await client.failure(of: request) }
         }

@@ -91,7 +91,7 @@ struct ResumptionTests {
     @Test func `a download from a silent server is resumed`() async throws {
         defer { close(file) }
         let server = try server(breaking: 1, end: .silence)
-        let client = makeClient(makeLimits { $0.silence = .seconds(2) })
+        let client = makeClient(makeLimits { $0.silence = .seconds(6) })
         _ = try await download(server, client)
         #expect(isComplete)
     }
@@ -103,9 +103,9 @@ struct ResumptionTests {
         let server = try server(breaking: .max, end: .silence) { number, response in
             if number > 0 { response = .silence }
         }
-        let client = makeClient(makeLimits { $0.silence = .milliseconds(1500) })
-        let request = HTTPRequest(.get, server.origin).with { $0.timeLimit = .milliseconds(3800) }
-        await #expect(throws: HTTPError.failed("the server sent nothing for 3.8 seconds")) {
+        let client = makeClient(makeLimits { $0.silence = .seconds(6) })
+        let request = HTTPRequest(.get, server.origin).with { $0.timeLimit = .milliseconds(12_300) }
+        await #expect(throws: HTTPError.failed("the server sent nothing for 12.3 seconds")) {
             try await client.download(request, into: file) { _ in }
         }
         // The pause before the third attempt exceeds the remaining time.

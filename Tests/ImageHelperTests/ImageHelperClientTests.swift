@@ -77,8 +77,9 @@ struct ImageHelperClientTests {
     }
 
     @Test func `one helper runs at a time, and an idle helper ends`() async throws {
-        var limits = HelperLimits()
-        limits.idleTimeout = .seconds(1)
+        var limits = HelperLimits.wide
+        // Longer than a slow machine takes from one job to the next.
+        limits.idleTimeout = .seconds(10)
         let fixture = try ImageHelperFixture(limits)
         let photo = try fixture.file(TestImages.jpeg(40, 30))
         #expect(fixture.client.processID == nil)

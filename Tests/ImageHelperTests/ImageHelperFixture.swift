@@ -6,6 +6,27 @@ import TestSupport
 
 @testable import ImageClient
 
+extension HelperLimits {
+    /// Limits that a slow machine does not exceed. A test of a limit shortens only this one.
+    @MainActor static var wide: HelperLimits {
+        var limits = HelperLimits()
+        limits.probeTimeout = .seconds(60)
+        limits.writeTimeout = .seconds(60)
+        limits.stallTimeout = .seconds(60)
+        limits.idleTimeout = .seconds(60)
+        return limits
+    }
+}
+
+extension FileThreads.Limits {
+    /// Limits that a slow machine does not exceed.
+    static var wide: FileThreads.Limits {
+        var limits = FileThreads.Limits()
+        limits.timeout = .seconds(60)
+        return limits
+    }
+}
+
 /// A client with the built helper, and a temporary folder.
 @MainActor
 final class ImageHelperFixture {
@@ -13,8 +34,8 @@ final class ImageHelperFixture {
     let client: ImageHelperClient
 
     init(
-        _ limits: HelperLimits = HelperLimits(), program: String? = nil,
-        files: FileThreads = FileThreads()
+        _ limits: HelperLimits = .wide, program: String? = nil,
+        files: FileThreads = FileThreads(.wide)
     ) throws {
         directory = try TemporaryDirectory()
         client = ImageHelperClient(

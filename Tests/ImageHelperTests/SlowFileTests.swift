@@ -14,12 +14,15 @@ struct SlowFileTests {
 
     @Test func `a hanging file does not delay other jobs`() async throws {
         let isHanging = Observed(true)
+        let hasBegun = Observed(false)
         var limits = FileThreads.Limits()
-        limits.timeout = .seconds(1)
+        // Longer than a slow machine takes for the other job.
+        limits.timeout = .seconds(20)
         let threads = FileThreads(
             limits,
             port: FileSystemPort(fault: { path in
                 while isHanging.value, path.suffix(8) == Array("/hanging".utf8)[...] {
+                    hasBegun.update { $0 = true }
                     var time = timespec(tv_sec: 0, tv_nsec: 1_000_000)
                     nanosleep(&time, nil)
                 }
@@ -33,6 +36,7 @@ struct SlowFileTests {
             defer { ended.append("hanging") }
             return try await fixture.client.probe(hanging, urgency: .now)
         }
+        try await hasBegun.wait { $0 ? true : nil }
         let next = Task {
             defer { ended.append("other") }
             return try await fixture.client.probe(other, urgency: .now)
@@ -54,9 +58,9 @@ struct SlowFileTests {
             "/bin/sh", ["-c", "cat > \"$0\" && chmod 700 \"$0\"", program],
             environment: ["PATH": "/usr/bin:/bin"], input: "#!/bin/sh\nexec sleep 1000\n")
         #expect(try await shell.exitStatus() == .code(0))
-        var limits = HelperLimits()
+        var limits = HelperLimits.wide
         limits.stallTimeout = .seconds(1)
-        let threads = FileThreads()
+        let threads = FileThreads(.wide)
         let fixture = try ImageHelperFixture(limits, program: program, files: threads)
         let photo = try fixture.file(TestImages.jpeg(40, 30))
         await #expect(throws: Self.noResponse) {

@@ -202,12 +202,24 @@ import Testing
         try PhotosFixture.check(descriptor)
         _ = PhotosFixture.jpeg.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         fchmod(descriptor, 0o644)
+        // A file that was not written to for some seconds counts as closed, so the writer does not pause.
+        let isWriting = Observed(true)
+        defer { isWriting.update { $0 = false } }
+        onThread {
+            while isWriting.value {
+                _ = PhotosFixture.jpeg.withUnsafeBytes {
+                    pwrite(descriptor, $0.baseAddress, $0.count, 0)
+                }
+                usleep(20_000)
+            }
+            close(descriptor)
+        }
         try folder.add("marker.jpg", seconds: 2_000_000)
         try await folder.become { try await folder.titles().contains("marker") }
         let new = try await folder.session.refresh(PhotosFixture.all)
         #expect(new == 0)
         if !replacesAnother { #expect(try await folder.titles() == ["marker", "a"]) }
-        close(descriptor)
+        isWriting.update { $0 = false }
         try await folder.shows(["w", "marker", "a"])
     }
 

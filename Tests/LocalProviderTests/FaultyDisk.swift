@@ -18,8 +18,11 @@ final class FaultyDisk: Sendable {
     let hung = Observed<[String]>([])
     let threads: FileThreads
 
-    /// - Parameter timeout: The time limit of a call.
-    init(timeout: Duration = .milliseconds(50)) {
+    /// The time limit for tests of calls that hang. Other calls end earlier, also on a slow machine.
+    static let shortTimeout = Duration.seconds(5)
+
+    /// - Parameter timeout: The time limit of a call. No call exceeds the default one.
+    init(timeout: Duration = .seconds(1000)) {
         var limits = FileThreads.Limits()
         limits.timeout = timeout
         limits.retryInterval = .seconds(1000)

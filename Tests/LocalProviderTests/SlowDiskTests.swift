@@ -29,7 +29,7 @@ import Testing
 
     @Test func `a complete index is served while the scan hangs`() async throws {
         let first = try await Self.scanned()
-        let disk = FaultyDisk(timeout: .seconds(1000))
+        let disk = FaultyDisk()
         disk.faults.update { $0.hanging = ["/Pictures"] }
         let folder = try PhotosFixture(first.directory, files: disk.threads)
         let session = folder.session
@@ -57,7 +57,7 @@ import Testing
         PhotosFixture.makeFolder(first.root)
         try await first.ready()
         first.session.close()
-        let disk = FaultyDisk(timeout: .seconds(1000))
+        let disk = FaultyDisk()
         disk.faults.update { $0.hanging = ["/Pictures"] }
         let folder = try PhotosFixture(first.directory, files: disk.threads)
         #expect(try await folder.titles().isEmpty)
@@ -66,7 +66,7 @@ import Testing
 
     @Test func `a refresh has a time limit, and its scan continues`() async throws {
         let first = try await Self.scanned()
-        let disk = FaultyDisk(timeout: .seconds(1000))
+        let disk = FaultyDisk()
         let clock = ManualClock()
         let folder = try PhotosFixture(first.directory, files: disk.threads, clock: clock)
         try await folder.ready()
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func `calls to a new index have a time limit`() async throws {
-        let disk = FaultyDisk(timeout: .seconds(1000))
+        let disk = FaultyDisk()
         disk.faults.update { $0.hanging = ["/Pictures"] }
         let clock = ManualClock()
         let folder = try PhotosFixture(photos: ["a.jpg"], files: disk.threads, clock: clock)
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func `a time limit that is reached at once ends each call`() async throws {
-        let disk = FaultyDisk(timeout: .seconds(1000))
+        let disk = FaultyDisk()
         disk.faults.update { $0.hanging = ["/Pictures"] }
         let folder = try PhotosFixture(
             photos: ["a.jpg"], files: disk.threads, clock: ElapsedClock())
@@ -129,7 +129,7 @@ import Testing
     // MARK: Files that hang
 
     @Test func `a hanging file does not delay others`() async throws {
-        let disk = FaultyDisk()
+        let disk = FaultyDisk(timeout: FaultyDisk.shortTimeout)
         let images = ScriptedImageProcessor()
         let folder = try PhotosFixture(
             photos: ["a.jpg", "b.jpg"], images: images, files: disk.threads)
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test func `a scan continues after a hanging file, and finds it later`() async throws {
-        let disk = FaultyDisk()
+        let disk = FaultyDisk(timeout: FaultyDisk.shortTimeout)
         disk.faults.update { $0.hanging = ["/b.jpg"] }
         let folder = try PhotosFixture(
             photos: ["a.jpg", "b.jpg", "x/c.jpg"], files: disk.threads)
@@ -171,7 +171,7 @@ import Testing
         async throws
     {
         let first = try await Self.scanned()
-        let disk = FaultyDisk()
+        let disk = FaultyDisk(timeout: FaultyDisk.shortTimeout)
         disk.faults.update { $0.hanging = [part] }
         let folder = try PhotosFixture(first.directory, files: disk.threads)
         _ = try await disk.hung.wait { $0.isEmpty ? nil : true }
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test func `liking a hanging photo fails, and others can be liked`() async throws {
-        let disk = FaultyDisk()
+        let disk = FaultyDisk(timeout: FaultyDisk.shortTimeout)
         let folder = try PhotosFixture(photos: ["a.jpg", "b.jpg"], files: disk.threads)
         try await folder.register()
         try await folder.ready()

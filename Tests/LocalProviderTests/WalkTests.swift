@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import ProviderKit
+import System
 import TestSupport
 import Testing
 
@@ -93,11 +94,30 @@ import Testing
                     PhotosFixture.jpeg, to: Array("\(root)/\(index)/\(photo)".utf8))
             }
         }
-        let folder = try PhotosFixture(directory)
+        // The scan reads the collected files after a second, and cannot end before it is released.
+        let (calls, isHeld) = (Observed(0), Observed(true))
+        defer { isHeld.update { $0 = false } }
+        var limits = FileThreads.Limits()
+        limits.timeout = .seconds(1000)
+        let files = FileThreads(
+            limits,
+            port: FileSystemPort(fault: { path in
+                guard path.starts(with: root.utf8) else { return 0 }
+                var number = 0
+                calls.update { count in
+                    count += 1
+                    number = count
+                }
+                if number == 2_000 { usleep(1_200_000) }
+                while number > 12_000, isHeld.value { usleep(1000) }
+                return 0
+            }))
+        let folder = try PhotosFixture(directory, files: files)
         let page = try await folder.session.page(PhotosFixture.all, after: nil, count: 30)
         #expect(page.photos.count == 30)
         let isReady = folder.events.value.contains { $0.isReady }
         #expect(!isReady)
+        isHeld.update { $0 = false }
         // A short page does not end a walk while the scan continues.
         let album = SourceID("album:0")
         #expect(try await folder.session.page(album, after: nil, count: 5).next != nil)

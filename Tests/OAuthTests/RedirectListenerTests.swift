@@ -141,10 +141,28 @@ struct RedirectListenerTests {
         // The server closes first, so that the connection remains in TIME_WAIT.
         _ = try await login?.answer(to: "GET / HTTP/1.1\r\n\r\n")
         login = nil
-        #expect(throws: RawClient.NotConnected.self) { _ = try RawClient(port: port) }
+        try await waitUntilClosed(port)
         for _ in 0..<3 {
-            let login = try authorize(description)
-            #expect(login.port == port)
+            try expectPort(port, description)
+            try await waitUntilClosed(port)
+        }
+    }
+
+    private func expectPort(_ port: UInt16, _ description: OAuthDescription) throws {
+        let login = try authorize(description)
+        #expect(login.port == port)
+    }
+
+    /// Waits until nothing listens on a port. A process that another test starts at this moment has the listener until
+    /// its program runs.
+    private func waitUntilClosed(_ port: UInt16) async throws {
+        try await poll {
+            do {
+                _ = try RawClient(port: port)
+                return false
+            } catch is RawClient.NotConnected {
+                return true
+            }
         }
     }
 

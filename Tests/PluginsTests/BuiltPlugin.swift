@@ -23,7 +23,7 @@ final class BuiltPlugin {
     /// - Throws: An error of the file system or of the manifest.
     init(
         _ program: String, _ manifest: String, _ settings: [String: String] = [:],
-        level: SandboxKind = .bubblewrap, limits: PluginLimits = PluginLimits()
+        level: SandboxKind = .bubblewrap, limits: PluginLimits = .wide
     ) throws {
         directory = try TemporaryDirectory()
         let id = try #require(manifest.firstMatch(of: /Id=(.*)/)?.output.1)

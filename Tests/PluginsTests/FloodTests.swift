@@ -36,15 +36,14 @@ private enum Flood: String, CaseIterable {
 
 private let sandboxes = [SandboxKind.bubblewrap, .landlock].map(\.rawValue)
 
-/// Compares the times of calls in one run. Of five rounds, one has to be undisturbed by other programs.
+/// Compares the times of calls in one run.
 @MainActor
 private func expectUndelayedCalls(beside floods: [String], in sandbox: String) async throws {
     let programs = try OrdinaryPrograms()
     let fixture = try FloodFixture(floods + ["calm"], in: sandbox, programs.programs)
     let neighbour = try fixture.session("calm")
     let sessions = try floods.map { try fixture.session($0) }
-    var times: (alone: CallTimes, beside: CallTimes)
-    for round in 0..<5 {
+    try await compareTimes {
         let alone = try await CallTimes(neighbour, fixture, until: nil)
         let calls = sessions.map { session in
             Task { try await session.fetchPage(SourceID("home"), from: nil) }
@@ -52,9 +51,7 @@ private func expectUndelayedCalls(beside floods: [String], in sandbox: String) a
         // The plugins of the first round have to start.
         try await fixture.waitUntilRunning(floods)
         let beside = try await CallTimes(neighbour, fixture, until: calls)
-        times = (alone, beside)
-        if times.beside.isWithinLimit(times.alone) { return }
-        if round == 4 { Issue.record("\(times.alone), then \(times.beside)") }
+        return beside.isWithinLimit(alone) ? nil : "\(alone), then \(beside)"
     }
 }
 

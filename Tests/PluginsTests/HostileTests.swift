@@ -245,13 +245,13 @@ struct HostileTests {
     func `a plugin that repeats denied calls without end is ended`(_ level: SandboxKind)
         async throws
     {
-        // No time limit ends it first on a busy machine.
+        // The window and the time limit of the call do not end first on a busy machine.
         var limits = PluginFixture.quick
-        limits.answering = .seconds(60)
-        limits.largeMessageTime = .seconds(60)
+        limits.answering = .seconds(300)
+        limits.systemCallWindow = .seconds(300)
         let plugin = try PluginFixture(
             "while True: attempt(os.fork)", limits: limits, level: level)
-        await plugin.expectFailure("it makes more than 500 denied system calls in 10 seconds")
+        await plugin.expectFailure("it makes more than 500 denied system calls in 300 seconds")
         try await plugin.logged("call=clone")
     }
 
@@ -288,6 +288,7 @@ struct HostileTests {
                        "state": state, "reason": str(number)}})
             show("sent")
             """)
+        let start = ContinuousClock.now
         #expect(try await plugin.shown() == "sent")
         var count = 0
         for await event in plugin.session.events {
@@ -299,14 +300,19 @@ struct HostileTests {
             }
             break
         }
-        #expect(2...20 ~= count, "\(count) events")
+        // Four in a second, the first one, and the state of a new session; the clocks may differ.
+        let limit = (ContinuousClock.now - start) / .milliseconds(250) + 3
+        #expect(count >= 2 && Double(count) <= limit, "\(count) events, at most \(limit)")
     }
 
     @Test func `a plugin that floods its output is ended`() async throws {
         let flood = #"write({"method": "log", "params": {"message": "x"}})"#
-        let plugin = try PluginFixture("while True: \(flood)")
-        await plugin.expectFailure("it sends more than 1000 messages per second")
-        try await plugin.logged("it sends more than 1000 messages per second")
+        // A busy machine may not handle the default number of messages in a second.
+        var limits = PluginFixture.quick
+        limits.messagesPerSecond = 200
+        let plugin = try PluginFixture("while True: \(flood)", limits: limits)
+        await plugin.expectFailure("it sends more than 200 messages per second")
+        try await plugin.logged("it sends more than 200 messages per second")
         // The log contains a part of the messages.
         #expect(plugin.log.value.count < 100)
     }
@@ -320,30 +326,30 @@ struct HostileTests {
     }
 
     @Test func `a plugin that sends a gigabyte in a line is ended`() async throws {
-        // No time limit ends it first on a busy machine.
-        var limits = PluginFixture.quick
-        limits.answering = .seconds(60)
-        limits.largeMessageTime = .seconds(60)
         let plugin = try PluginFixture(
             """
             for _ in range(1024): sys.stdout.write("x" * (1 << 20))
-            """, limits: limits)
+            """)
         await plugin.expectFailure("it sends a message of more than 8 MiB")
         try await plugin.logged("process=")
     }
 
     @Test func `a plugin that floods its standard error is ended`() async throws {
-        let plugin = try PluginFixture("while True: sys.stderr.write('x' * 70 + '\\n')")
+        // The window does not end first on a busy machine.
+        var limits = PluginFixture.quick
+        limits.standardErrorBytes = 256 << 10
+        limits.standardErrorWindow = .seconds(300)
+        let plugin = try PluginFixture(
+            "while True: sys.stderr.write('x' * 70 + '\\n')", limits: limits)
         await plugin.expectFailure(
-            "it writes more than 1 MiB to standard error in 10 seconds")
+            "it writes more than 256 KiB to standard error in 300 seconds")
         #expect(plugin.log.value.count < 100)
     }
 
     @Test func `a plugin that does not read its input is ended`() async throws {
         var limits = PluginFixture.quick
         limits.lineBytes = 1 << 16
-        limits.answering = .seconds(20)
-        let plugin = try PluginFixture("time.sleep(100)", limits: limits)
+        let plugin = try PluginFixture("time.sleep(1000)", limits: limits)
         let calls = (0..<3).map { _ in
             Task { try await plugin.session.fetchPage(SourceID("home"), from: nil) }
         }
@@ -467,16 +473,24 @@ struct HostileTests {
         ("answer([])", "it sent an invalid result"),
         ("answer({'photos': [{'id': 7}]})", "it sent an invalid result"),
         ("os._exit(3)", "ended with status 3"), ("os.abort()", "(signal "),
-        ("sys.stdout.close(); os.close(1); time.sleep(100)", "did not answer"),
     ])
     func `an invalid result fails its call`(
         _ script: String, _ reason: String
     ) async throws {
-        var limits = PluginFixture.quick
-        limits.answering = .seconds(2)
-        let plugin = try PluginFixture(script, limits: limits)
+        let plugin = try PluginFixture(script)
         await plugin.expectFailure(reason)
         try await plugin.logged("plugin=odd")
+    }
+
+    @Test func `a plugin that closes its output fails its call after the time limit`()
+        async throws
+    {
+        var limits = PluginFixture.quick
+        limits.answering = .seconds(2)
+        let plugin = try PluginFixture(
+            "sys.stdout.close(); os.close(1); time.sleep(1000)", limits: limits)
+        await plugin.expectFailure("did not answer")
+        try await plugin.logged("did not answer")
     }
 
     @Test func `sources that the manifest does not name are omitted and logged once`()
@@ -503,7 +517,8 @@ struct HostileTests {
     @Test(arguments: sandboxes)
     func `a plugin that ignores SIGTERM is killed`(_ level: SandboxKind) async throws {
         var limits = PluginFixture.quick
-        limits.idling = .seconds(1)
+        // Longer than a slow machine takes from the start to the call.
+        limits.idling = .seconds(10)
         let plugin = try PluginFixture(
             """
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -513,6 +528,7 @@ struct HostileTests {
                 except BaseException: pass
             """, limits: limits, level: level)
         #expect(try await plugin.shown() == "here")
+        try await plugin.logged("A plugin did not end in time and was killed")
         try await plugin.logged("A plugin has ended")
     }
 
@@ -543,11 +559,12 @@ struct HostileTests {
 
     @Test func `a failed plugin is not started again during its pause`() async throws {
         var limits = PluginFixture.quick
-        limits.firstPause = .seconds(100)
+        limits.firstPause = .seconds(1000)
         let plugin = try PluginFixture("os._exit(1)", limits: limits)
         await plugin.expectFailure("status 1")
         await plugin.expectFailure("status 1")
-        await plugin.expectFailure("is not started again for 100 seconds")
+        // The rest of the pause depends on the machine.
+        await plugin.expectFailure("is not started again for ")
     }
 }
 

@@ -19,10 +19,9 @@ final class PluginFixture {
     /// The number of versions of the plugin that replaced another one.
     let replacements = Observed(0)
 
-    /// Limits for tests that wait for them.
+    /// Patient limits, without a pause after a failure, and with a short time for the end of the plugin.
     static var quick: PluginLimits {
-        var limits = PluginLimits()
-        limits.answering = .seconds(5)
+        var limits = PluginLimits.wide
         limits.firstPause = .zero
         limits.gracePeriod = .milliseconds(200)
         return limits
@@ -170,6 +169,18 @@ final class PluginFixture {
                     account = request["params"]["account"]["id"]
             \(body)
             """
+    }
+}
+
+extension PluginLimits {
+    /// Time limits that a slow machine does not exceed. A test of a limit shortens only this one.
+    static var wide: PluginLimits {
+        var limits = PluginLimits()
+        limits.answering = .seconds(60)
+        limits.starting = .seconds(60)
+        limits.largeMessageTime = .seconds(60)
+        limits.daemonProcessorTime = .seconds(3600)
+        return limits
     }
 }
 

@@ -69,6 +69,6 @@ extension KeyringEnvironment {
     @MainActor
     fileprivate func kwallet() async throws -> (FakeKWallet, KeyringStore) {
         enter()
-        return (try await FakeKWallet(on: try connect()), KeyringStore(limits: .short))
+        return (try await FakeKWallet(on: try connect()), KeyringStore(limits: .wide))
     }
 }

@@ -15,10 +15,10 @@ struct KeyringEnvironment: Codable, Sendable {
         address = bus.address
     }
 
-    /// Sets the environment of this process, and limits its lifetime to a minute: a time limit of the test does not end
-    /// it.
+    /// Sets the environment of this process, and limits its lifetime to five minutes: a time limit of the test does
+    /// not end it.
     func enter() {
-        alarm(60)
+        alarm(300)
         for (name, value) in environment { setenv(name, value, 1) }
     }
 
@@ -35,7 +35,17 @@ struct KeyringEnvironment: Codable, Sendable {
 }
 
 extension KeyringLimits {
-    /// Short limits, for keyrings that do not respond.
+    /// Limits that a slow machine does not exceed.
+    static var wide: KeyringLimits {
+        var limits = KeyringLimits()
+        limits.reading = .seconds(60)
+        limits.writing = .seconds(60)
+        limits.prompting = .seconds(60)
+        limits.cancelling = .seconds(10)
+        return limits
+    }
+
+    /// Short limits, for calls to a keyring that does not respond.
     static var short: KeyringLimits {
         var limits = KeyringLimits()
         limits.reading = .seconds(2)

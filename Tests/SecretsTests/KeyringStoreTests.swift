@@ -18,7 +18,7 @@ struct KeyringStoreTests {
             [environment = environment as KeyringEnvironment] in
             await recordErrors {
                 environment.enter()
-                let store = KeyringStore()
+                let store = KeyringStore(limits: .wide)
                 let key = SecretKey.account("unsplash_ada")
                 #expect(try await store.text(key) == nil)
                 try await store.store(
@@ -49,7 +49,7 @@ struct KeyringStoreTests {
             [environment = environment as KeyringEnvironment] in
             await recordErrors {
                 environment.enter()
-                let store = KeyringStore()
+                let store = KeyringStore(limits: .wide)
                 let all = (0...255).map { UInt8($0) }
                 let samples: [[UInt8]] = [
                     [], [0], all, Array("{\"access_token\":\"\u{e4}\u{1f511}\"}".utf8),
@@ -69,7 +69,7 @@ struct KeyringStoreTests {
             [environment = environment as KeyringEnvironment] in
             await recordErrors {
                 environment.enter()
-                try await KeyringStore().store(
+                try await KeyringStore(limits: .wide).store(
                     Secret("token"), for: .account("a"), label: "Image Feed: a")
             }
         }
@@ -86,7 +86,7 @@ struct KeyringStoreTests {
             await recordErrors {
                 environment.enter()
                 let control = try await environment.control()
-                let store = KeyringStore()
+                let store = KeyringStore(limits: .wide)
                 func addDuplicates() async throws {
                     for text in ["one", "two", "three"] {
                         try await control.add(
@@ -111,7 +111,7 @@ struct KeyringStoreTests {
             await recordErrors {
                 environment.enter()
                 let control = try await environment.control()
-                let store = KeyringStore()
+                let store = KeyringStore(limits: .wide)
                 try await control.add(
                     "theirs", ["account": "a"], schema: "org.gnome.OnlineAccounts")
                 #expect(try await store.text(.account("a")) == nil)
@@ -129,7 +129,7 @@ struct KeyringStoreTests {
             await recordErrors {
                 environment.enter()
                 let control = try await environment.control()
-                let store = KeyringStore()
+                let store = KeyringStore(limits: .wide)
                 let key = SecretKey.account("a")
                 try await store.store(Secret("token"), for: key, label: "a")
                 try await control.lock()
@@ -155,7 +155,7 @@ struct KeyringStoreTests {
             await recordErrors {
                 environment.enter()
                 let control = try await environment.control()
-                let store = KeyringStore()
+                let store = KeyringStore(limits: .wide)
                 try await store.store(Secret("token"), for: .account("a"), label: "a")
                 try await store.unlock()
                 try await control.lock()
@@ -175,7 +175,7 @@ struct KeyringStoreTests {
             await recordErrors {
                 environment.enter()
                 let (names, watch) = try await environment.observeConnections()
-                let store = KeyringStore()
+                let store = KeyringStore(limits: .wide)
                 _ = try await store.text(.account("a"))
                 _ = try await store.text(.account("a"))
                 try await names.wait { $0.count == 2 && !$0.values.contains(true) ? true : nil }
@@ -190,7 +190,7 @@ struct KeyringStoreTests {
             await recordErrors {
                 environment.enter()
                 let (names, watch) = try await environment.observeConnections()
-                let store = KeyringStore()
+                let store = KeyringStore(limits: .wide)
                 store.keepConnection(true)
                 for _ in 0..<3 { _ = try await store.text(.account("a")) }
                 #expect(try await names.wait { $0.isEmpty ? nil : $0.count } == 1)
@@ -258,7 +258,7 @@ struct KeyringLifeTests {
             [environment = environment as KeyringEnvironment] in
             await recordErrors {
                 environment.enter()
-                let store = KeyringStore()
+                let store = KeyringStore(limits: .wide)
                 let expected = SecretStoreError.unavailable(
                     "There is no keyring: install gnome-keyring, KeePassXC or KWallet.")
                 #expect(await failure { _ = try await store.text(.account("a")) } == expected)
@@ -289,10 +289,10 @@ struct KeyringLifeTests {
             await recordErrors {
                 environment.enter()
                 setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus", 1)
+                let store = KeyringStore(limits: .wide)
                 #expect(
-                    await failure { _ = try await KeyringStore().text(.account("a")) }?
-                        .isUnavailable
-                        == true)
+                    await failure { _ = try await store.text(.account("a")) }?.isUnavailable == true
+                )
             }
         }
     }
@@ -306,7 +306,7 @@ struct KeyringLifeTests {
                 let watch = try await KeyringWatch(try environment.connect()) {
                     appearances.update { $0 += 1 }
                 }
-                let store = KeyringStore()
+                let store = KeyringStore(limits: .wide)
                 #expect(
                     await failure { _ = try await store.text(.account("a")) }?.isUnavailable == true
                 )

@@ -31,7 +31,8 @@ struct OddKeyringTests {
         await #expect(processExitsWith: .success) {
             @MainActor [environment = environment as KeyringEnvironment] in
             await recordErrors {
-                let (keyring, store) = try await environment.fakeKeyring()
+                let (keyring, wide) = try await environment.fakeKeyring()
+                let store = KeyringStore(limits: .short)
                 keyring.isSilent = true
                 let key = SecretKey.account("a")
                 #expect(await failure { _ = try await store.text(key) }?.isUnavailable == true)
@@ -44,7 +45,7 @@ struct OddKeyringTests {
                 #expect(await failure { try await store.delete(key) }?.isUnavailable == true)
                 #expect(await failure { try await store.unlock() }?.isUnavailable == true)
                 keyring.isSilent = false
-                #expect(try await store.text(key) == nil)
+                #expect(try await wide.text(key) == nil)
             }
         }
     }
@@ -101,12 +102,22 @@ struct OddKeyringTests {
         await #expect(processExitsWith: .success) {
             @MainActor [environment = environment as KeyringEnvironment] in
             await recordErrors {
-                let (keyring, store) = try await environment.fakeKeyring()
+                let (keyring, _) = try await environment.fakeKeyring()
+                // Long enough for the prompt to appear and for the other call.
+                var limits = KeyringLimits.wide
+                limits.prompting = .seconds(10)
+                limits.cancelling = .milliseconds(200)
+                let store = KeyringStore(limits: limits)
                 keyring.isLocked = true
                 keyring.prompts = .isSilent
-                async let unlocking = failure { try await store.unlock() }
+                let hasEnded = Observed(false)
+                async let unlocking = failure {
+                    defer { hasEnded.update { $0 = true } }
+                    try await store.unlock()
+                }
                 try await keyring.promptCount.wait { $0 > 0 ? true : nil }
                 #expect(await failure { _ = try await store.text(.account("a")) }?.isLocked == true)
+                #expect(!hasEnded.value)
                 #expect(await unlocking?.isUnavailable == true)
                 keyring.isLocked = false
                 #expect(try await store.text(.account("a")) == nil)
@@ -122,10 +133,9 @@ struct OddKeyringTests {
             await recordErrors {
                 let (keyring, _) = try await environment.fakeKeyring()
                 keyring.prompts = .dismissesLikeKeePassXC
-                // With the short limit, the call would fail before its prompt.
-                var limits = KeyringLimits.short
-                limits.prompting = .seconds(120)
-                limits.writing = .seconds(120)
+                // Only the time after the end of the prompt is short.
+                var limits = KeyringLimits.wide
+                limits.cancelling = .milliseconds(200)
                 let store = KeyringStore(limits: limits)
                 keyring.promptsBeforeStoring = true
                 #expect(
@@ -210,9 +220,9 @@ struct OddKeyringTests {
             @MainActor [environment = environment as KeyringEnvironment] in
             await recordErrors {
                 let (keyring, _) = try await environment.fakeKeyring()
-                // With the short limit, the call would fail before its prompt.
-                var limits = KeyringLimits.short
-                limits.prompting = .seconds(120)
+                // The prompt ignores its dismissal, so that the call takes this long.
+                var limits = KeyringLimits.wide
+                limits.cancelling = .seconds(3)
                 let store = KeyringStore(limits: limits)
                 keyring.isLocked = true
                 keyring.prompts = .isSilent
@@ -225,6 +235,7 @@ struct OddKeyringTests {
                 #expect(await unlocking.value == .cancelled)
                 #expect(await next.value == .cancelled)
                 #expect(keyring.promptCount.value == 1)
+                try await keyring.dismissals.wait { $0 > 0 ? true : nil }
                 #expect(keyring.dismissals.value == 1)
             }
         }
@@ -245,12 +256,12 @@ struct OddKeyringTests {
 }
 
 extension KeyringEnvironment {
-    /// Returns a fake keyring in this process, and a store with short time limits.
+    /// Returns a fake keyring in this process, and a store with wide time limits.
     @MainActor
     fileprivate func fakeKeyring() async throws -> (FakeKeyring, KeyringStore) {
         enter()
         // Warnings of libsecret must not end the process, even with this variable.
         setenv("G_DEBUG", "fatal-warnings", 1)
-        return (try await FakeKeyring(on: try connect()), KeyringStore(limits: .short))
+        return (try await FakeKeyring(on: try connect()), KeyringStore(limits: .wide))
     }
 }

@@ -33,7 +33,7 @@ import Testing
         let path = folder.appending("data")
         let first = FolderLock(folder: path)
         #expect(first.attempt() == .held)
-        let child = try ChildProcess("/bin/sleep", ["60"], environment: folder.environment)
+        let child = try ChildProcess("/bin/sleep", ["1000"], environment: folder.environment)
         first.release()
         #expect(FolderLock(folder: path).attempt() == .held)
         child.kill(SIGKILL)

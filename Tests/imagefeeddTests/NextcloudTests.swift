@@ -84,11 +84,14 @@ struct NextcloudTests {
     {
         let fixture = try await NextcloudFixture()
         let server = fixture.server
+        let gate = server.hold(fixture.pattern(.token))
         let (cancelled, _) = try await fixture.startLogin()
         async let end = errorReply { _ = try await cancelled.wait() }
+        let polls = try await server.waitForRequests(fixture.pattern(.token)).count
+        // The next poll follows the response to this one.
         try await cancelled.cancel()
         #expect(await end?.name == ServiceError.cancelled.name)
-        let polls = server.requests(fixture.pattern(.token)).count
+        gate.release()
 
         server.namedOrigin = "https://cloud.example"
         let login = fixture.client.service.login(

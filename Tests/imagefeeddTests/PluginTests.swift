@@ -149,7 +149,7 @@ struct PluginTests {
         }
         // The second-last process takes some time to end.
         var left = try daemon.descriptors()
-        for _ in 0..<100 where left.count > known.count {
+        for _ in 0..<1200 where left.count > known.count {
             try await Task.sleep(for: .milliseconds(50))
             left = try daemon.descriptors()
         }
@@ -259,14 +259,17 @@ struct PluginContext {
     func installManifest(comment: String = "") throws {
         let manifest = try String(
             contentsOf: Self.examples.appending(path: "rss.provider"), encoding: .utf8)
-        try PrivateBus.current.directory.write(
-            manifest.replacing("Hosts=*;", with: "Hosts=*;\(server.origin);") + "# \(comment)\n",
-            to: "\(Self.folder)/rss.provider")
+        try replaceManifest(
+            manifest.replacing("Hosts=*;", with: "Hosts=*;\(server.origin);") + "# \(comment)\n")
     }
 
-    func installInvalidManifest() throws {
-        try PrivateBus.current.directory.write(
-            "[Provider]\nId=rss\n", to: "\(Self.folder)/rss.provider")
+    func installInvalidManifest() throws { try replaceManifest("[Provider]\nId=rss\n") }
+
+    /// Replaces the manifest in one step, because the daemon may read it at any time.
+    private func replaceManifest(_ text: String) throws {
+        let directory = try PrivateBus.current.directory
+        let new = try directory.write(text, to: "tmp/rss.provider")
+        try #require(rename(new, directory.appending("\(Self.folder)/rss.provider")) == 0)
     }
 
     func uninstallRSS() throws {

@@ -45,9 +45,9 @@ struct ReadOnlyTests {
         #expect(try await ada.photo(ids[1])["liked"] == .bool(false))
         #expect(fixture.unsplash.likes(of: "ada") == [ids[0]])
         #expect(try await fixture.property(ada, "Label") == .string("A"))
-        #expect(
-            fixture.daemon.process.standardError.value.text.contains(
-                "Accounts and likes cannot be changed"))
+        try await fixture.daemon.process.standardError.wait { output in
+            output.text.contains("Accounts and likes cannot be changed") ? true : nil
+        }
         try await fixture.daemon.stop()
     }
 

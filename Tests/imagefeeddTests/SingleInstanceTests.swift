@@ -62,11 +62,9 @@ struct SingleInstanceTests {
         let client = try other.connect()
         try await BusProxy(client, .bus, "/org/freedesktop/DBus")
             .perform("org.freedesktop.DBus", "ReloadConfig")
-        let start = ContinuousClock.now
         let reply = await errorReply { _ = try await ServiceClient(client).objects() }
+        // If the daemon did not exit, the error after 25 s would be `TimedOut` or `NoReply`.
         #expect(reply?.name == "org.freedesktop.DBus.Error.Spawn.ChildExited")
-        // Callers that wait for a reply give up after 25 s.
-        #expect(ContinuousClock.now - start < .seconds(20))
         try await daemon.stop()
         // The data folder is free now.
         _ = try await ServiceClient(client).objects()

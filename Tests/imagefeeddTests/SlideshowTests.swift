@@ -81,16 +81,14 @@ struct SlideshowTests {
         #expect(second.shown.value == first.shown.value)
         #expect(second.shown.value.image.hasSuffix("/Pictures/a.png"))
         let control = try TestClient().service.slideshow
-        var times: [Duration] = []
+        let beginning = ContinuousClock.now
         for step in 1...30 {
-            let start = ContinuousClock.now
             try await control.next()
             try await first.waits(for: ids[step % 3])
             try await second.waits(for: ids[step % 3])
-            times.append(ContinuousClock.now - start)
         }
-        // Single steps may wait for the processor.
-        #expect(times.sorted()[times.count / 2] < .seconds(2), "\(times)")
+        // A wait of two seconds in each step would exceed this limit.
+        #expect(ContinuousClock.now - beginning < .seconds(60))
         #expect(!first.isTorn.value && !second.isTorn.value)
         try await daemon.stop()
     }

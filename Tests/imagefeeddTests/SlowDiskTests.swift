@@ -61,6 +61,7 @@ struct SlowDiskTests {
         let photos = try await ada.page("", cursor: "", count: 2).photos.compactMap {
             $0["id"]?.string
         }
+        let start = ContinuousClock.now
         try disk.set([.hang("/1.png")])
         let hanging = try (0..<5).map { _ in
             let other = try TestClient()
@@ -76,8 +77,18 @@ struct SlowDiskTests {
         try await client.logIn("bob", registers: false)
         #expect(try await client.titles(bob) == ["1", "2"])
         try disk.set([])
-        for task in hanging { #expect(try await !task.value.isEmpty) }
-        try await avatar.value
+        // The daemon gives a file up that hangs for ten seconds.
+        if ContinuousClock.now - start < .seconds(6) {
+            for task in hanging { #expect(try await !task.value.isEmpty) }
+            try await avatar.value
+        }
+        for task in hanging { _ = await task.result }
+        _ = await avatar.result
+        // A file that was given up is read again after a while.
+        try await poll {
+            let path = try? await ada.imagePath(photos[0], size: "small")
+            return path?.isEmpty == false
+        }
         try await daemon.stop()
     }
 

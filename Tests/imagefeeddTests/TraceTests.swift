@@ -104,7 +104,9 @@ struct TraceTests {
         let account = try await logIn()
         _ = try await account.page("", cursor: "", count: 10)
         let text = try await trace.standardOutput.wait { output in
-            output.text.contains(#""photos""#) ? output.text : nil
+            // The standard error is read independently of the messages.
+            ["\"photos\"", "standard error speaks"].allSatisfy { output.text.contains($0) }
+                ? output.text : nil
         }
         let events = try text.split(separator: "\n").map { line in
             try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
@@ -140,7 +142,8 @@ struct TraceTests {
         while try pipes(daemon) == before { try await Task.sleep(for: .milliseconds(20)) }
         _ = try await logIn()
         let text = try await trace.standardOutput.wait { output in
-            output.text.contains("← result #2") ? output.text : nil
+            ["← result #2", "standard error speaks\n"].allSatisfy { output.text.contains($0) }
+                ? output.text : nil
         }
         #expect(text.contains(/\d\d:\d\d:\d\d\.\d{3} → identify #2 \{/))
         #expect(text.contains(/\d\d:\d\d:\d\d\.\d{3} ← http #x \{/))

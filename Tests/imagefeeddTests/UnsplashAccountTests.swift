@@ -147,12 +147,20 @@ struct UnsplashAccountTests {
         fixture.unsplash.settings.tokenLifetimeSeconds = 7200
         let ada = try await fixture.logIn("ada")
         fixture.unsplash.advanceClock(seconds: 7300)
-        // The service has issued the token, and its response is slow.
-        let pause = Duration.milliseconds(10)
-        fixture.unsplash.fail("POST /oauth/token", .drip(bytes: 1, pause: pause), times: 1)
+        // The service has issued the token, and its response arrives after the logout.
+        let isIssued = Observed(false)
+        let gate = Gate()
+        defer { gate.open() }
+        fixture.unsplash.fail(
+            "POST /oauth/token",
+            .changed { _ in
+                isIssued.update { $0 = true }
+                gate.wait()
+            }, times: 1)
         async let failure = errorReply { _ = try await ada.refresh("") }
-        try await fixture.unsplash.waitForRequests("POST /oauth/token", count: 2)
+        try await isIssued.wait { $0 ? true : nil }
         try await ada.logout()
+        gate.open()
         #expect(await failure != nil)
         let revoked = try await fixture.unsplash.waitForRequests("POST /oauth/revoke", count: 4)
         #expect(Set(revoked.compactMap { $0.fields["token"] }).count == 4)

@@ -64,7 +64,7 @@ struct UnsplashDownloadTests {
         #expect(try Destination.content().isEmpty)
         fixture.unsplash.recover(images)
         try await start(photo.id, fixture, account).wait()
-        try await fixture.unsplash.waitForRequests(RequestPattern("/photos/\(photo.id)/download"))
+        try await fixture.unsplash.waitForReplies(RequestPattern("/photos/\(photo.id)/download"))
         #expect(try Destination.content().count > 0)
         try await fixture.daemon.stop()
         #expect(fixture.unsplash.downloads(of: photo.id) == 1)
@@ -137,7 +137,7 @@ struct UnsplashDownloadTests {
         let account = try await fixture.logIn("ada")
         let photo = try #require(fixture.unsplash.feed.first)
         fixture.unsplash.fail(
-            RequestPattern(photo.imagePath), .drip(bytes: 4096, pause: .milliseconds(25)))
+            RequestPattern(photo.imagePath), .drip(bytes: 4096, pause: .milliseconds(100)))
         let changes = try await Signals(
             fixture.client.connection, ServiceName.transfers.appending("1"),
             "org.freedesktop.DBus.Properties", "PropertiesChanged")
@@ -184,9 +184,9 @@ struct UnsplashDownloadTests {
         let fixture = try await UnsplashFixture()
         _ = try await fixture.logIn("ada")
         let photo = try #require(fixture.unsplash.feed.first)
-        // A rate of 150 kB/s.
+        // A rate of 30 kB/s.
         fixture.unsplash.fail(
-            RequestPattern(photo.imagePath), .drip(bytes: 3000, pause: .milliseconds(20)))
+            RequestPattern(photo.imagePath), .drip(bytes: 3000, pause: .milliseconds(100)))
         let program = BuiltProducts.path("imagefeedctl")
         let folder = try PrivateBus.current.directory.path
         let line = "stty cols 80; exec \(program) download \(photo.id) -o \(folder)"

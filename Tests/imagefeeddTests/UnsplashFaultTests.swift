@@ -64,7 +64,7 @@ struct UnsplashFaultTests {
         let fixture = try await UnsplashFixture()
         let ada = try await fixture.logIn("ada")
         let ids = try await fixture.ids(ada)
-        fixture.unsplash.fail("GET /photos", .tooManyRequests(retryAfterSeconds: 2), times: 1)
+        fixture.unsplash.fail("GET /photos", .tooManyRequests(retryAfterSeconds: 15), times: 1)
         await expectError(ServiceError.rateLimited.name) { _ = try await ada.refresh("") }
         #expect(try await ada.like(ids[0]) == "queued")
         #expect(fixture.unsplash.requests("POST /photos/*/like").isEmpty)

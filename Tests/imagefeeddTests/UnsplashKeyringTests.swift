@@ -26,7 +26,7 @@ struct UnsplashKeyringTests {
             trouble == "locked" ? .secretStoreLocked : .secretStoreUnavailable
         #expect(await failure?.name == expected.name)
         #expect(try await redirect.response?.text.contains("Error") == false)
-        let revoked = try await fixture.unsplash.waitForRequests("POST /oauth/revoke", count: 2)
+        let revoked = try await fixture.unsplash.waitForReplies("POST /oauth/revoke", count: 2)
         #expect(revoked.contains { $0.fields["token"] == String(token) })
         #expect(!fixture.unsplash.isValid(String(token)))
         #expect(try await fixture.accounts().isEmpty)

@@ -45,5 +45,13 @@ package final class ManualClock: Clock {
         }
     }
 
+    /// Waits until a sleep with a deadline in a range is in progress. A sleep for a duration that begins after the clock
+    /// was advanced would end later.
+    package func waitForSleep(in range: Range<Duration>) async throws {
+        try await pending.wait { current in
+            current.contains { range.contains($0.offset) } ? true : nil
+        }
+    }
+
     package func advance(by duration: Duration) { time.update { $0 = $0.advanced(by: duration) } }
 }

@@ -16,11 +16,11 @@ internal import System
 @MainActor private func orderTimers() {
     let start = SuspendingClock.now
     // The differences exceed the time for which a busy machine can stop this function.
-    for milliseconds in [600, 200, 1000, 400, 800] {
+    for seconds in [6, 2, 10, 4, 8] {
         timers.append(
-            MainLoopTimer(after: start + .milliseconds(milliseconds) - .now) {
-                print(milliseconds)
-                if milliseconds == 1000 { finish("end") }
+            MainLoopTimer(after: start + .seconds(seconds) - .now) {
+                print(seconds)
+                if seconds == 10 { finish("end") }
             })
     }
     for number in 1...3 { timers.append(MainLoopTimer(after: .zero) { print("zero \(number)") }) }
@@ -51,13 +51,16 @@ internal import System
         MainLoopTimer {
             count += 1
             print("fired \(count)")
-            if count < 3 { timers[0].start(after: .zero) }
+            if count < 3 {
+                timers[0].start(after: .zero)
+            } else {
+                timers.append(MainLoopTimer(after: .milliseconds(50)) { finish("end") })
+            }
         }
     ]
     // The second deadline replaces the first one.
     timers[0].start(after: .seconds(1000))
     timers[0].start(after: .milliseconds(1))
-    timers.append(MainLoopTimer(after: .milliseconds(50)) { finish("end") })
 }
 
 /// Prints the number of timers that fired before their deadline.
@@ -100,8 +103,8 @@ internal import System
 /// Keeps the main queue busy while a timer becomes due and then a descriptor becomes ready.
 @MainActor private func delayTimer() {
     channel = Channel { _ in print("bytes") }
-    timers = [MainLoopTimer(after: .milliseconds(20)) { finish("timer") }]
     DispatchQueue.main.async {
+        timers = [MainLoopTimer(after: .milliseconds(20)) { finish("timer") }]
         poll(nil, 0, 200)
         channel?.send()
     }

@@ -45,7 +45,7 @@ def answer(screen, password=None):
         screen.mouse("type", "--delay", 60, password)
     screen.mouse("key", "Return" if password else "Escape")
     try:
-        return until(lambda: not prompts(), "the end of the prompt", limit=5)
+        return until(lambda: not prompts(), "the end of the prompt", limit=15)
     except AssertionError:
         return False
 
@@ -187,7 +187,7 @@ def limits(start, step):
     services = session.services
     until(lambda: photo(screen), "the photos of the service")
     screen.wait(starts="Nature", role="list item")
-    services("fail unsplash limit:15 1 GET /photos")
+    services("fail unsplash limit:40 1 GET /photos")
     session.control("refresh", check=False)
     screen.wait(role="label", contains="limits requests until")
     assert not screen.all("Try again", "push button")

@@ -33,7 +33,7 @@ class Screen:
         gi.require_version("Atspi", "2.0")
         from gi.repository import Atspi, GLib
         self.atspi, self.error = Atspi, GLib.GError
-        Atspi.set_timeout(10000, 10000)
+        Atspi.set_timeout(30000, 30000)
         # This program runs no event loop, which would update the cache.
         Atspi.get_desktop(0).set_cache_mask(Atspi.Cache.NONE)
 

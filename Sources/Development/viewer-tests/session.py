@@ -10,7 +10,8 @@ import time
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 SAMPLES = sorted(path for path in (TOP / "dist/samples").rglob("*") if path.suffix in (".jpg", ".png"))
-LIMIT_SECONDS = 60
+# A busy machine may need many times as long as a quiet one.
+LIMIT_SECONDS = 180
 PASSWORD = "open sesame"
 
 
@@ -75,6 +76,9 @@ class Session:
         for name in ("home/Pictures", "config/imagefeed", "data", "cache", "state", "run", "tmp", "bin", "services"):
             (folder / name).mkdir(parents=True)
         (folder / "run").chmod(0o700)
+        # On a busy machine, the clicks of a double click are farther apart than the 400 ms of GTK.
+        (folder / "config/gtk-4.0").mkdir()
+        (folder / "config/gtk-4.0/settings.ini").write_text("[Settings]\ngtk-double-click-time=1500\n")
         self.add_photos(photos)
         self.configure(configuration)
         self.start_bus()
@@ -225,7 +229,7 @@ class Session:
 
         def call(interface, method, parameters):
             return bus.call_sync("org.freedesktop.secrets", "/org/freedesktop/secrets", interface, method, parameters,
-                                 None, 0, 20000, None)
+                                 None, 0, LIMIT_SECONDS * 1000, None)
 
         collection = "/org/freedesktop/secrets/collection/login"
         if is_locked:

@@ -39,7 +39,8 @@ struct AcceptanceFaultTests {
         try await fixture.start()
         #expect(try await fixture.ids(ada) == ids)
         try await fixture.wait(ada, "offline")
-        #expect(try #require(try await fixture.property(ada, "RetryAt")?.int64) > 0)
+        // There is no next retry while one is in progress.
+        try await poll { try await fixture.property(ada, "RetryAt")?.int64 ?? 0 > 0 }
         #expect(try await fixture.ids(ada) == ids)
         #expect(try await ada.photo(ids[0])["id"] == .string(ids[0]))
         await expectError(ServiceError.offline.name) { _ = try await ada.refresh("") }
@@ -54,7 +55,7 @@ struct AcceptanceFaultTests {
         let fixture = try await provider.serviceFixture()
         let ada = try await fixture.logIn("ada")
         let ids = try await fixture.ids(ada)
-        fixture.exhaust()
+        try await fixture.exhaust()
         await expectError(ServiceError.rateLimited.name) { _ = try await ada.refresh("") }
         let properties = try await ada.properties(.account)
         #expect(properties["State"] == .string("rate-limited"))
@@ -157,9 +158,8 @@ struct AcceptanceFaultTests {
         let ids = try await fixture.ids(ada)
         fixture.service.fail(fixture.pattern(.feed), .silence)
         fixture.service.fail(fixture.pattern(.images), .silence)
-        let start = ContinuousClock.now
+        // After 25 s without a reply, the error would be `NoReply`.
         await expectError(ServiceError.serviceFailed.name) { _ = try await ada.refresh("") }
-        #expect(ContinuousClock.now - start < .seconds(20))
         #expect(try await fixture.ids(ada) == ids)
         fixture.service.recover(fixture.pattern(.feed))
         fixture.service.disconnect()

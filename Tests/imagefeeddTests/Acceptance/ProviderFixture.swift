@@ -47,7 +47,7 @@ protocol ServiceFixture: ProviderFixture {
     /// Returns the pattern of the requests to an endpoint.
     func pattern(_ endpoint: Endpoint) -> RequestPattern
     /// Makes the service limit all requests from now on.
-    func exhaust()
+    func exhaust() async throws
     /// The number of requests for a page of the default source.
     var requestsPerPage: Int { get }
     /// A source that has not been fetched yet, and whose pages need requests.

@@ -1,0 +1,61 @@
+import Glibc
+package import Testing
+
+/// Repeats a comparison of times, which other programs disturb, until one round is within its limits.
+///
+/// A round in which the hypervisor of a virtual machine withdrew processor time proves nothing when it exceeds a limit. If
+/// all rounds are of this kind, the comparison ends with a warning.
+///
+/// - Parameters:
+///   - rounds: The number of undisturbed rounds, of which one has to be within the limits.
+///   - body: Measures a round, and returns a description of the times if these exceed a limit.
+/// - Throws: The error of `body`.
+package func compareTimes(
+    rounds: Int = 5, isolation: isolated (any Actor)? = #isolation,
+    sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> String?
+) async throws {
+    var (undisturbed, disturbed) = (0, 0)
+    while true {
+        let start = try MachineTime()
+        guard let excess = try await body() else { return }
+        let share = try MachineTime().withdrawnShare(since: start)
+        if share > MachineTime.largestShare { disturbed += 1 } else { undisturbed += 1 }
+        if undisturbed == rounds {
+            Issue.record("\(excess)", sourceLocation: sourceLocation)
+            return
+        }
+        if disturbed == max(2, rounds / 2) {
+            Issue.record(
+                "not compared, because the hypervisor withdrew \(Int(share * 100)) % of the processor time: \(excess)",
+                severity: .warning, sourceLocation: sourceLocation)
+            return
+        }
+    }
+}
+
+/// The processor time of the machine since its start, in ticks, from `/proc/stat` (proc_stat(5)).
+private struct MachineTime {
+    /// The largest share of withdrawn time in an undisturbed round.
+    static let largestShare = 0.03
+
+    private let withdrawn: Int
+    private let total: Int
+
+    init() throws {
+        let file = try #require(fopen("/proc/stat", "r"))
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 512)
+        try #require(fgets(&line, Int32(line.count), file) != nil)
+        // user, nice, system, idle, iowait, irq, softirq and steal. The times of guests are part of the first two.
+        let fields = String(
+            decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self
+        )
+        .split { $0 == " " || $0 == "\n" }.dropFirst().prefix(8).compactMap { Int($0) }
+        total = fields.reduce(0, +)
+        withdrawn = fields.count == 8 ? fields[7] : 0
+    }
+
+    func withdrawnShare(since start: MachineTime) -> Double {
+        Double(withdrawn - start.withdrawn) / Double(max(1, total - start.total))
+    }
+}
