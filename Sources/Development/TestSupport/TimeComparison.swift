@@ -8,6 +8,8 @@ package import Testing
 ///
 /// - Parameters:
 ///   - rounds: The number of undisturbed rounds, of which one has to be within the limits.
+///   - isolation: The actor on which `body` runs.
+///   - sourceLocation: The place of the test.
 ///   - body: Measures a round, and returns a description of the times if these exceed a limit.
 /// - Throws: The error of `body`.
 package func compareTimes(
