@@ -196,6 +196,21 @@ struct ServerTests {
         #expect(try await get(server, path, token).text.contains("\"favourited\":false"))
     }
 
+    @Test func `the remaining requests can be set before the first request of a window`()
+        async throws
+    {
+        let server = try start()
+        let token = try await self.token(server)
+        let path = "/api/v1/timelines/home"
+        #expect(try await get(server, path, token).status == 200)
+        server.advanceClock(seconds: 300)
+        server.leaveRequests(1)
+        #expect(try await get(server, path, token).status == 200)
+        #expect(try await get(server, path, token).status == 429)
+        server.advanceClock(seconds: 300)
+        #expect(try await get(server, path, token).status == 200)
+    }
+
     @Test func `servers are independent and deterministic`() async throws {
         let first = try start()
         let second = try start()

@@ -25,7 +25,7 @@ package struct ServerState: SimulatedOAuthState {
     package var faults = FaultPlan()
     package var secondsAhead = 0
     /// The number of requests that each token has used in the current window.
-    var used: [String: Int] = [:]
+    private var used: [String: Int] = [:]
     private var window = 0
     private var delayedUnfavourites: [(username: String, status: SimulatedStatus.ID)] = []
     private var random: SeededRandom
@@ -188,12 +188,7 @@ package struct ServerState: SimulatedOAuthState {
         guard software.countsRequests, let token = token(request) else {
             return apiReply(request)
         }
-        // Windows of five minutes begin at multiples of their length.
-        let current = now.secondsSince1970 / 300
-        if current != window {
-            window = current
-            used = [:]
-        }
+        startWindow()
         let limit = settings.requestsPerWindow
         let isOver = used[token, default: 0] >= limit
         if !isOver { used[token, default: 0] += 1 }
@@ -203,10 +198,24 @@ package struct ServerState: SimulatedOAuthState {
             ("X-RateLimit-Remaining", "\(limit - used[token, default: 0])"),
             (
                 "X-RateLimit-Reset",
-                Moment((current + 1) * 300).utc.replacing("Z", with: ".336319Z")
+                Moment((window + 1) * 300).utc.replacing("Z", with: ".336319Z")
             ),
         ]
         return reply
+    }
+
+    /// Starts a new window if the last one has ended. Windows of five minutes begin at multiples of their length.
+    private mutating func startWindow() {
+        let current = now.secondsSince1970 / 300
+        guard current != window else { return }
+        window = current
+        used = [:]
+    }
+
+    /// Sets the remaining requests of every token in the current window.
+    mutating func leaveRequests(_ count: Int) {
+        startWindow()
+        for token in tokens.tokens { used[token.access] = settings.requestsPerWindow - count }
     }
 
     func error(_ status: Int, _ text: String, _ japanese: String) -> Reply {

@@ -181,12 +181,7 @@ package final class SimulatedMastodon: SimulatedService {
 
     /// Sets the remaining requests of every token in the current window.
     package func leaveRequests(_ count: Int) {
-        simulator.withState { state in
-            state.used = Dictionary(
-                uniqueKeysWithValues: state.tokens.tokens.map {
-                    ($0.access, state.settings.requestsPerWindow - count)
-                })
-        }
+        simulator.withState { $0.leaveRequests(count) }
     }
 
 }
