@@ -2,6 +2,7 @@
 
 The renderer is that of cairo. Memory is the resident set of the process (`/proc/PID/smaps_rollup`), without accessibility.
 """
+import collections
 import os
 import pathlib
 import statistics
@@ -67,15 +68,16 @@ def switches(processes):
 
 
 def idle(processes):
-    """Returns the number of wakeups in 20 s by thread, after the remaining work has ended.
+    """Returns the number of wakeups in 20 s by process, after the remaining work has ended.
 
     The daemon ends an unused helper after ten seconds, and removes a finished login after a minute."""
     time.sleep(65)
     before = switches(processes)
     time.sleep(20)
-    wakeups = {status.with_name("comm").read_text().strip(): count - before.get(status, 0)
-               for status, count in switches(processes).items() if count != before.get(status, 0)}
-    return wakeups or 0
+    wakeups = collections.Counter()
+    for status, count in switches(processes).items():
+        wakeups[status.parents[2].joinpath("comm").read_text().strip()] += count - before.get(status, 0)
+    return ", ".join(f"{count} of {name}" for name, count in wakeups.items())
 
 
 def figures(start, step, photos=1000, runs=7):
@@ -99,7 +101,7 @@ def figures(start, step, photos=1000, runs=7):
     step(f"start to the first thumbnails: median {statistics.median(times):.0f} ms, "
          f"{min(times):.0f} to {max(times):.0f} ms in {runs} starts")
     step(f"memory after the start: {memory(window)}")
-    step(f"idle for 20 s: {idle([session.daemon.pid, window.pid])} voluntary context switches of window and daemon")
+    step(f"idle for 20 s: voluntary context switches: {idle([session.daemon.pid, window.pid])}")
     session.end(window)
     session.environment["IMAGEFEED_VIEWER_TRACE"] = "scroll"
     window = session.start(session.programs / "imagefeed", stdout=subprocess.PIPE)
@@ -107,5 +109,4 @@ def figures(start, step, photos=1000, runs=7):
     count, *histogram = trace(window, "frames")
     step(f"scrolling {photos} photos: {count} frames; up to ms:frames {' '.join(histogram)}")
     step(f"memory after scrolling {photos} photos: {memory(window)}")
-    step(f"idle for 20 s after scrolling: {idle([session.daemon.pid, window.pid])} voluntary context switches of "
-         "window and daemon")
+    step(f"idle for 20 s after scrolling: voluntary context switches: {idle([session.daemon.pid, window.pid])}")
