@@ -114,6 +114,7 @@ final class SecondBusUnderKills {
     private let account: ObjectPath
     private var process: ChildProcess?
     private var isReplacing = false
+    private var startTime = ContinuousClock.now
     private var counts = (refused: 0, takenOver: 0)
 
     init(_ account: ObjectPath, seed: UInt64) async throws {
@@ -137,6 +138,7 @@ final class SecondBusUnderKills {
         environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
         let number = Int.random(in: 0..<4, using: &random)
         isReplacing = number == 0
+        startTime = .now
         let process = try ChildProcess(
             RunningDaemon.path, isReplacing ? ["--replace"] : [], environment: environment)
         self.process = process
@@ -146,6 +148,8 @@ final class SecondBusUnderKills {
     /// Expects, after the end of the first daemon, that the second one was refused or serves, and ends it.
     func end() async throws {
         guard let process else { return }
+        // A daemon waits for at most five seconds. On a slow machine, the first one may end later.
+        let isReleasedInTime = ContinuousClock.now - startTime < .seconds(5)
         let outcome = Observed<ChildProcess.Exit?>(nil)
         let exit = Task {
             let exit = try await process.exitStatus()
@@ -167,7 +171,7 @@ final class SecondBusUnderKills {
             let (exit, _, error) = try await process.result()
             #expect(exit == .code(1))
             #expect(error.contains("is in use by another imagefeedd"), "\(error)")
-            #expect(!isReplacing, "the data folder was not released")
+            #expect(!isReplacing || !isReleasedInTime, "the data folder was not released")
             counts.refused += 1
         }
     }
