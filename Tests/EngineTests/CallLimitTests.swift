@@ -44,17 +44,8 @@ struct CallLimitTests {
         try await fixture.service.state.wait { state in
             state.requests.count { $0 == request } == count ? true : nil
         }
-        try await waitForTimers(.seconds(18), timers, fixture)
+        try await fixture.ports.clock.waitForSleeps(until: .seconds(18), begun: timers)
         fixture.ports.clock.advance(by: duration)
-    }
-
-    /// Waits until a number of timers of a limit were started before the clock was advanced.
-    private func waitForTimers(
-        _ limit: Duration, _ count: Int, _ fixture: ServiceFixture
-    ) async throws {
-        try await fixture.ports.clock.sleepers.wait { sleepers in
-            sleepers.count { $0.offset == limit } >= count ? true : nil
-        }
     }
 
     @Test func `Refresh has one limit for the profile and the feed`() async throws {
@@ -115,7 +106,7 @@ struct CallLimitTests {
         let timers = timerCount(.seconds(3), fixture) + 1
         let call = Task { await failure { try await fixture.account.refreshProfile() } }
         _ = try await fixture.ports.http.requests.elements(1)
-        try await waitForTimers(.seconds(3), timers, fixture)
+        try await fixture.ports.clock.waitForSleeps(until: .seconds(3), begun: timers)
         fixture.ports.clock.advance(by: .seconds(3))
         #expect(await call.value == .none)
         #expect(fixture.account.profileState == .ready)

@@ -149,9 +149,7 @@ struct FederationTests {
         let fixture = try federation.fixture()
         federation.state.update { $0.isHeld = true }
         let login = try federation.start(fixture, at: "one.example")
-        _ = try await fixture.ports.clock.sleepers.wait { sleepers in
-            sleepers.contains { $0.offset == LoginList.discoveryTime } ? true : nil
-        }
+        try await fixture.ports.clock.waitForSleeps(until: LoginList.discoveryTime)
         if isCancelled {
             let end = Task { await login.cancelAndWait() }
             try await fixture.events.wait { $0.contains("login 1 cancelled") ? true : nil }

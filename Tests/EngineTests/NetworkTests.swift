@@ -45,9 +45,7 @@ struct NetworkTests {
         fixture.service.state.update { $0.error = nil }
         // Ten hours: by the wall clock, the limit would hold that much longer.
         fixture.ports.time.update { $0 = $0 + .seconds(-36_000) }
-        try await fixture.ports.clock.sleepers.wait { sleepers in
-            sleepers.contains { $0.offset == .seconds(600) } ? true : nil
-        }
+        try await fixture.ports.clock.waitForSleeps(until: .seconds(600))
         fixture.ports.clock.advance(by: .seconds(600))
         try await fixture.waitForEvent("liked a 1")
         #expect(fixture.account.state == .ready)

@@ -7,14 +7,6 @@ import Testing
 /// The issues that are reported to the user, and the actions of their notifications.
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct NotificationContentTests {
-    /// Waits until the timer of the pause after a first notification runs.
-    private func waitForPause(_ fixture: ServiceFixture) async throws {
-        let pause = Notifications.newNotificationPause
-        try await fixture.ports.clock.sleepers.wait { sleepers in
-            sleepers.contains { $0.offset == pause } ? true : nil
-        }
-    }
-
     // MARK: Likes
 
     @Test func `a failed like is reported, and its action sends it again`() async throws {
@@ -51,10 +43,7 @@ struct NotificationContentTests {
         }
         let presenter = fixture.ports.presenter
         try await presenter.waitFor("1 like")
-        let pause = Notifications.updatePause
-        try await fixture.ports.clock.sleepers.wait { sleepers in
-            sleepers.contains { $0.offset == pause } ? true : nil
-        }
+        try await fixture.ports.clock.waitForSleeps(until: Notifications.updatePause)
         fixture.ports.clock.advance(by: Notifications.updatePause)
         try await presenter.waitFor("10 likes could not be sent")
         #expect(presenter.changes.value == 2)
@@ -83,10 +72,7 @@ struct NotificationContentTests {
         _ = try? await fixture.account.toggleLike("b")
         fixture.service.state.update { $0.likeError = nil }
         #expect(try await fixture.account.setLiked("a", true) == .done)
-        let pause = Notifications.updatePause
-        try await fixture.ports.clock.sleepers.wait { sleepers in
-            sleepers.contains { $0.offset == pause } ? true : nil
-        }
+        try await fixture.ports.clock.waitForSleeps(until: Notifications.updatePause)
         fixture.ports.clock.advance(by: Notifications.updatePause)
         try await fixture.ports.presenter.waitFor("1 like")
         #expect(try await fixture.account.toggleLike("b").isLiked)
@@ -103,7 +89,7 @@ struct NotificationContentTests {
         presenter.press(.retry, number)
         try await fixture.base.events.wait { $0.count { $0 == "like failed a" } == 2 ? true : nil }
         #expect(presenter.notifications.value.isEmpty)
-        try await waitForPause(fixture)
+        try await fixture.ports.clock.waitForSleeps(until: Notifications.newNotificationPause)
         fixture.ports.clock.advance(by: Notifications.newNotificationPause)
         try await presenter.waitFor("1 like")
     }
@@ -166,7 +152,7 @@ struct NotificationContentTests {
         let presenter = fixture.ports.presenter
         presenter.press(.login, try await presenter.waitFor("ada at Service: The token is not"))
         try await fixture.waitForEvent("login 1 cancelled")
-        try await waitForPause(fixture)
+        try await fixture.ports.clock.waitForSleeps(until: Notifications.newNotificationPause)
         fixture.ports.clock.advance(by: Notifications.newNotificationPause)
         let number = try await presenter.waitFor(
             "ada: No browser could be started; a login in a terminal shows the address.")

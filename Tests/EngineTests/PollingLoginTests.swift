@@ -159,10 +159,7 @@ struct PollingLoginTests {
         #expect(polling.state.value.passwords.count == 1)
         polling.state.update { $0.refusesRevocations = false }
         // The time at which the finished login is forgotten is the same.
-        let retry = ManualClock.Instant(offset: .seconds(62))
-        try await fixture.clock.sleepers.wait { sleepers in
-            sleepers.count { $0 == retry } >= 2 ? true : nil
-        }
+        try await fixture.clock.waitForSleeps(until: .seconds(62), begun: 2)
         try await advance(fixture, to: 62)
         try await polling.state.wait { $0.passwords.isEmpty ? true : nil }
         #expect(fixture.ports.secrets.state.value.secrets.isEmpty)

@@ -54,9 +54,7 @@ struct ProfileTests {
         unlink(path)
         let before = fixture.base.events.value.count
         fixture.engine.checkAvatars()
-        try await fixture.ports.clock.sleepers.wait { sleepers in
-            sleepers.contains { $0.offset == .seconds(1) } ? true : nil
-        }
+        try await fixture.ports.clock.waitForSleeps(until: .seconds(1))
         fixture.ports.clock.advance(by: .seconds(1))
         try await fixture.base.events.wait { events in
             let avatars = events.dropFirst(before).filter { $0.hasPrefix("avatar") }

@@ -36,9 +36,7 @@ struct SecretStoreUseTests {
         federation.state.update { $0.isHeld = true }
         let login = try federation.start(fixture)
         let clock = fixture.ports.clock
-        _ = try await clock.sleepers.wait { sleepers in
-            sleepers.contains { $0.offset == LoginList.discoveryTime } ? true : nil
-        }
+        try await clock.waitForSleeps(until: LoginList.discoveryTime)
         clock.advance(by: .seconds(10))
         let isRequested = Observed(false)
         let federation = federation

@@ -16,7 +16,7 @@ struct DeadConnectionTests {
 
     private static let fast = makeLimits { $0.silence = .seconds(6) }
     /// Limits with which the silence of a test ends only after a reported change of the network.
-    private static let wide = makeLimits {
+    private static let endedByChange = makeLimits {
         $0.silence = .seconds(200)
         $0.silenceAfterChange = .milliseconds(300)
     }
@@ -70,7 +70,7 @@ struct DeadConnectionTests {
 
     @Test(arguments: Version.allCases)
     func `the time limit of a request retires the connection`(version: Version) async throws {
-        let (service, client) = try await makeConnection(version, Self.wide)
+        let (service, client) = try await makeConnection(version, Self.endedByChange)
         service.relay.freeze()
         let limited = request(service).with { $0.timeLimit = .seconds(5) }
         #expect(await client.failure(of: limited) == .failed)
@@ -135,7 +135,7 @@ struct DeadConnectionTests {
     func `after a change of the network a request uses a new connection at once`(
         version: Version
     ) async throws {
-        let (service, client) = try await makeConnection(version, Self.wide)
+        let (service, client) = try await makeConnection(version, Self.endedByChange)
         service.relay.freeze()
         client.replaceConnections()
         #expect(try await client.text(service.origin) == "ok")
@@ -147,7 +147,7 @@ struct DeadConnectionTests {
     func `a request in progress is repeated after a change of the network`(
         version: Version
     ) async throws {
-        let (service, client) = try await makeConnection(version, Self.wide)
+        let (service, client) = try await makeConnection(version, Self.endedByChange)
         service.isHeld.update { $0 = true }
         let request = request(service)
         let call = Task { try await client.send(request).status }
@@ -218,7 +218,7 @@ struct DeadConnectionTests {
     @Test(arguments: Version.allCases)
     func `a download continues after a change of the network`(version: Version) async throws {
         let service = try await RelayedService(version)
-        let client = service.makeClient(Self.wide)
+        let client = service.makeClient(Self.endedByChange)
         let directory = try TemporaryDirectory()
         let file = open(directory.appending("image"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         defer { close(file) }
@@ -244,7 +244,7 @@ struct DeadConnectionTests {
         let service = try await RelayedService(.http2)
         let suspended = Observed(Duration.seconds(100))
         let client = service.makeClient(
-            Self.wide, suspendDetector: SuspendDetector { suspended.value })
+            Self.endedByChange, suspendDetector: SuspendDetector { suspended.value })
         #expect(try await client.text(service.origin) == "ok")
         // The two clocks are not read at the same instant.
         suspended.update { $0 += .milliseconds(1) }

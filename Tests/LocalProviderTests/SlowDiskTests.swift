@@ -214,9 +214,7 @@ import Testing
             // No event reports that the path can be read again, so it is retried after a delay.
             try folder.add("x/d.jpg", seconds: 2_000_000)
             disk.faults.update { $0.errors = [:] }
-            try await clock.sleepers.wait { sleepers in
-                sleepers.contains { $0.offset == .seconds(30) } ? true : nil
-            }
+            try await clock.waitForSleeps(until: .seconds(30))
             clock.advance(by: .seconds(30))
             try await folder.shows(["d", "c", "b", "a"])
             folder.session.close()

@@ -15,12 +15,12 @@ struct LargeMessageTests {
             """
             text = ",".join(['\(element)'] * 70_000)
             sys.stdout.write('{"jsonrpc":"2.0","id":2,"result":[' + text + ']}\\n'); sys.stdout.flush()
-            """, limits: Self.limits)
+            """)
         await plugin.expectFailure("more than 65536 values")
     }
 
     @Test func `text with many brackets and commas is not counted as values`() async throws {
-        let plugin = try PluginFixture(#"show('{[,:"\\' * 20_000)"#, limits: Self.limits)
+        let plugin = try PluginFixture(#"show('{[,:"\\' * 20_000)"#)
         let shown = try #require(try await plugin.shown())
         #expect(shown.hasPrefix(#"{[,:"\{[,:"\"#))
     }
@@ -32,7 +32,7 @@ struct LargeMessageTests {
                 for size in (300_000, 10, 40_000):
                     write({"method": "log", "params": {"message": str(number) + " " + "x" * size}})
             show("sent")
-            """, limits: Self.limits)
+            """)
         #expect(try await plugin.shown() == "sent")
         let numbers = plugin.log.value.filter { $0.hasPrefix("Odd photos: ") }
             .compactMap { $0.dropFirst(12).first }
@@ -44,13 +44,13 @@ struct LargeMessageTests {
             """
             answer({"photos": [{"id": "1", "title": "here", "unused": "x" * 2_000_000}]})
             os._exit(0)
-            """, limits: Self.limits)
+            """)
         #expect(try await plugin.shown() == "here")
         try await plugin.logged("A plugin has ended")
     }
 
     @Test func `a large message that is not completed in time ends the plugin`() async throws {
-        var limits = Self.limits
+        var limits = PluginFixture.quick
         limits.largeMessageTime = .milliseconds(300)
         let plugin = try PluginFixture(
             "sys.stdout.write('x' * 2_000_000); sys.stdout.flush(); time.sleep(1000)",
@@ -64,7 +64,7 @@ struct LargeMessageTests {
             """
             write({"method": "log", "params": {"message": "é" * 1_000_000}})
             show("sent")
-            """, limits: Self.limits)
+            """)
         #expect(try await plugin.shown() == "sent")
         let line = try #require(plugin.log.value.first { $0.hasPrefix("Odd photos: é") })
         #expect(line.count < 1100)
@@ -76,7 +76,7 @@ struct LargeMessageTests {
     @Test func `a plugin that takes too much processor time of the daemon is disabled`()
         async throws
     {
-        var limits = Self.limits
+        var limits = PluginFixture.quick
         limits.daemonProcessorTime = .milliseconds(50)
         let plugin = try PluginFixture(
             """
@@ -95,7 +95,7 @@ struct LargeMessageTests {
     @Test func `a plugin that only answers calls is not disabled, because calls are delayed`()
         async throws
     {
-        var limits = Self.limits
+        var limits = PluginFixture.quick
         limits.daemonProcessorTime = .seconds(1000)
         limits.processorWindow = .seconds(10_000)
         let plugin = try PluginFixture("show('here')", limits: limits)
@@ -110,7 +110,7 @@ struct LargeMessageTests {
     }
 
     @Test func `processor time in another window is not counted`() async throws {
-        var limits = Self.limits
+        var limits = PluginFixture.quick
         limits.daemonProcessorTime = .seconds(10)
         limits.processorWindow = .milliseconds(1)
         let plugin = try PluginFixture("show('here')", limits: limits)
@@ -128,12 +128,10 @@ struct LargeMessageTests {
 
     @Test func `of many lines on the standard error the last one is the reason`() async throws {
         let plugin = try PluginFixture(
-            "os.write(2, b'\\n' * 60_000 + b'last words\\n'); show('written')", limits: Self.limits)
+            "os.write(2, b'\\n' * 60_000 + b'last words\\n'); show('written')")
         #expect(try await plugin.shown() == "written")
         #expect(plugin.log.value.count < 100)
     }
-
-    private static var limits: PluginLimits { PluginFixture.quick }
 }
 
 extension PluginFixture {

@@ -19,7 +19,7 @@ final class PluginFixture {
     /// The number of versions of the plugin that replaced another one.
     let replacements = Observed(0)
 
-    /// Patient limits, without a pause after a failure, and with a short time for the end of the plugin.
+    /// Wide limits, without a pause after a failure, and with a short time for the end of the plugin.
     static var quick: PluginLimits {
         var limits = PluginLimits.wide
         limits.firstPause = .zero

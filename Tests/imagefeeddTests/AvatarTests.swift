@@ -16,29 +16,12 @@ struct AvatarTests {
         return [bytes[16..<20], bytes[20..<24]].map { $0.reduce(0) { $0 << 8 | Int($1) } }
     }
 
-    /// Waits until a user has an avatar, because a login does not wait for it.
-    private func avatar(_ account: AccountClient) async throws -> String {
-        let client = try TestClient()
-        defer { withExtendedLifetime(client) {} }
-        let changes = try await Signals(
-            client.connection, account.path, "org.freedesktop.DBus.Properties",
-            "PropertiesChanged")
-        let avatar = try await account.properties(.profile)["Avatar"]?.string ?? ""
-        guard avatar.isEmpty else { return avatar }
-        return try await changes.messages.wait { messages in
-            messages.lazy.compactMap { message in
-                let change: (String, [String: Variant], [String])? = try? message.read()
-                return change?.1["Avatar"]?.string
-            }.first { !$0.isEmpty }
-        }
-    }
-
     @Test func `every local user has an avatar that can be set to a photo`() async throws {
         try Pictures.add(["a", "Sea/b"])
         var daemon = try await RunningDaemon()
         let client = try TestClient()
         let ada = try await client.logIn("Ада Лавлейс")
-        let first = try await avatar(ada)
+        let first = try await client.avatar(of: ada)
         #expect(try size(ofPNG: first) == [512, 512])
         let photo = try #require(
             try await ada.page("album:Sea", cursor: "", count: 1).photos.first?["id"]?.string)
@@ -47,7 +30,7 @@ struct AvatarTests {
         let id = String(ada.path.text.split(separator: "/").last ?? "")
         let set = try await Terminal.run("profile", id, "--set-avatar", "\(id)/\(photo)")
         #expect(set.exit == .code(0), "\(set.error)")
-        let second = try await avatar(ada)
+        let second = try await client.avatar(of: ada)
         #expect(second != first)
         #expect(set.output.contains("Avatar\t\(second)\n"))
         #expect(try size(ofPNG: second) == [512, 512])
@@ -60,13 +43,13 @@ struct AvatarTests {
         }
         try Pictures.remove("Sea/b.png")
         try await ada.logout()
-        #expect(try await avatar(ada) == second)
+        #expect(try await client.avatar(of: ada) == second)
         try await daemon.stop()
         daemon = try await RunningDaemon()
         try await client.wait(ada.path, .profile, "Avatar", .string(second))
         #expect(try size(ofPNG: second) == [512, 512])
         try await client.logIn("Ада Лавлейс", registers: false)
-        #expect(try await avatar(ada) == second)
+        #expect(try await client.avatar(of: ada) == second)
         try await ada.remove()
         #expect(!FileManager.default.fileExists(atPath: second))
         try await daemon.stop()
@@ -77,11 +60,11 @@ struct AvatarTests {
         let unsplash = try await fixture.logIn("ada")
         let photo = try await fixture.ids(unsplash)[0]
         let local = try await fixture.client.logIn("ada")
-        let before = try await avatar(local)
+        let before = try await fixture.client.avatar(of: local)
         let set = try await Terminal.run(
             "profile", "local_ada", "--set-avatar", "unsplash_ada/\(photo)")
         #expect(set.exit == .code(0), "\(set.error)")
-        let after = try await avatar(local)
+        let after = try await fixture.client.avatar(of: local)
         #expect(after != before)
         #expect(try size(ofPNG: after) == [512, 512])
         await expectError(ServiceError.notSupported.name) { try await unsplash.setAvatar(photo) }
@@ -103,11 +86,11 @@ struct AvatarTests {
         let daemon = try await RunningDaemon()
         let client = try TestClient()
         let ada = try await client.logIn("ada")
-        let before = try await avatar(ada)
+        let before = try await client.avatar(of: ada)
         let photo = try #require(
             try await ada.page("", cursor: "", count: 1).photos.first?["id"]?.string)
         await expectError(ServiceError.serviceFailed.name) { try await ada.setAvatar(photo) }
-        #expect(try await avatar(ada) == before)
+        #expect(try await client.avatar(of: ada) == before)
         try await daemon.stop()
     }
 }

@@ -152,6 +152,20 @@ struct TestClient {
         }
     }
 
+    /// Returns the avatar file of an account as soon as it has one. Neither a login nor the profile waits for it.
+    func avatar(of account: AccountClient) async throws -> String {
+        let changes = try await Signals(
+            connection, account.path, "org.freedesktop.DBus.Properties", "PropertiesChanged")
+        let avatar = try await account.properties(.profile)["Avatar"]?.string ?? ""
+        guard avatar.isEmpty else { return avatar }
+        return try await changes.messages.wait { messages in
+            messages.lazy.compactMap { message in
+                let change: (String, [String: Variant], [String])? = try? message.read()
+                return change?.1["Avatar"]?.string
+            }.first { !$0.isEmpty }
+        }
+    }
+
     /// Waits until a property has a value.
     func wait(
         _ path: ObjectPath, _ interface: InterfaceName, _ property: MemberName, _ value: Variant

@@ -80,12 +80,7 @@ struct UnsplashDiskTests {
         let ada = try await fixture.logIn("ada")
         let ids = try await fixture.ids(ada, count: 20)
         let path = try await ada.imagePath(ids[0], size: "thumb")
-        var avatar = ""
-        // A profile is shown without an avatar that arrives slowly.
-        try await poll {
-            avatar = try await ada.properties(.profile)["Avatar"]?.string ?? ""
-            return !avatar.isEmpty
-        }
+        let avatar = try await fixture.client.avatar(of: ada)
         #expect(access(avatar, R_OK) == 0)
         try await Disk.remove(Disk.cache)
         _ = try await ada.properties(.profile)

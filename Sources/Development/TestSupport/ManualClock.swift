@@ -32,14 +32,19 @@ package final class ManualClock: Clock {
         try await time.wait { $0 >= deadline ? true : nil }
     }
 
+    /// Waits until `begun` sleeps with a deadline have begun.
+    package func waitForSleeps(until deadline: Duration, begun: Int = 1) async throws {
+        try await sleepers.wait { all in
+            all.count { $0.offset == deadline } >= begun ? true : nil
+        }
+    }
+
     /// Waits until `begun` sleeps with a deadline have begun, and all but `pending` of them have ended.
     ///
     /// The sleep of a time limit is cancelled when the limited work is done. Afterwards, only work that is still in
     /// progress can exceed its limit.
     package func waitForSleeps(until deadline: Duration, begun: Int, pending: Int) async throws {
-        try await sleepers.wait { all in
-            all.count { $0.offset == deadline } >= begun ? true : nil
-        }
+        try await waitForSleeps(until: deadline, begun: begun)
         try await self.pending.wait { current in
             current.count { $0.offset == deadline } == pending ? true : nil
         }

@@ -1,4 +1,4 @@
-import Glibc
+import FoundationEssentials
 package import Testing
 
 /// Repeats a comparison of times, which other programs disturb, until one round is within its limits.
@@ -44,15 +44,10 @@ private struct MachineTime {
     private let total: Int
 
     init() throws {
-        let file = try #require(fopen("/proc/stat", "r"))
-        defer { fclose(file) }
-        var line = [CChar](repeating: 0, count: 512)
-        try #require(fgets(&line, Int32(line.count), file) != nil)
+        let text = try String(contentsOf: URL(filePath: "/proc/stat"), encoding: .utf8)
         // user, nice, system, idle, iowait, irq, softirq and steal. The times of guests are part of the first two.
-        let fields = String(
-            decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self
-        )
-        .split { $0 == " " || $0 == "\n" }.dropFirst().prefix(8).compactMap { Int($0) }
+        let fields = text.prefix { $0 != "\n" }.split(separator: " ").dropFirst().prefix(8)
+            .compactMap { Int($0) }
         total = fields.reduce(0, +)
         withdrawn = fields.count == 8 ? fields[7] : 0
     }

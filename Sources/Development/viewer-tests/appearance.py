@@ -200,10 +200,9 @@ def motion(start, step):
     session.start_daemon()
     session.log_in()
     screen = Screen()
-    settings = session.folder / "config/gtk-4.0/settings.ini"
 
     def open_photo(has_animations):
-        settings.write_text(f"[Settings]\ngtk-double-click-time=1500\ngtk-enable-animations={int(has_animations)}\n")
+        session.configure_toolkit(f"gtk-enable-animations={int(has_animations)}\n")
         session.start_window()
         screen.press("Photo 000")
         return screen.wait("Photo 000", "image")

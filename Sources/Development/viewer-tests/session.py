@@ -73,12 +73,11 @@ class Session:
             "GSK_RENDERER": "cairo", "GDK_BACKEND": "x11", "GTK_A11Y": "atspi", "GTK_USE_PORTAL": "0",
             "GSETTINGS_BACKEND": "memory", "NO_AT_BRIDGE": "0",
         }
-        for name in ("home/Pictures", "config/imagefeed", "data", "cache", "state", "run", "tmp", "bin", "services"):
+        for name in ("home/Pictures", "config/imagefeed", "config/gtk-4.0", "data", "cache", "state", "run", "tmp", "bin",
+                     "services"):
             (folder / name).mkdir(parents=True)
         (folder / "run").chmod(0o700)
-        # On a busy machine, the clicks of a double click are farther apart than the 400 ms of GTK.
-        (folder / "config/gtk-4.0").mkdir()
-        (folder / "config/gtk-4.0/settings.ini").write_text("[Settings]\ngtk-double-click-time=1500\n")
+        self.configure_toolkit()
         self.add_photos(photos)
         self.configure(configuration)
         self.start_bus()
@@ -89,6 +88,12 @@ class Session:
 
     def configure(self, text):
         (self.folder / "config/imagefeed/imagefeed.conf").write_text(text)
+
+    def configure_toolkit(self, settings=""):
+        """Writes the settings of GTK for windows that start later."""
+        # On a busy machine, the clicks of a double click are farther apart than the 400 ms of GTK.
+        (self.folder / "config/gtk-4.0/settings.ini").write_text(
+            f"[Settings]\ngtk-double-click-time=1500\n{settings}")
 
     def add_photos(self, count):
         now = time.time()

@@ -126,12 +126,7 @@ struct AcceptanceTests {
         let photo = try await ada.photo(ids[0])
         #expect(photo["author"]?.string?.isEmpty == false)
         #expect(photo["url"]?.string?.hasPrefix("http") == true)
-        var avatar = ""
-        // A profile is shown without an avatar that arrives slowly.
-        try await poll {
-            avatar = try await ada.properties(.profile)["Avatar"]?.string ?? ""
-            return !avatar.isEmpty
-        }
+        let avatar = try await fixture.client.avatar(of: ada)
         #expect(try Data(contentsOf: URL(filePath: avatar)).starts(with: fixture.imageBeginning))
         _ = try await ada.imagePath(ids[0], size: "full")
         let images = fixture.service.requests(fixture.pattern(.images))
