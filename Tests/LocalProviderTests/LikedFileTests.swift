@@ -212,11 +212,7 @@ import Testing
                     try folder.add("a.jpg", seconds: 6_000_000, bytes: PhotosFixture.jpeg + [8])
                 },
             ])
-        // If the events were reported before another scan reads the file, that scan lacks the evidence.
-        let liked = try await liked(again)
-        withKnownIssue("A scan between report and use of events", isIntermittent: true) {
-            #expect(liked == ["a"])
-        }
+        #expect(try await liked(again) == ["a"])
     }
 
     @Test(arguments: [Daemon.running, .refreshing, .stopped])

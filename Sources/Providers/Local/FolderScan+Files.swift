@@ -19,19 +19,18 @@ extension FolderScan {
 
     func addCandidate(
         _ name: [UInt8], _ stamp: FileStamp, _ known: PictureIndex.File?, _ folder: RelativePath,
-        _ id: Int64, isReplacement: Bool? = nil
+        _ id: Int64, mayBeLink: Bool = false
     ) {
         guard known?.stamp != stamp else { return }
         candidates.append(
             Candidate(
-                folder: id, path: folder, name: name, stamp: stamp, isReplacement: isReplacement))
+                folder: id, path: folder, name: name, stamp: stamp, mayBeLink: mayBeLink))
     }
 
     /// Returns true if a file has replaced another one while its name was never free, as editors do it.
     func isReplacement(_ candidate: Candidate) -> Bool {
-        guard candidate.isReplacement != false else { return false }
-        return watcher.isReplacement(candidate.path, candidate.name)
-            ?? candidate.isReplacement ?? false
+        !candidate.mayBeLink
+            && watcher.isReplacement(candidate.path.appending(candidate.name))
     }
 
     /// Reads the collected files, the newest first, and updates the index.

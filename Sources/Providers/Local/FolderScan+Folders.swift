@@ -13,21 +13,11 @@ extension FolderScan {
         }
         for top in tops {
             let known = try index { index throws(StorageError) in try index.folders(at: top) }
-            for (_, path) in known where !visitedPaths.contains(path) && !isUnavailable(path) {
+            for (_, path) in known
+            where !visitedPaths.contains(path) && !path.isOrIsBelow(where: unavailable.contains) {
                 try removeFolder(path)
             }
         }
-    }
-
-    /// Returns true for a folder that could not be read, and for all folders below it.
-    private func isUnavailable(_ path: RelativePath) -> Bool {
-        guard !unavailable.isEmpty else { return false }
-        var path = path
-        while !unavailable.contains(path) {
-            guard let parent = path.split?.folder else { return false }
-            path = parent
-        }
-        return true
     }
 
     private func scanFolder(
@@ -97,7 +87,11 @@ extension FolderScan {
                 let isOpen =
                     status.hardLinks < 2 && watcher.isUnclosed(folder, name)
                     && !isUnmodified(folder, name, status.stamp)
-                if !isOpen { addCandidate(name, status.stamp, file, folder, id) }
+                if isOpen {
+                    unclosed.insert(folder.appending(name))
+                } else {
+                    addCandidate(name, status.stamp, file, folder, id)
+                }
             case .found, .absent: continue
             case .unavailable: markUnavailable(name, in: folder, &known)
             }
@@ -120,7 +114,7 @@ extension FolderScan {
                 // The target of a link may have changed, so the file may be another one.
                 addCandidate(
                     name, status.stamp, known.removeValue(forKey: name), folder, id,
-                    isReplacement: false)
+                    mayBeLink: true)
             case .found: continue
             case .absent:
                 if try isBelowLostMountPoint(absolute(path)) {

@@ -36,6 +36,8 @@ final class FolderScan {
     var removedFolders: Set<Int64> = []
     /// Files and folders that could not be read. Their rows in the index stay unchanged.
     var unavailable: Set<RelativePath> = []
+    /// Files whose writers have not closed them yet.
+    var unclosed: Set<RelativePath> = []
     /// The resolved targets of links to folders.
     var linkTargets: Set<[UInt8]> = []
     /// Mount points of the last scan at which no file system is mounted; nil before they are needed.
@@ -64,9 +66,8 @@ final class FolderScan {
         let path: RelativePath
         let name: [UInt8]
         let stamp: FileStamp
-        /// True if the file is known to have replaced another, false if it is known to be new; nil if the watcher may
-        /// have more evidence.
-        let isReplacement: Bool?
+        /// True if the target of a link may have changed, so that the file is another one.
+        let mayBeLink: Bool
     }
 
     /// - Parameters:
@@ -111,6 +112,7 @@ final class FolderScan {
     ///
     /// - Throws: ``RootUnreadable``, with the index emptied if the folder is absent; `StorageError`.
     func scanAll() throws {
+        let begin = watcher.beginScan()
         try index { index throws(StorageError) in try index.deleteDisplaced() }
         let lookup = lookUpRoot()
         if case .unavailable(let code) = lookup { throw RootUnreadable(code: code) }
@@ -133,6 +135,7 @@ final class FolderScan {
         try scanTree([.root])
         try finish()
         try recordEnd()
+        watcher.endScan(begin: begin, nil, except: unavailable.union(unclosed))
     }
 
     /// Scans the paths that may have changed.
@@ -140,15 +143,16 @@ final class FolderScan {
         guard case .found(let root) = lookUpRoot(), root.kind == .folder else {
             return try scanAll()
         }
+        let begin = watcher.beginScan()
         var folders: [RelativePath] = []
         var absentFolders: [RelativePath] = []
         var absentFiles: [(folder: RelativePath, name: [UInt8])] = []
-        let paths = entries.map { absolute($0.folder.appending($0.name)) }
-        let possibleLinks = zip(paths, entries).filter { !$0.1.isClosed || $0.1.isReplacement }
-            .map(\.0)
+        let paths = entries.map { absolute($0.path) }
+        let possibleLinks = zip(paths, entries)
+            .filter { !$0.1.isClosed || !watcher.wasFree($0.1.path) }.map(\.0)
         let links = Set(zip(possibleLinks, files.areLinks(possibleLinks)).filter(\.1).map(\.0))
         for ((entry, absolutePath), lookup) in zip(zip(entries, paths), files.lookUp(paths)) {
-            let path = entry.folder.appending(entry.name)
+            let path = entry.path
             if lookup.excludes(.folder) { absentFolders.append(path) }
             if lookup.excludes(.file) { absentFiles.append((entry.folder, entry.name)) }
             switch lookup {
@@ -160,7 +164,10 @@ final class FolderScan {
                 let isWhole =
                     entry.isClosed || status.hardLinks > 1 || links.contains(absolutePath)
                     || isUnmodified(entry.folder, entry.name, status.stamp)
-                guard isWhole else { continue }
+                guard isWhole else {
+                    unclosed.insert(path)
+                    continue
+                }
                 let known = try index {
                     index throws(StorageError) -> (Int64, PictureIndex.File?)? in
                     guard let folder = try index.folderID(entry.folder) else { return nil }
@@ -169,7 +176,7 @@ final class FolderScan {
                 if let (folder, file) = known {
                     addCandidate(
                         entry.name, status.stamp, file, entry.folder, folder,
-                        isReplacement: entry.isReplacement && !links.contains(absolutePath))
+                        mayBeLink: links.contains(absolutePath))
                 }
             case .found: continue
             }
@@ -192,6 +199,7 @@ final class FolderScan {
             if let file { missing.append(file) }
         }
         try finish()
+        watcher.endScan(begin: begin, entries.map(\.path), except: unavailable.union(unclosed))
     }
 
     /// Calls `body` with the index, on its queue.

@@ -12,8 +12,8 @@ final class FolderWatcher: Sendable {
         let name: [UInt8]
         /// True if the file is complete, according to the events: a new file is complete when its writer closes it.
         let isClosed: Bool
-        /// True if events prove that the file was replaced or overwritten: its name was never free.
-        var isReplacement = false
+
+        var path: RelativePath { folder.appending(name) }
     }
 
     /// The changes since the last report.
@@ -32,8 +32,7 @@ final class FolderWatcher: Sendable {
         /// The changed names of each folder, and whether each file is closed.
         var changed: [RelativePath: [[UInt8]: Bool]] = [:]
         var changedCount = 0
-        /// The names of each folder that have been free at some time since the last report.
-        var freed: [RelativePath: Set<[UInt8]>] = [:]
+        var evidence = ReplacementEvidence()
         /// The files of each watch that were created and not closed since.
         var unclosed: [Int32: Set<[UInt8]>] = [:]
         var needsFullScan = false
@@ -171,26 +170,27 @@ final class FolderWatcher: Sendable {
         state.withLock { state in
             guard let watch = state.watches[folder] else { return }
             state.unclosed[watch]?.remove(name)
-            state.freed[folder]?.remove(name)
         }
     }
 
-    /// Returns the evidence of events that have not been reported yet.
-    ///
-    /// - Parameters:
-    ///   - folder: The folder of a file.
-    ///   - name: The name of the file.
-    /// - Returns: True if the name was never free, false if it was or may have been; nil without events.
-    func isReplacement(_ folder: RelativePath, _ name: [UInt8]) -> Bool? {
+    /// Returns true if events prove that a file was replaced or overwritten while its name was never free.
+    func isReplacement(_ path: RelativePath) -> Bool {
         // The kernel queues the events of a change before the change is visible to other processes.
         queue.sync {
             readEvents()
         }
-        return state.withLock { state in
-            guard !state.needsFullScan else { return false }
-            guard state.changed[folder]?[name] != nil else { return nil }
-            return state.freed[folder]?.contains(name) != true
-        }
+        return state.withLock { !$0.needsFullScan && $0.evidence.isReplacement(path) }
+    }
+
+    /// Returns true if events that were read show that a name was free since the last scan.
+    func wasFree(_ path: RelativePath) -> Bool { state.withLock { $0.evidence.wasFree(path) } }
+
+    /// Returns the number of reports until now, which a scan passes to ``endScan(begin:_:except:)``.
+    func beginScan() -> Int { state.withLock { $0.evidence.endedPeriods } }
+
+    /// Records that a scan has compared `paths`, or everything for nil, except the `unfinished` files and folders.
+    func endScan(begin: Int, _ paths: [RelativePath]?, except unfinished: Set<RelativePath>) {
+        state.withLock { $0.evidence.endScan(begin: begin, paths, except: unfinished) }
     }
 
     /// Stops watching a folder.
@@ -260,8 +260,11 @@ final class FolderWatcher: Sendable {
                 }
                 add(parent, name, isClosed: true, to: &state)
             } else if !name.isEmpty, name.first != UInt8(ascii: ".") {
-                if has(IN_CREATE) || has(IN_DELETE | IN_MOVED_FROM) && !state.needsFullScan {
-                    state.freed[folder, default: []].insert(name)
+                // If everything is scanned, only new files that are still open then need evidence.
+                if has(IN_CREATE) || !state.needsFullScan {
+                    state.evidence.record(
+                        folder.appending(name),
+                        isFree: has(IN_CREATE | IN_DELETE | IN_MOVED_FROM))
                 }
                 if has(IN_CREATE), !has(IN_ISDIR) {
                     state.unclosed[event.wd, default: []].insert(name)
@@ -320,18 +323,10 @@ final class FolderWatcher: Sendable {
                 ? .everything
                 : .entries(
                     state.changed.flatMap { folder, names in
-                        names.map { name, isClosed in
-                            Entry(
-                                folder: folder, name: name, isClosed: isClosed,
-                                isReplacement: state.freed[folder]?.contains(name) != true)
-                        }
+                        names.map { Entry(folder: folder, name: $0, isClosed: $1) }
                     })
-            // A file that is still being written is reported again later.
-            for (folder, names) in state.freed {
-                let unclosed = state.watches[folder].flatMap { state.unclosed[$0] } ?? []
-                let rest = names.intersection(unclosed)
-                state.freed[folder] = rest.isEmpty ? nil : rest
-            }
+            if state.needsFullScan { state.evidence.recordLoss() }
+            state.evidence.endPeriod()
             state.changed = [:]
             state.changedCount = 0
             state.needsFullScan = false

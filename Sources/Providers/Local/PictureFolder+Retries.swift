@@ -15,7 +15,7 @@ extension PictureFolder {
         let (isNew, isRecovered, retryDelay) = state.withLock { state in
             let before = state.unavailable
             if let entries {
-                state.unavailable.subtract(entries.map { $0.folder.appending($0.name) })
+                state.unavailable.subtract(entries.map(\.path))
                 state.unavailable.formUnion(paths)
             } else {
                 state.unavailable = paths

@@ -27,6 +27,16 @@ struct RelativePath: Hashable, Sendable {
         return (RelativePath(bytes: Array(bytes[..<index])), Array(bytes[(index + 1)...]))
     }
 
+    /// Returns true if this path, or a folder that it is in, meets a condition.
+    func isOrIsBelow(where condition: (RelativePath) -> Bool) -> Bool {
+        var path = self
+        while !condition(path) {
+            guard let folder = path.split?.folder else { return false }
+            path = folder
+        }
+        return true
+    }
+
     /// Returns true if an absolute path lies below a folder.
     static func isBelow(_ path: [UInt8], _ folder: [UInt8]) -> Bool {
         let prefix = folder == [slash] ? folder : folder + [slash]
