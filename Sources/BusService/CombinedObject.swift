@@ -11,6 +11,8 @@ final class CombinedObject {
     let feed: FeedObject
     /// The accounts with their default sources, as last announced.
     private var members: [Member] = []
+    /// The numbers of new photos in sources whose updates have not been announced yet.
+    private var updates: [SourceID: Int] = [:]
 
     private struct Member: Equatable {
         let account: AccountID
@@ -66,7 +68,7 @@ final class CombinedObject {
         case .updated(let source, let new):
             for source in combined.sources(containing: source, of: account) {
                 feed.sourceChanged(source)
-                exported.emit(.feed, "Updated", source.text, UInt32(clamping: new))
+                announceUpdate(of: source, new: new)
             }
         case .photosChanged(let photos):
             feed.photosChanged()
@@ -85,6 +87,20 @@ final class CombinedObject {
             let reply = ErrorTable.reply(id.translating(error))
             exported.emit(.like, "Failed", id.text, isWanted, reply.name.text, reply.message)
         }
+    }
+
+    /// Announces an update after the events that are in the main queue now. A change of the pictures folder updates each
+    /// local account, and clients then read the first page once.
+    private func announceUpdate(of source: SourceID, new: Int) {
+        if updates.isEmpty { Task { @MainActor [weak self] in self?.announceUpdates() } }
+        updates[source, default: 0] += new
+    }
+
+    private func announceUpdates() {
+        for (source, new) in updates {
+            exported.emit(.feed, "Updated", source.text, UInt32(clamping: new))
+        }
+        updates = [:]
     }
 
     private func id(_ account: Account, _ photo: PhotoID) -> String {

@@ -237,6 +237,23 @@ struct CombinedObjectTests {
         await #expect(throws: BusError.self) { _ = try await client.combined.like("a1") }
     }
 
+    @Test func `simultaneous updates of several accounts are announced once`() async throws {
+        setPhotos("ada", ("a1", 50))
+        let fixture = try await CombinedFixture(["ada", "bob"], service)
+        let client = try CombinedClient()
+        try await client.listen()
+        for (user, new) in [("ada", 1), ("bob", 2)] {
+            let update = AccountEvent.updated(SourceID("new"), new: new)
+            fixture.busService.handle(.account(try fixture.account(user), update))
+        }
+        try await client.wait(for: "updated all 3")
+        let later = AccountEvent.updated(SourceID("new"), new: 4)
+        fixture.busService.handle(.account(try fixture.account("ada"), later))
+        try await client.wait(for: "updated all 4")
+        let updates = client.signals.value.filter { $0.hasPrefix("updated") }
+        #expect(updates == ["updated all 3", "updated all 4"])
+    }
+
     @Test func `a refused like of a missing photo names it by its ID of the combined account`()
         async throws
     {
