@@ -43,7 +43,10 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
     private(set) var pageCount = 0
     /// Suspends the fetches of images while it is true.
     var holdsImages = false
+    /// Suspends the reads of pages other than the first while it is true.
+    var holdsLaterPages = false
     private var held: [CheckedContinuation<Void, Never>] = []
+    private var heldPages: [CheckedContinuation<Void, Never>] = []
 
     init(_ accounts: [FakeAccount]) { self.accounts = accounts }
 
@@ -66,7 +69,15 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
         held = []
     }
 
+    /// Releases the suspended reads.
+    func releasePages() {
+        holdsLaterPages = false
+        for continuation in heldPages { continuation.resume() }
+        heldPages = []
+    }
+
     var heldCount: Int { held.count }
+    var heldPageCount: Int { heldPages.count }
 
     func index(_ account: AccountID) -> Int? { accounts.firstIndex { $0.id == account } }
 
@@ -98,6 +109,9 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
     ) async throws -> (photos: [PhotoID], next: String) {
         await Task.yield()
         pageCount += 1
+        if holdsLaterPages, !cursor.isEmpty {
+            await withCheckedContinuation { heldPages.append($0) }
+        }
         let account = try account(part.account)
         guard part.source.text == "all" else { throw ProviderError.notFound("No source.") }
         let rest = account.ordered.filter { cursor.isEmpty || $0.time < Int(cursor) ?? 0 }

@@ -40,8 +40,10 @@ final class SlideshowSimulation {
     private var round: Set<CombinedPhotoID> = []
     /// The number of rounds at the last check.
     private var lastRound = 0
-    /// The photos that arrived in this round and were not shown.
+    /// The photos that arrived in this round and were not shown. A photo that is hidden and unhidden remains new.
     private var arrived: Set<CombinedPhotoID> = []
+    /// The new photos of accounts that logged out. They remain new if no search ran before the next login.
+    private var formerlyArrived: Set<CombinedPhotoID> = []
     /// The candidate that was checked already.
     private var checked: CombinedPhotoID?
 
@@ -118,6 +120,8 @@ final class SlideshowSimulation {
             guard let id = anyPhoto else { return }
             do { try await slideshow.show(id.text) } catch {
                 guard !isShowable(id) else { throw Violation(reason: "show fails: \(error)") }
+                // Only a search skips a photo in the round.
+                photos.failures.remove(id)
                 return
             }
             if let current, current != id { past.append(current) }
@@ -130,7 +134,6 @@ final class SlideshowSimulation {
             await fixture.settle()
             guard slideshow.state.isHidden(id) else { return }
             hidden.insert(id)
-            arrived.remove(id)
             try await leave { $0 == id }
         case .unhide:
             guard let id = hidden.sorted(by: { $0.text < $1.text }).first else { return }
@@ -191,6 +194,7 @@ final class SlideshowSimulation {
             photos.accounts[index].isLoggedIn.toggle()
             let account = photos.accounts[index].id
             round = round.filter { $0.account != account }
+            formerlyArrived.formUnion(arrived.filter { $0.account == account })
             arrived = arrived.filter { $0.account != account }
             photos.served = photos.served.filter { $0.account != account }
             slideshow.accountsChanged()
@@ -237,6 +241,7 @@ final class SlideshowSimulation {
         try await change(slideshow)
         round = []
         arrived = []
+        formerlyArrived = []
         checked = nil
     }
 
@@ -280,6 +285,7 @@ final class SlideshowSimulation {
             guard prepared == shown || open(besides: shown).isEmpty else {
                 throw Violation(reason: "a step does not change the photo")
             }
+            recordShown(shown)
             return
         }
         if shown != prepared { try check(shown, "shown") }
@@ -373,6 +379,7 @@ final class SlideshowSimulation {
         // The round may have begun with the current photo, or after it.
         round = try await fixture.shownInRound()
         arrived = []
+        formerlyArrived = []
     }
 
     /// Checks a photo that the slideshow chose.
@@ -387,7 +394,7 @@ final class SlideshowSimulation {
             throw Violation(reason: "\(id) is \(word) twice in a round")
         }
         let new = arrived.filter { isShowable($0) && !hidden.contains($0) && $0 != current }
-        if !new.isEmpty, !arrived.contains(id) {
+        if !new.isEmpty, !arrived.contains(id), !formerlyArrived.contains(id) {
             throw Violation(reason: "\(id) is \(word) before the new \(new.map(\.text).sorted())")
         }
     }

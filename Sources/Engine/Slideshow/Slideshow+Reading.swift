@@ -108,20 +108,26 @@ extension Slideshow {
             let areNew = part.isLocal && position.pass > 1
             let (pass, hasEnded) = (position.pass, position.hasEnded)
             let (account, new, seed) = (part.account, found, makeSeed())
-            return try await write(position, of: part, started) { (tables) throws(StorageError) in
+            let isWritten = try await write(position, of: part, started) {
+                (tables) throws(StorageError) in
                 var random = SlideshowRandom(seed: seed)
                 _ = try tables.add(
                     new, of: account, pass: pass, areNew: areNew, using: &random)
                 if hasEnded { try tables.removeMissing(of: account, pass: pass) }
             }
+            additionCount += 1
+            return isWritten
         }
     }
 
     /// Begins a new round with the known photos. The parts are read again, so that photos that left them are removed.
     ///
-    /// - Returns: False if there are no known photos.
-    func beginRound() async throws -> Bool {
+    /// - Parameter additions: ``additionCount`` when all known photos were shown.
+    /// - Returns: False if there are no known photos, or some were added since.
+    /// - Throws: `StorageError`.
+    func beginRound(after additions: Int) async throws -> Bool {
         try await reading.run {
+            guard additions == additionCount else { return false }
             let started = revision
             let seed = makeSeed()
             var new = parts
@@ -230,6 +236,7 @@ extension Slideshow {
                     return try tables.add(
                         page.photos, of: account, pass: pass, areNew: true, using: &random)
                 }
+                additionCount += 1
                 found += added
                 cursor = page.next
                 // New photos of a service are at the top. New files may have any date.

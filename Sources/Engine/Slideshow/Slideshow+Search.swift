@@ -223,6 +223,7 @@ extension Slideshow {
         var attempted: Set<CombinedPhotoID> = []
         while true {
             try Task.checkCancellation()
+            let additions = additionCount
             let found = try await store.candidates(limit: SlideshowSearch.lookupLimit)
             let (shown, skipped) = try await attempt(found, besides: &attempted, &search)
             if let shown { return Candidate(shown: shown, cursor: nil) }
@@ -231,11 +232,13 @@ extension Slideshow {
             let current = state.current?.id
             if found.allSatisfy({ $0 == current }) {
                 if try await readPage(&search) { continue }
-                if !hasBegunRound, found.isEmpty, try await beginRound() {
+                if !hasBegunRound, found.isEmpty, try await beginRound(after: additions) {
                     hasBegunRound = true
                     attempted = []
                     continue
                 }
+                // Another task has read photos meanwhile.
+                if additions != additionCount { continue }
             } else if let shown = try await attemptReachable(besides: &attempted, &search) {
                 return Candidate(shown: shown, cursor: nil)
             } else if try await readPage(&search) {

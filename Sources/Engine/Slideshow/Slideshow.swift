@@ -43,6 +43,8 @@ package final class Slideshow {
     var lastParts: [SlideshowPart] = []
     /// The number of rounds that began since the start, besides the first one.
     var roundCount = 0
+    /// The number of times that photos were added to the known ones.
+    var additionCount = 0
     /// True if the image of the current photo was deleted while the daemon was not running.
     private var isImageMissing = false
     /// The images that were loaded last: of at most a step and a search that run at the same time.
