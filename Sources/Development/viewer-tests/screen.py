@@ -1,5 +1,6 @@
 """The widgets of the window, as a screen reader sees them."""
 import subprocess
+import time
 
 from session import until
 
@@ -178,15 +179,20 @@ class Screen:
         self.mouse("mousemove", 700, 500, "key", name)
 
     def activate(self, name=None, starts=None):
-        """Clicks on a row of a list, which has no action of the accessibility interface."""
+        """Clicks on a row of a list, which has no action of the accessibility interface.
+
+        A row may move between the search and the click, which is then repeated until the row is selected or left."""
+        clicked = None
+
         def attempt():
-            for widget in self.all(name, "list item", starts):
-                try:
-                    return self.click(widget)
-                except self.error:
-                    pass
+            nonlocal clicked
+            row = next(iter(self.all(name, "list item", starts)), None)
+            if clicked and (not row or self.has(row, "SELECTED")):
+                return True
+            if row and (not clicked or time.monotonic() - clicked > 5) and self.click(row):
+                clicked = time.monotonic()
             return False
-        self.until(attempt, f"the row {name or starts!r}")
+        self.until(attempt, f"the activation of the row {name or starts!r}")
 
     def type(self, name, text):
         """Replaces the text of a field of the dialog that opened last."""

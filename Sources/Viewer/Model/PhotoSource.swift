@@ -18,6 +18,17 @@ struct PhotoSource: Equatable {
         cover = entries[SourceKey.cover.rawValue]?.string
     }
 
+    /// Returns true if two states of a source have the same row except for the count of photos.
+    func differsOnlyInCount(from other: PhotoSource) -> Bool {
+        (id, title, kind, shownCover) == (other.id, other.title, other.kind, other.shownCover)
+    }
+
+    /// The cover of an album or a collection; other sources have an icon.
+    var shownCover: String? { kind == "album" || kind == "collection" ? cover : nil }
+
+    /// The count of photos as text; empty if it is unknown.
+    var countText: String { count.map { $0 == 1 ? "1 photo" : "\($0) photos" } ?? "" }
+
     /// The icon of the theme for a source without a cover.
     var icon: String {
         switch (kind, id) {

@@ -116,11 +116,30 @@ final class Sidebar {
             guard let entries = try? await service.client.account(account).sources(), let self
             else { return }
             let new = entries.compactMap(PhotoSource.init)
-            guard new != sources[account] else { return }
+            let old = sources[account]
+            guard new != old else { return }
             sources[account] = new
-            rebuild()
+            // Rows that remain keep the focus and a click that has begun.
+            if let old, new.elementsEqual(old, by: { $0.differsOnlyInCount(from: $1) }) {
+                updateCounts(of: account)
+            } else {
+                rebuild()
+            }
             if let selection, selection.account == account { onTitle?(title(of: selection)) }
         }
+    }
+
+    private func updateCounts(of account: ObjectPath) {
+        guard let account = service.account(account) else { return }
+        for source in sources[account.path] ?? [] where source.id != "likes" {
+            let selection = Selection(account: account.path, source: source.id)
+            let row = rows.first { $0.selection == selection }?.row
+            row?.setTitle(title(of: source, in: account), subtitle: source.countText)
+        }
+    }
+
+    private func title(of source: PhotoSource, in account: Account) -> String {
+        account.isCombined && source.id == "all" ? "All photos" : source.title
     }
 
     private func rebuild() {
@@ -154,11 +173,8 @@ final class Sidebar {
                 likeRows[account.path] = add(
                     "Likes", likes(of: account), source.icon, selection, list)
             } else {
-                let count = source.count.map { $0 == 1 ? "1 photo" : "\($0) photos" } ?? ""
                 let row = add(
-                    account.isCombined && source.id == "all" ? "All photos" : source.title, count,
-                    nil,
-                    selection, list)
+                    title(of: source, in: account), source.countText, nil, selection, list)
                 addCover(source, account, to: row)
             }
         }
@@ -193,9 +209,7 @@ final class Sidebar {
 
     /// Shows the cover of an album, or the icon of the source.
     private func addCover(_ source: PhotoSource, _ account: Account, to row: ActionRow) {
-        guard let cover = source.cover, source.kind == "album" || source.kind == "collection" else {
-            return addIcon(source.icon, to: row)
-        }
+        guard let cover = source.shownCover else { return addIcon(source.icon, to: row) }
         let picture = Picture()
         picture.setMinimumSize(width: Self.prefixWidth, height: Self.prefixWidth)
         picture.styled("cover").aligned(.center, .center)
