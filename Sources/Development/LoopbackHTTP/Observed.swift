@@ -9,10 +9,14 @@ package final class Observed<Value: Sendable>: Sendable {
     }
 
     private struct Waiter {
-        /// Resumes the waiting task if the value meets its condition.
-        let attempt: (Value) -> Bool
-        let cancel: () -> Void
+        /// Returns the resumption of the waiting task if the value meets its condition.
+        let resumption: @Sendable (Value) -> Resumption?
+        let cancel: Resumption
     }
+
+    /// Resumes a task. It is called without the lock: a task that is being cancelled is locked while its handler waits
+    /// for the lock, and its resumption waits for the task.
+    private typealias Resumption = @Sendable () -> Void
 
     private let state: Mutex<State>
 
@@ -22,12 +26,17 @@ package final class Observed<Value: Sendable>: Sendable {
 
     /// Changes the value and resumes the tasks whose condition it meets.
     package func update(_ change: (inout Value) -> Void) {
-        state.withLock { state in
+        let resumptions = state.withLock { state in
             change(&state.value)
-            for (id, waiter) in state.waiters where waiter.attempt(state.value) {
+            var resumptions: [Resumption] = []
+            for (id, waiter) in state.waiters {
+                guard let resumption = waiter.resumption(state.value) else { continue }
                 state.waiters[id] = nil
+                resumptions.append(resumption)
             }
+            return resumptions
         }
+        for resume in resumptions { resume() }
     }
 
     /// Waits until `find` returns a result for the value, and returns it.
@@ -55,20 +64,23 @@ package final class Observed<Value: Sendable>: Sendable {
         _ id: Int, _ find: @escaping @Sendable (Value) -> Result?,
         _ continuation: CheckedContinuation<Result, any Error>
     ) {
-        state.withLock { state in
-            if let result = find(state.value) { return continuation.resume(returning: result) }
-            state.waiters[id] = Waiter(
-                attempt: { value in
-                    guard let result = find(value) else { return false }
-                    continuation.resume(returning: result)
-                    return true
-                },
-                cancel: { continuation.resume(throwing: CancellationError()) })
+        let resumption: @Sendable (Value) -> Resumption? = { value in
+            guard let result = find(value) else { return nil }
+            return { continuation.resume(returning: result) }
         }
+        let resume = state.withLock { state in
+            if let resume = resumption(state.value) { return resume }
+            state.waiters[id] = Waiter(
+                resumption: resumption,
+                cancel: { continuation.resume(throwing: CancellationError()) })
+            return {}
+        }
+        resume()
     }
 
     private func cancel(_ id: Int) {
-        state.withLock { $0.waiters.removeValue(forKey: id)?.cancel() }
+        let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
+        waiter?.cancel()
     }
 }
 
