@@ -154,32 +154,35 @@ struct TestClient {
 
     /// Returns the avatar file of an account as soon as it has one. Neither a login nor the profile waits for it.
     func avatar(of account: AccountClient) async throws -> String {
-        let changes = try await Signals(
-            connection, account.path, "org.freedesktop.DBus.Properties", "PropertiesChanged")
-        let avatar = try await account.properties(.profile)["Avatar"]?.string ?? ""
-        guard avatar.isEmpty else { return avatar }
-        return try await changes.messages.wait { messages in
-            messages.lazy.compactMap { message in
-                let change: (String, [String: Variant], [String])? = try? message.read()
-                return change?.1["Avatar"]?.string
-            }.first { !$0.isEmpty }
-        }
+        try await wait(account.path, .profile, "Avatar") { $0.string?.isEmpty == false }.string
+            ?? ""
     }
 
     /// Waits until a property has a value.
     func wait(
         _ path: ObjectPath, _ interface: InterfaceName, _ property: MemberName, _ value: Variant
     ) async throws {
+        try await wait(path, interface, property) { $0 == value }
+    }
+
+    /// Waits until the value of a property meets a condition, and returns it.
+    @discardableResult
+    func wait(
+        _ path: ObjectPath, _ interface: InterfaceName, _ property: MemberName,
+        until isMet: @escaping @Sendable (Variant) -> Bool
+    ) async throws -> Variant {
         let changes = try await Signals(
             connection, path, "org.freedesktop.DBus.Properties", "PropertiesChanged")
-        guard try await proxy(path).property(interface, property) != value else { return }
-        try await changes.messages.wait { messages in
-            messages.contains { message in
+        let value = try await proxy(path).property(interface, property)
+        if isMet(value) { return value }
+        return try await changes.messages.wait { messages in
+            messages.lazy.compactMap { message -> Variant? in
                 guard
-                    let change: (String, [String: Variant], [String]) = try? message.read()
-                else { return false }
-                return change.0 == interface.text && change.1[property.text] == value
-            } ? true : nil
+                    let change: (String, [String: Variant], [String]) = try? message.read(),
+                    change.0 == interface.text
+                else { return nil }
+                return change.1[property.text]
+            }.first(where: isMet)
         }
     }
 
