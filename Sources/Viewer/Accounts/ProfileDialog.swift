@@ -64,8 +64,7 @@ final class ProfileDialog {
             add("Service", Label(provider.name).wrapping())
         }
         if account.hasFeed {
-            let count = account.likeCount
-            add("Likes", Label(count == 1 ? "1 photo" : "\(count) photos").wrapping())
+            add("Likes", Label(Photo.text(ofCount: account.likeCount)).wrapping())
         }
         if !account.stateReason.isEmpty { add("State", Label(account.stateReason).wrapping()) }
     }

@@ -26,6 +26,11 @@ struct Photo: Equatable {
     /// Such as `image/jpeg`; empty if unknown.
     var mediaType = ""
 
+    /// Returns a number of photos as text.
+    static func text(ofCount count: some BinaryInteger) -> String {
+        count == 1 ? "1 photo" : "\(count) photos"
+    }
+
     /// Decodes the dictionary of the D-Bus contract; nil without an ID.
     init?(_ entries: [String: Variant]) {
         guard let id = entries[PhotoKey.id.rawValue]?.string else { return nil }

@@ -27,7 +27,7 @@ struct PhotoSource: Equatable {
     var shownCover: String? { kind == "album" || kind == "collection" ? cover : nil }
 
     /// The count of photos as text; empty if it is unknown.
-    var countText: String { count.map { $0 == 1 ? "1 photo" : "\($0) photos" } ?? "" }
+    var countText: String { count.map(Photo.text(ofCount:)) ?? "" }
 
     /// The icon of the theme for a source without a cover.
     var icon: String {

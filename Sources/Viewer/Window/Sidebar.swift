@@ -99,9 +99,8 @@ final class Sidebar {
     }
 
     private func likes(of account: Account) -> String {
-        let count = account.likeCount
         let pending = account.pendingLikes.count
-        let text = count == 1 ? "1 photo" : "\(count) photos"
+        let text = Photo.text(ofCount: account.likeCount)
         return pending == 0 ? text : "\(text), \(pending) not confirmed"
     }
 
