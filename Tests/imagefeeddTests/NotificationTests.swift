@@ -50,7 +50,7 @@ struct NotificationTests {
         try await desktop.showing(1)
         #expect(try await desktop.count == 1)
         // The notification contains the number once all likes have failed.
-        while try await !recording.text().contains("10 likes could not be sent for ada") {}
+        try await recording.wait(for: "10 likes could not be sent for ada")
         #expect(try await desktop.count == 1)
         try fixture.unsplash.resume()
         try await desktop.control("action")

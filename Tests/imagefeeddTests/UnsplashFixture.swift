@@ -160,7 +160,12 @@ struct BusRecording {
         _ = try await monitor.firstLine()
     }
 
-    /// Returns the messages until now.
+    /// Waits for a message that contains a text.
+    func wait(for text: String) async throws {
+        try await monitor.standardOutput.wait { $0.text.contains(text) ? true : nil }
+    }
+
+    /// Returns the messages until now. It must be called only once.
     func text() async throws -> String {
         let end: BusName = "org.imagefeed.EndOfRecording"
         _ = try await client.owner(of: end)

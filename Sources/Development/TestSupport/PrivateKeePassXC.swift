@@ -57,7 +57,7 @@ package final class PrivateKeePassXC {
         }
         try await owner.wait { $0 }
         withExtendedLifetime(watch) {}
-        while try await isLocked {}
+        try await poll { try await !isLocked }
     }
 
     /// Creates a database whose root group is exposed to other programs.
@@ -107,8 +107,13 @@ package final class PrivateKeePassXC {
     package var isLocked: Bool {
         get async throws {
             guard let collection = try await collection else { return true }
-            return try await BusProxy(connection, KeyringControl.service, collection)
-                .property("org.freedesktop.Secret.Collection", "Locked") != .bool(false)
+            do {
+                return try await BusProxy(connection, KeyringControl.service, collection)
+                    .property("org.freedesktop.Secret.Collection", "Locked") != .bool(false)
+            } catch BusError.reply(let reply) where reply.name == .unknownObject {
+                // KeePassXC removes the object and adds it again while it opens the database.
+                return true
+            }
         }
     }
 
@@ -119,7 +124,7 @@ package final class PrivateKeePassXC {
             "org.freedesktop.Secret.Service", "Lock", [collection])
         try await BusProxy(connection, KeyringControl.service, prompt).perform(
             "org.freedesktop.Secret.Prompt", "Prompt", "")
-        while try await !isLocked {}
+        try await poll { try await isLocked }
     }
 
     /// The number of items with these attributes.
@@ -133,7 +138,7 @@ package final class PrivateKeePassXC {
 
     /// Waits for a dialog.
     package func waitForDialog(_ dialog: Dialog) async throws {
-        while try await windows(dialog).isEmpty {}
+        try await poll { try await !windows(dialog).isEmpty }
     }
 
     /// The dialogs that are shown.
