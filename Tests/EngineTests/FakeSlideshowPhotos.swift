@@ -2,6 +2,27 @@ import ProviderKit
 
 @testable import Engine
 
+/// Suspends calls from ``begin()`` to ``end()``.
+@MainActor
+final class Hold {
+    private var isActive = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+    /// The number of suspended calls.
+    var count: Int { waiting.count }
+
+    func begin() { isActive = true }
+
+    func end() {
+        isActive = false
+        for continuation in waiting { continuation.resume() }
+        waiting = []
+    }
+
+    func wait() async {
+        if isActive { await withCheckedContinuation { waiting.append($0) } }
+    }
+}
+
 /// Accounts in memory, whose photos, failures and network a test sets.
 @MainActor
 final class FakeSlideshowPhotos: SlideshowPhotos {
@@ -41,12 +62,10 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
     private(set) var pinned: Set<String> = []
     private(set) var watched: [SlideshowPart] = []
     private(set) var pageCount = 0
-    /// Suspends the fetches of images while it is true.
-    var holdsImages = false
-    /// Suspends the reads of pages other than the first while it is true.
-    var holdsLaterPages = false
-    private var held: [CheckedContinuation<Void, Never>] = []
-    private var heldPages: [CheckedContinuation<Void, Never>] = []
+    /// Suspends the fetches of images.
+    let images = Hold()
+    /// Suspends the reads of pages other than the first.
+    let laterPages = Hold()
 
     init(_ accounts: [FakeAccount]) { self.accounts = accounts }
 
@@ -61,23 +80,6 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
                 return account
             })
     }
-
-    /// Releases the suspended fetches.
-    func releaseImages() {
-        holdsImages = false
-        for continuation in held { continuation.resume() }
-        held = []
-    }
-
-    /// Releases the suspended reads.
-    func releasePages() {
-        holdsLaterPages = false
-        for continuation in heldPages { continuation.resume() }
-        heldPages = []
-    }
-
-    var heldCount: Int { held.count }
-    var heldPageCount: Int { heldPages.count }
 
     func index(_ account: AccountID) -> Int? { accounts.firstIndex { $0.id == account } }
 
@@ -109,9 +111,7 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
     ) async throws -> (photos: [PhotoID], next: String) {
         await Task.yield()
         pageCount += 1
-        if holdsLaterPages, !cursor.isEmpty {
-            await withCheckedContinuation { heldPages.append($0) }
-        }
+        if !cursor.isEmpty { await laterPages.wait() }
         let account = try account(part.account)
         guard part.source.text == "all" else { throw ProviderError.notFound("No source.") }
         let rest = account.ordered.filter { cursor.isEmpty || $0.time < Int(cursor) ?? 0 }
@@ -152,7 +152,7 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
         if cached.contains(id) { return path }
         if isCached, !account.isLocal { return nil }
         fetches.append(id)
-        if holdsImages { await withCheckedContinuation { held.append($0) } }
+        await images.wait()
         if account.isUnreachable { throw HTTPError.unreachable("no route") }
         if failing.contains(id) {
             failures.insert(id)

@@ -194,16 +194,16 @@ struct SlideshowTests {
         try await fixture.slideshow.attach(":1.1")
         await fixture.settle()
         _ = await fixture.timerCount(1)
-        fixture.photos.holdsImages = true
+        fixture.photos.images.begin()
         let step = Task { try await fixture.slideshow.next() }
-        try await poll { fixture.current == "p2" && fixture.photos.heldCount == 1 }
+        try await poll { fixture.current == "p2" && fixture.photos.images.count == 1 }
         try await step.value
         _ = await fixture.timerCount(1)
         // The next image is still being fetched when it is due.
         fixture.clock.advance(by: .seconds(1800))
         for _ in 0..<50 { await Task.yield() }
         #expect(fixture.current == "p2")
-        fixture.photos.releaseImages()
+        fixture.photos.images.end()
         try await poll { fixture.current == "p3" }
         await fixture.settle()
         #expect(fixture.current == "p3")
@@ -366,21 +366,21 @@ struct SlideshowTests {
         photos.pageLimit = 1
         try await slideshow.setShuffled(true)
         photos.failing = [CombinedPhotoID(photos.accounts[0].id, PhotoID("p1"))]
-        photos.holdsImages = true
-        photos.holdsLaterPages = true
+        photos.images.begin()
+        photos.laterPages.begin()
         let step = Task { try await slideshow.next() }
         // The image of the first photo is fetched, and the background reads the later ones.
-        try await poll { photos.heldCount == 1 }
+        try await poll { photos.images.count == 1 }
         slideshow.readAhead()
-        try await poll { photos.heldPageCount == 1 }
-        photos.releaseImages()
+        try await poll { photos.laterPages.count == 1 }
+        photos.images.end()
         try await poll { !photos.failures.isEmpty }
         // The search finds no other known photo, and waits until the background has read.
         for _ in 0..<10 {
             for _ in 0..<10 { await Task.yield() }
             try await slideshow.commit { _ in ((), []) }
         }
-        photos.releasePages()
+        photos.laterPages.end()
         try await step.value
         await fixture.settle()
         #expect(["p2", "p3"].contains(fixture.current))
