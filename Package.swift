@@ -34,7 +34,9 @@ let package = Package(
 
         // MARK: BusAPI
 
-        .target(name: "BusAPI", dependencies: ["DBus"]),
+        .target(name: "BusAPI", dependencies: ["DBus", "System"]),
+        .testTarget(
+            name: "BusAPITests", dependencies: ["BusAPI", "DBus", "System", "TestSupport"]),
 
         // MARK: BusService
 
@@ -66,7 +68,7 @@ let package = Package(
         .testTarget(
             name: "ControlCommandsTests",
             dependencies: [
-                "BusAPI", "ControlCommands", "DBus", "LoopbackHTTP", "TestSupport",
+                "BusAPI", "ControlCommands", "DBus", "LoopbackHTTP", "System", "TestSupport",
                 "imagefeed-plugin-launcher", "imagefeed-provider-test", "imagefeedctl",
                 "photo_server-example",
             ]),
@@ -457,8 +459,9 @@ if Context.environment["IMAGEFEED_VIEWER"] != nil {
         .systemLibrary(
             name: "CAdwaita", pkgConfig: "libadwaita-1", providers: [.apt(["libadwaita-1-dev"])]),
         .target(name: "Toolkit", dependencies: ["CAdwaita", "System"]),
-        .target(name: "Viewer", dependencies: ["BusAPI", "DBus", "System", "Toolkit"]),
-        .testTarget(name: "ViewerTests", dependencies: ["Viewer"]),
+        .target(
+            name: "Viewer", dependencies: ["BusAPI", "Configuration", "DBus", "System", "Toolkit"]),
+        .testTarget(name: "ViewerTests", dependencies: ["DBus", "Viewer"]),
         .executableTarget(name: "imagefeed", dependencies: ["Viewer"]),
     ]
 }

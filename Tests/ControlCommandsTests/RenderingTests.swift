@@ -1,6 +1,7 @@
 import BusAPI
 import DBus
 import Foundation
+import System
 import Testing
 
 @testable import ControlCommands

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import BusAPI
 internal import DBus
+internal import System
 
 struct DownloadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -28,12 +29,22 @@ struct DownloadCommand: AsyncParsableCommand {
         let photo = try await session.photo(photo)
         let (client, id) = (photo.client, photo.id)
         let type = try await client.photo(id)[photo: .mediaType]?.string
-        let path = PartFile.target(
-            output, name: FileName.photo(id, mediaType: type))
-        let part = try PartFile(beside: path, replaces: force)
-        defer { part.discard() }
-        try await PhotoDownload(session.client, to: part).run(id, of: client)
-        try part.finish()
+        let path = DownloadFile.target(output, name: FileName.photo(id, mediaType: type))
+        do {
+            let file = try DownloadFile(at: path, force ? .replace : .refuse)
+            defer { file.discard() }
+            try await PhotoDownload(session.client, to: file).run(id, of: client)
+            try file.finish()
+        } catch let error as DownloadFileError {
+            throw CommandFailure(error)
+        }
         try format.show(FilePath(path: path))
+    }
+}
+
+extension CommandFailure {
+    fileprivate init(_ error: DownloadFileError) {
+        let advice = if case .exists = error { " To replace it, add --force." } else { "" }
+        self.init(.failed, "\(error)\(advice)")
     }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import BusAPI
 internal import DBus
+internal import System
 
 struct ImageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

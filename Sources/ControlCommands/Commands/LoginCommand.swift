@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import BusAPI
 internal import DBus
 internal import Glibc
+internal import System
 
 struct LoginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import BusAPI
+internal import System
 
 struct SlideshowWatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

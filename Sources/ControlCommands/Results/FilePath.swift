@@ -1,3 +1,5 @@
+internal import System
+
 /// A result that is the path of a file.
 struct FilePath: Renderable {
     let path: PathBytes

@@ -6,15 +6,15 @@ internal import Glibc
 @MainActor
 final class PhotoDownload {
     private let client: ServiceClient
-    private let part: PartFile
+    private let file: DownloadFile
     private var transfer: TransferClient?
     private var progress = TransferProgress()
     private var isInterrupted = false
 
-    /// Prepares a download to `part`.
-    init(_ client: ServiceClient, to part: PartFile) {
+    /// Prepares a download to `file`.
+    init(_ client: ServiceClient, to file: DownloadFile) {
         self.client = client
-        self.part = part
+        self.file = file
     }
 
     /// Writes the photo into the file. There is no timeout.
@@ -27,7 +27,7 @@ final class PhotoDownload {
         let watch = SignalWatch { [weak self] in self?.interrupt() }
         defer { withExtendedLifetime(watch) {} }
         do {
-            let transfer = client.transfer(try await account.download(photo, to: part.descriptor))
+            let transfer = client.transfer(try await account.download(photo, to: file.descriptor))
             self.transfer = transfer
             if isInterrupted { await cancel(transfer) }
             let changes = try await transfer.watch { [weak self] in self?.show($0) }
@@ -54,7 +54,7 @@ final class PhotoDownload {
     private func interrupt() {
         // A second Ctrl-C exits without waiting for the daemon.
         if isInterrupted {
-            part.discard()
+            file.discard()
             exit(ProgramStatus.interrupted.rawValue)
         }
         isInterrupted = true

@@ -1,5 +1,6 @@
 internal import DBus
 internal import Glibc
+internal import System
 
 /// A file with a password or another secret, which is passed to the daemon as a file descriptor.
 struct SecretFile {

@@ -1,6 +1,9 @@
 internal import BusAPI
+internal import Configuration
 internal import DBus
+internal import Dispatch
 internal import Glibc
+internal import System
 
 /// The downloads of this window.
 final class Downloads {
@@ -27,26 +30,9 @@ final class Downloads {
 
     init(_ service: Service) { self.service = service }
 
-    /// The folder for downloads: `XDG_PICTURES_DIR`, else `Pictures`.
-    static var folder: String {
-        let home = getenv("HOME").map { String(cString: $0) } ?? "/"
-        let configuration =
-            getenv("XDG_CONFIG_HOME").map { String(cString: $0) } ?? "\(home)/.config"
-        for line in lines("\(configuration)/user-dirs.dirs")
-        where line.hasPrefix("XDG_PICTURES_DIR=") {
-            let value = line.dropFirst("XDG_PICTURES_DIR=".count).filter { $0 != "\"" }
-            if value.hasPrefix("/") { return String(value) }
-            if value.hasPrefix("$HOME/"), value.count > 6 { return home + value.dropFirst(5) }
-        }
-        return "\(home)/Pictures"
-    }
-
-    private static func lines(_ path: String) -> [Substring] {
-        guard let file = fopen(path, "re") else { return [] }
-        defer { fclose(file) }
-        var buffer = [UInt8](repeating: 0, count: 16 << 10)
-        let count = fread(&buffer, 1, buffer.count, file)
-        return String(decoding: buffer.prefix(count), as: UTF8.self).split(separator: "\n")
+    /// The folder for downloads: the pictures folder of the user.
+    nonisolated static var folder: PathBytes {
+        PathBytes(bytes: UserFolders(environment: [:]).pictures)
     }
 
     /// The file name extensions by media type.
@@ -63,6 +49,8 @@ final class Downloads {
             $0 == "/" || $0.value < 32 || $0.value == 127 ? "-" : Character($0)
         }
         var name = String(plain.drop { ".- ".contains($0) }.prefix(80))
+        // The limit of names is 255 bytes.
+        while name.utf8.count > 200 { name.removeLast() }
         if name.isEmpty { name = "Photo" }
         return "\(name).\(extensions[photo.mediaType] ?? "jpg")"
     }
@@ -72,29 +60,39 @@ final class Downloads {
         lastID += 1
         let id = lastID
         transfers[id] = .some(nil)
-        current = Progress(id: id, name: Self.name(photo), received: 0, total: 0)
+        let name = Self.name(photo)
+        current = Progress(id: id, name: name, received: 0, total: 0)
         changed.emit()
         Task {
             do {
-                let file =
-                    try path.map { try DownloadFile.create(at: $0) }
-                    ?? DownloadFile.create(Self.name(photo), inFolder: Self.folder)
-                do {
-                    try await run(id, photo, feed, file.descriptor)
-                    try file.finish()
-                    finish(id, "Downloaded to \(file.path)")
-                } catch {
-                    file.discard()
-                    throw error
+                // The disk may be slow.
+                let file = try await DispatchQueue.global().run {
+                    if let path { return try DownloadFile(at: PathBytes(path), .replace) }
+                    return try Self.newFile(name)
                 }
-            } catch let error as DownloadError {
-                finish(id, error.message)
+                defer { file.discard() }
+                try await run(id, photo, feed, file.descriptor)
+                let path = try await DispatchQueue.global().run { try file.finish() }
+                finish(id, "Downloaded to \(path.text)")
+            } catch is CancellationError {
+                finish(id, Self.cancelledMessage)
+            } catch let error as DownloadFileError {
+                finish(id, "\(error)")
             } catch {
                 let problem = Problem(error)
                 finish(
                     id, problem.kind == .cancelled ? Self.cancelledMessage : problem.sentence)
             }
         }
+    }
+
+    /// Creates a file in the folder for downloads.
+    private nonisolated static func newFile(
+        _ name: String
+    ) throws(DownloadFileError) -> DownloadFile {
+        let folder = folder
+        _ = folder.withCString { mkdir($0, 0o755) }
+        return try DownloadFile(at: folder.appending(PathBytes(name)), .number)
     }
 
     private static let cancelledMessage = "The download was cancelled."
@@ -104,7 +102,7 @@ final class Downloads {
         if cancelled.contains(id) {
             // A transfer that has ended cannot be cancelled.
             try? await transfer.cancel()
-            throw DownloadError(message: Self.cancelledMessage)
+            throw CancellationError()
         }
         transfers[id] = transfer
         let name = Self.name(photo)

@@ -1,5 +1,6 @@
 internal import BusAPI
 internal import DBus
+internal import System
 internal import Toolkit
 
 /// One photo in the whole window, with its actions.
@@ -342,7 +343,7 @@ final class PhotoPage {
     private func downloadAs() {
         guard let photo, let feed else { return }
         SaveDialog.present(
-            window, title: "Download", name: Downloads.name(photo), folder: Downloads.folder
+            window, title: "Download", name: Downloads.name(photo), folder: Downloads.folder.text
         ) { [weak self] path in
             if let path { self?.downloads.start(photo, in: feed, to: path) }
         }

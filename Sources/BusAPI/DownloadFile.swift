@@ -1,0 +1,199 @@
+package import DBus
+internal import Glibc
+package import System
+
+/// A file for a download, whose name is created when the file is complete.
+///
+/// An incomplete file has no name (`O_TMPFILE`), so that the kernel deletes it if the program is killed. On a file
+/// system without this function, it has a temporary name in the same folder, and ``discard()`` removes the name.
+package struct DownloadFile: Sendable {
+    /// The handling of a file that exists at the path.
+    package enum Conflict: Sendable {
+        /// The file remains, and the download fails.
+        case refuse
+        /// The file is replaced. If it is a symbolic link, its target is replaced, not the link.
+        case replace
+        /// The file remains, and the new file has a number in its name.
+        case number
+    }
+
+    package let descriptor: FileDescriptor
+    /// The temporary name; nil if the file has no name.
+    private let part: PathBytes?
+    private let path: PathBytes
+    private let conflict: Conflict
+
+    /// Returns the path of `name` in the folder `path`, or `path` itself if it is not a folder.
+    package static func target(_ path: PathBytes, name: String) -> PathBytes {
+        guard isFolder(path) || path.hasSlashAtEnd else { return path }
+        return path == PathBytes(".") ? PathBytes(name) : path.appending(PathBytes(name))
+    }
+
+    /// Creates the file in the folder of its path.
+    ///
+    /// - Parameters:
+    ///   - path: The final path.
+    ///   - conflict: The handling of a file that exists at the path.
+    /// - Throws: ``DownloadFileError``.
+    package init(at path: PathBytes, _ conflict: Conflict) throws(DownloadFileError) {
+        self.conflict = conflict
+        if conflict == .refuse, Self.exists(path) { throw .exists(path) }
+        guard !Self.isFolder(path) || conflict == .number else { throw .isFolder(path) }
+        guard let target = conflict == .replace ? path.followingLinks() : path else {
+            throw .failed(path, FileError(code: errno))
+        }
+        self.path = target
+        // The mode is that of the replaced file, or the default mode of new files: a temporary file would be private.
+        let mask = umask(0)
+        umask(mask)
+        var mode = 0o666 & ~mask
+        var status = stat()
+        if conflict == .replace, target.withCString({ stat($0, &status) }) == 0 {
+            guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular(path) }
+            mode = status.st_mode & 0o777
+        }
+        let folder = target.folder
+        let unnamed = (folder.isEmpty ? PathBytes(".") : folder).withCString {
+            open($0, O_WRONLY | O_CLOEXEC | Self.unnamedFileFlags, 0o666)
+        }
+        if unnamed >= 0 {
+            descriptor = FileDescriptor(owning: unnamed)
+            part = nil
+        } else {
+            let suffix = ".part"
+            let name = folder.appending(PathBytes(".imagefeed-XXXXXX\(suffix)"))
+            var template = name.bytes.map(CChar.init(bitPattern:)) + [0]
+            let number = mkstemps(&template, Int32(suffix.utf8.count))
+            guard number >= 0 else { throw .failed(path, FileError(code: errno)) }
+            _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+            descriptor = FileDescriptor(owning: number)
+            part = PathBytes(bytes: template.dropLast().map(UInt8.init(bitPattern:)))
+        }
+        fchmod(descriptor.rawValue, mode)
+    }
+
+    /// Waits until the content is on the disk, and creates the final name of the file. If this fails, an existing file
+    /// is not changed.
+    ///
+    /// - Returns: The path of the file.
+    /// - Throws: ``DownloadFileError``, also if another file with this name was created meanwhile.
+    @discardableResult
+    package func finish() throws(DownloadFileError) -> PathBytes {
+        guard fsync(descriptor.rawValue) == 0 || errno == EINVAL else {
+            throw .failed(path, FileError(code: errno))
+        }
+        switch conflict {
+        case .replace: try rename(to: path)
+        case .refuse: guard try create(path) else { throw .exists(path) }
+        case .number:
+            for number in 1...1000 {
+                let path = path.numbered(number)
+                if try create(path) { return path }
+            }
+            throw .exists(path)
+        }
+        return path
+    }
+
+    /// Removes the temporary name, if there is one.
+    package func discard() { if let part { Self.unlink(part) } }
+
+    // MARK: Names
+
+    /// Creates a name of the file.
+    ///
+    /// - Returns: False if there is a file with this name.
+    private func create(_ path: PathBytes) throws(DownloadFileError) -> Bool {
+        // Unlike `rename`, `link` does not replace a file that was created meanwhile.
+        if link(to: path) {
+            discard()
+            // A link does not send the inotify event for which file system watchers wait: the close of a descriptor
+            // that was open for writing.
+            let written = path.withCString { open($0, O_WRONLY | O_CLOEXEC) }
+            if written >= 0 { close(written) }
+            return true
+        }
+        // Some file systems do not support hard links.
+        guard errno != EEXIST, !Self.exists(path) else { return false }
+        try rename(to: path)
+        return true
+    }
+
+    private func rename(to path: PathBytes) throws(DownloadFileError) {
+        let part = if let part { part } else { try makeTemporaryName() }
+        let result = part.withCString { old in path.withCString { Glibc.rename(old, $0) } }
+        guard result == 0 else {
+            let error = FileError(code: errno)
+            Self.unlink(part)
+            throw .failed(path, error)
+        }
+    }
+
+    /// Creates a temporary name of a file without a name, because only `rename` can replace a file, not `link`.
+    private func makeTemporaryName() throws(DownloadFileError) -> PathBytes {
+        let name = path.folder.appending(
+            PathBytes(".imagefeed-\(getpid())-\(descriptor.rawValue).part"))
+        Self.unlink(name)
+        guard link(to: name) else { throw .failed(path, FileError(code: errno)) }
+        return name
+    }
+
+    /// Creates a hard link to the file.
+    ///
+    /// Source: open(2), section O_TMPFILE.
+    private func link(to name: PathBytes) -> Bool {
+        name.withCString { name in
+            if let part { return part.withCString { Glibc.link($0, name) } == 0 }
+            let own = "/proc/self/fd/\(descriptor.rawValue)"
+            return linkat(AT_FDCWD, own, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0
+        }
+    }
+
+    /// `O_TMPFILE`, a macro that Swift does not import.
+    private static let unnamedFileFlags = 0o20_000_000 | O_DIRECTORY
+
+    private static func unlink(_ path: PathBytes) { _ = path.withCString { Glibc.unlink($0) } }
+
+    private static func exists(_ path: PathBytes) -> Bool {
+        var status = stat()
+        return path.withCString { lstat($0, &status) } == 0
+    }
+
+    private static func isFolder(_ path: PathBytes) -> Bool {
+        var status = stat()
+        return path.withCString { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+}
+
+/// The error of the file of a download, with a sentence for users.
+package enum DownloadFileError: Error, CustomStringConvertible {
+    /// A file with this path exists.
+    case exists(PathBytes)
+    /// The path is that of a folder.
+    case isFolder(PathBytes)
+    /// The file cannot be replaced, because it is not a regular file.
+    case notRegular(PathBytes)
+    /// The file cannot be written.
+    case failed(PathBytes, FileError)
+
+    package var description: String {
+        switch self {
+        case .exists(let path): "\(path.text) already exists."
+        case .isFolder(let path): "\(path.text) is a folder. Choose another file name."
+        case .notRegular(let path):
+            "\(path.text) cannot be replaced: it is not a regular file."
+        case .failed(let path, let error): "\(path.text) cannot be written: \(error)."
+        }
+    }
+}
+
+extension PathBytes {
+    /// Returns the path with a number before the extension of the name; the path itself for 1.
+    fileprivate func numbered(_ number: Int) -> PathBytes {
+        guard number > 1 else { return self }
+        let name = bytes[folder.bytes.count...]
+        // A dot at the beginning does not begin an extension.
+        let dot = name.dropFirst().lastIndex(of: UInt8(ascii: ".")) ?? name.endIndex
+        return PathBytes(bytes: bytes[..<dot] + Array(" (\(number))".utf8) + bytes[dot...])
+    }
+}

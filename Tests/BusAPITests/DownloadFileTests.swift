@@ -1,0 +1,87 @@
+import BusAPI
+import DBus
+import Dispatch
+import FoundationEssentials
+import Glibc
+import System
+import TestSupport
+import Testing
+
+struct DownloadFileTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func path(_ name: String) -> PathBytes { PathBytes(directory.appending("tmp/\(name)")) }
+
+    private func file(_ name: String, _ conflict: DownloadFile.Conflict) throws -> DownloadFile {
+        let file = try DownloadFile(at: path(name), conflict)
+        #expect(write(file.descriptor.rawValue, "new", 3) == 3)
+        return file
+    }
+
+    /// Returns the files with their contents.
+    private func contents() throws -> [String: String] {
+        let folder = directory.appending("tmp")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        return try Dictionary(
+            uniqueKeysWithValues: names.map {
+                ($0, try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8))
+            })
+    }
+
+    @Test(arguments: [DownloadFile.Conflict.refuse, .replace, .number])
+    func `an incomplete file has no name`(conflict: DownloadFile.Conflict) throws {
+        let complete = try file("photo.jpg", conflict)
+        #expect(try contents() == [:])
+        #expect(try complete.finish() == path("photo.jpg"))
+        #expect(try contents() == ["photo.jpg": "new"])
+        let discarded = try file("second.jpg", conflict)
+        discarded.discard()
+        #expect(try contents() == ["photo.jpg": "new"])
+    }
+
+    @Test func `a file that exists remains if it must not be replaced`() throws {
+        let late = try file("photo.jpg", .refuse)
+        try directory.write("old", to: "tmp/photo.jpg")
+        #expect(throws: DownloadFileError.self) { try file("photo.jpg", .refuse) }
+        #expect(throws: DownloadFileError.self) { try late.finish() }
+        #expect(try contents() == ["photo.jpg": "old"])
+    }
+
+    @Test func `a replaced file remains until the new one is complete, and keeps its mode`() throws
+    {
+        try directory.write("old", to: "tmp/photo.jpg")
+        #expect(chmod(directory.appending("tmp/photo.jpg"), 0o604) == 0)
+        let file = try file("photo.jpg", .replace)
+        #expect(try contents() == ["photo.jpg": "old"])
+        try file.finish()
+        #expect(try contents() == ["photo.jpg": "new"])
+        var status = stat()
+        #expect(stat(directory.appending("tmp/photo.jpg"), &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o604)
+    }
+
+    @Test(arguments: [
+        ("photo.jpg", "photo (2).jpg", "photo (3).jpg"), ("photo", "photo (2)", "photo (3)"),
+        (".jpg", ".jpg (2)", ".jpg (3)"), ("a.b.jpg", "a.b (2).jpg", "a.b (3).jpg"),
+    ])
+    func `a number precedes the extension`(name: String, second: String, third: String) throws {
+        let files = try (0..<3).map { _ in try file(name, .number) }
+        #expect(try files.map { try $0.finish() } == [name, second, third].map(path))
+        #expect(try contents() == [name: "new", second: "new", third: "new"])
+    }
+
+    @Test func `files that replace others at the same time keep their contents`() throws {
+        let files = try (0..<10).map { number in
+            let file = try DownloadFile(at: path("\(number)"), .replace)
+            #expect(write(file.descriptor.rawValue, "\(number)", 1) == 1)
+            return file
+        }
+        DispatchQueue.concurrentPerform(iterations: files.count) { number in
+            #expect(throws: Never.self) { try files[number].finish() }
+        }
+        #expect(
+            try contents() == Dictionary(uniqueKeysWithValues: (0..<10).map { ("\($0)", "\($0)") }))
+    }
+}
