@@ -16,14 +16,10 @@ package final class FileThreads: Sendable {
         let fail: @Sendable () -> Void
     }
 
-    private struct Running {
-        let job: Job
-        /// Checks the time limit.
-        var timer: JobTimer?
-    }
-
     private struct State {
-        var running: [Int: Running] = [:]
+        var running: [Int: Job] = [:]
+        /// True if ``checkTimes()`` is scheduled.
+        var isCheckScheduled = false
         var waiting: [Job] = []
         var blocked: BlockedPaths
         var lastNumber = 0
@@ -124,16 +120,17 @@ package final class FileThreads: Sendable {
     }
 
     private func add(_ job: Job, _ state: inout State) -> Int {
+        job.progress.restart()
         state.lastNumber += 1
-        state.running[state.lastNumber] = Running(job: job)
+        state.running[state.lastNumber] = job
+        if !state.isCheckScheduled {
+            state.isCheckScheduled = true
+            scheduleCheck(after: limits.timeout)
+        }
         return state.lastNumber
     }
 
     private func launch(_ job: Job, _ number: Int) {
-        job.progress.restart()
-        let timer = JobTimer(watchdog) { [self] in checkTime(number) }
-        state.withLock { $0.running[number]?.timer = timer }
-        timer.start(after: limits.timeout)
         // Each serial queue has its own thread, regardless of the number of blocked threads.
         DispatchQueue(label: "file").async { [self] in
             job.work()
@@ -141,32 +138,41 @@ package final class FileThreads: Sendable {
         }
     }
 
-    /// Ends a job without a result if it makes no progress.
-    private func checkTime(_ number: Int) {
-        let now = Self.now
-        let job = state.withLock { state -> Job? in
-            guard let running = state.running[number] else { return nil }
-            let idle = now - min(now, running.job.progress.lastTime)
-            guard idle >= UInt64(limits.timeout.nanoseconds) else {
-                running.timer?.start(after: limits.timeout - .nanoseconds(Int64(idle)))
-                return nil
-            }
-            running.timer?.cancel()
-            state.running[number] = nil
-            state.blocked.add(running.job.progress.abandon(), thread: number, at: now)
-            return running.job
+    /// Schedules a check of the time limits. There is one timer for all jobs, and it remains when they end, because
+    /// most jobs end within a millisecond.
+    private func scheduleCheck(after time: Duration) {
+        watchdog.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: time.nanoseconds))) {
+            [self] in checkTimes()
         }
-        guard let job else { return }
-        job.fail()
-        launchWaiting()
+    }
+
+    /// Ends the jobs that make no progress, without a result.
+    private func checkTimes() {
+        let now = Self.now
+        let failed = state.withLock { state -> [Job] in
+            var failed: [Job] = []
+            var rest: Duration?
+            for (number, job) in state.running {
+                let idle = Duration.nanoseconds(Int64(now - min(now, job.progress.lastTime)))
+                if idle < limits.timeout {
+                    rest = min(rest ?? limits.timeout, limits.timeout - idle)
+                } else {
+                    state.running[number] = nil
+                    state.blocked.add(job.progress.abandon(), thread: number, at: now)
+                    failed.append(job)
+                }
+            }
+            state.isCheckScheduled = rest != nil
+            if let rest { scheduleCheck(after: rest) }
+            return failed
+        }
+        for job in failed { job.fail() }
+        if !failed.isEmpty { launchWaiting() }
     }
 
     private func finish(_ number: Int) {
         let onRecovery = state.withLock { state -> (@Sendable () -> Void)? in
-            if let running = state.running.removeValue(forKey: number) {
-                running.timer?.cancel()
-                return nil
-            }
+            if state.running.removeValue(forKey: number) != nil { return nil }
             return state.blocked.remove(thread: number) ? state.onRecovery : nil
         }
         onRecovery?()
@@ -206,27 +212,6 @@ package final class FileThreads: Sendable {
     }
 
     static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
-}
-
-/// A timer that checks the time limit of a job.
-private final class JobTimer: Sendable {
-    // Dispatch timers may be used from any thread.
-    nonisolated(unsafe) private let source: any DispatchSourceTimer
-
-    init(_ queue: DispatchQueue, _ check: @escaping @Sendable () -> Void) {
-        source = DispatchSource.makeTimerSource(queue: queue)
-        source.setEventHandler(handler: check)
-        source.activate()
-    }
-
-    /// Calls the closure once after `time`.
-    func start(after time: Duration) {
-        source.schedule(
-            deadline: .now() + .nanoseconds(Int(clamping: time.nanoseconds)),
-            leeway: .milliseconds(Int(clamping: time.nanoseconds / 20_000_000)))
-    }
-
-    func cancel() { source.cancel() }
 }
 
 /// A completion that is called at most once.
