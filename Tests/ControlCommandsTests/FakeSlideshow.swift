@@ -9,6 +9,8 @@ final class FakeSlideshow {
     let calls = Observed<[String]>([])
     /// The number of clients that are attached.
     let attached = Observed(0)
+    /// True while calls of Attach receive no reply.
+    let isAttachSuspended = Observed(false)
     let object = ExportedObject(ServiceName.slideshow)
     private(set) var photo: [String: Variant] = [:]
     private(set) var image = ""
@@ -65,9 +67,10 @@ final class FakeSlideshow {
             .method("Unhide", in: ["photo"]) { (slideshow, photo: String) in
                 slideshow.calls.append("Unhide \(photo)")
             },
-            .method("Attach") { slideshow in
+            .asyncMethod("Attach") { slideshow in
                 slideshow.calls.append("Attach")
                 slideshow.attached.update { $0 += 1 }
+                try await slideshow.isAttachSuspended.wait { $0 ? nil : () }
             },
             .method("Detach") { slideshow in
                 slideshow.calls.append("Detach")

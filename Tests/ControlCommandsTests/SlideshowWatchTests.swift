@@ -105,6 +105,19 @@ struct SlideshowWatchTests {
         }
     }
 
+    @Test func `watch detaches before the reply to its request to attach`() async throws {
+        let watch = try await withAttachedWatch()
+        try await FakeService.run { service in
+            let slideshow = service.slideshow
+            slideshow.isAttachSuspended.update { $0 = true }
+            try await slideshow.attached.wait { $0 == 1 ? true : nil }
+            slideshow.show(2)
+            #expect(try await lines(2, of: watch) == ["/images/1.png", "/images/2.png"])
+            try await interrupt(watch)
+            #expect(try await slideshow.calls.elements(2) == ["Attach", "Detach"])
+        }
+    }
+
     /// Starts the command, and returns when the daemon has ended.
     private func withAttachedWatch() async throws -> ChildProcess {
         var watch: ChildProcess?

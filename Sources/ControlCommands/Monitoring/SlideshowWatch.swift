@@ -9,14 +9,13 @@ internal import Glibc
 final class SlideshowWatch {
     private let client: ServiceClient
     private let report: (SlideshowPhoto) throws -> Void
-    private var properties: [String: Variant] = [:]
-    /// The changes since the last request for ``properties``; nil if no request is in progress.
-    private var changes: [String: Variant]? = [:]
+    /// The properties of the slideshow; nil until the first attempt to attach has succeeded.
+    private var properties: [String: Variant]?
     private var reported: SlideshowPhoto?
     /// True if the name of the daemon has an owner to which this client has not attached.
     private var hasNewOwner = false
     private var isAttaching = false
-    /// True if this client is attached to the running daemon.
+    /// True if this client has attached, or sent the request to attach, to the running daemon.
     private var isAttached = false
     private var isInterrupted = false
     private var end: CheckedContinuation<Void, any Error>?
@@ -66,13 +65,9 @@ final class SlideshowWatch {
 
     private func attach() async throws {
         hasNewOwner = false
-        try await client.slideshow.attach()
         isAttached = true
-        changes = [:]
+        try await client.slideshow.attach()
         properties = try await client.slideshow.properties()
-        // The reply may be older than the signals that arrived with it.
-        properties.merge(changes ?? [:]) { $1 }
-        changes = nil
         reportChange()
     }
 
@@ -96,16 +91,13 @@ final class SlideshowWatch {
         }
     }
 
-    private func merge(_ new: [String: Variant]) {
-        guard changes == nil else {
-            changes?.merge(new) { $1 }
-            return
-        }
-        properties.merge(new) { $1 }
+    private func merge(_ changes: [String: Variant]) {
+        properties?.merge(changes) { $1 }
         reportChange()
     }
 
     private func reportChange() {
+        guard let properties else { return }
         let photo = SlideshowPhoto(SlideshowRecord(properties))
         guard photo != reported, result == nil else { return }
         reported = photo

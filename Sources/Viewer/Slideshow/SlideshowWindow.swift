@@ -25,6 +25,7 @@ final class SlideshowWindow {
     private var feed: Feed?
     private var isPaused = false
     private var subscription: SignalSubscription?
+    private var isClosed = false
     private var task: Task<Void, Never>?
     private var shownKey: ImageLoader.Key?
 
@@ -99,6 +100,7 @@ final class SlideshowWindow {
             guard let self else { return false }
             WindowState(width: window.width, height: window.height, position: placement.position)
                 .save()
+            isClosed = true
             subscription = nil
             task?.cancel()
             // The daemon also notices when this program leaves the bus.
@@ -125,6 +127,8 @@ final class SlideshowWindow {
         Task { [weak self, slideshow] in
             do {
                 let subscription = try await slideshow.watch { self?.apply($0) }
+                // If the window was closed meanwhile, nothing would detach it.
+                guard self?.isClosed == false else { return }
                 self?.subscription = subscription
                 try await slideshow.attach()
                 self?.apply(try await slideshow.properties())
