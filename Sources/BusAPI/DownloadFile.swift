@@ -23,6 +23,17 @@ package struct DownloadFile: Sendable {
     private let path: PathBytes
     private let conflict: Conflict
 
+    /// The file name extensions by media type.
+    ///
+    /// Other media types have none, so that a service cannot choose the extension.
+    ///
+    /// Source: the IANA registry of media types.
+    package static let nameExtensions = [
+        "image/avif": "avif", "image/bmp": "bmp", "image/gif": "gif", "image/heic": "heic",
+        "image/heif": "heif", "image/jpeg": "jpg", "image/jxl": "jxl", "image/png": "png",
+        "image/tiff": "tif", "image/webp": "webp",
+    ]
+
     /// Returns the path of `name` in the folder `path`, or `path` itself if it is not a folder.
     package static func target(_ path: PathBytes, name: String) -> PathBytes {
         guard isFolder(path) || path.hasSlashAtEnd else { return path }
@@ -43,33 +54,26 @@ package struct DownloadFile: Sendable {
             throw .failed(path, FileError(code: errno))
         }
         self.path = target
-        // The mode is that of the replaced file, or the default mode of new files: a temporary file would be private.
-        let mask = umask(0)
-        umask(mask)
-        var mode = 0o666 & ~mask
+        var replacedMode: mode_t?
         var status = stat()
         if conflict == .replace, target.withCString({ stat($0, &status) }) == 0 {
             guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular(path) }
-            mode = status.st_mode & 0o777
+            replacedMode = status.st_mode & 0o777
         }
+        var part: PathBytes?
         let folder = target.folder
-        let unnamed = (folder.isEmpty ? PathBytes(".") : folder).withCString {
+        var number = (folder.isEmpty ? PathBytes(".") : folder).withCString {
             open($0, O_WRONLY | O_CLOEXEC | Self.unnamedFileFlags, 0o666)
         }
-        if unnamed >= 0 {
-            descriptor = FileDescriptor(owning: unnamed)
-            part = nil
-        } else {
-            let suffix = ".part"
-            let name = folder.appending(PathBytes(".imagefeed-XXXXXX\(suffix)"))
-            var template = name.bytes.map(CChar.init(bitPattern:)) + [0]
-            let number = mkstemps(&template, Int32(suffix.utf8.count))
-            guard number >= 0 else { throw .failed(path, FileError(code: errno)) }
-            _ = fcntl(number, F_SETFD, FD_CLOEXEC)
-            descriptor = FileDescriptor(owning: number)
-            part = PathBytes(bytes: template.dropLast().map(UInt8.init(bitPattern:)))
+        if number < 0 {
+            let name = Self.temporaryName(beside: target)
+            part = name
+            number = name.withCString { open($0, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0o666) }
         }
-        fchmod(descriptor.rawValue, mode)
+        guard number >= 0 else { throw .failed(path, FileError(code: errno)) }
+        descriptor = FileDescriptor(owning: number)
+        self.part = part
+        if let replacedMode { fchmod(number, replacedMode) }
     }
 
     /// Waits until the content is on the disk, and creates the final name of the file. If this fails, an existing file
@@ -95,7 +99,7 @@ package struct DownloadFile: Sendable {
         return path
     }
 
-    /// Removes the temporary name, if there is one.
+    /// Removes the temporary name, if there is one. Call it in any case, also after ``finish()``.
     package func discard() { if let part { Self.unlink(part) } }
 
     // MARK: Names
@@ -106,7 +110,6 @@ package struct DownloadFile: Sendable {
     private func create(_ path: PathBytes) throws(DownloadFileError) -> Bool {
         // Unlike `rename`, `link` does not replace a file that was created meanwhile.
         if link(to: path) {
-            discard()
             // A link does not send the inotify event for which file system watchers wait: the close of a descriptor
             // that was open for writing.
             let written = path.withCString { open($0, O_WRONLY | O_CLOEXEC) }
@@ -131,11 +134,14 @@ package struct DownloadFile: Sendable {
 
     /// Creates a temporary name of a file without a name, because only `rename` can replace a file, not `link`.
     private func makeTemporaryName() throws(DownloadFileError) -> PathBytes {
-        let name = path.folder.appending(
-            PathBytes(".imagefeed-\(getpid())-\(descriptor.rawValue).part"))
-        Self.unlink(name)
+        let name = Self.temporaryName(beside: path)
         guard link(to: name) else { throw .failed(path, FileError(code: errno)) }
         return name
+    }
+
+    private static func temporaryName(beside path: PathBytes) -> PathBytes {
+        let number = String(UInt64.random(in: 0...UInt64.max), radix: 16)
+        return path.folder.appending(PathBytes(".imagefeed-\(number).part"))
     }
 
     /// Creates a hard link to the file.

@@ -1,16 +1,7 @@
+internal import BusAPI
+
 /// File names for downloaded photos.
 enum FileName {
-    /// The file name extensions by media type.
-    ///
-    /// Other media types have none, so that a service cannot choose the extension.
-    ///
-    /// Source: the IANA registry of media types.
-    private static let extensions = [
-        "image/avif": "avif", "image/bmp": "bmp", "image/gif": "gif", "image/heic": "heic",
-        "image/heif": "heif", "image/jpeg": "jpg", "image/jxl": "jxl", "image/png": "png",
-        "image/tiff": "tif", "image/webp": "webp",
-    ]
-
     /// Returns a file name that consists of the photo's ID and an extension, and is safe on every command line.
     ///
     /// - Parameters:
@@ -34,6 +25,6 @@ enum FileName {
         }
         // File systems limit names to 255 bytes.
         name = String(name.prefix(200))
-        return mediaType.flatMap { extensions[$0] }.map { "\(name).\($0)" } ?? name
+        return mediaType.flatMap { DownloadFile.nameExtensions[$0] }.map { "\(name).\($0)" } ?? name
     }
 }

@@ -35,13 +35,6 @@ final class Downloads {
         PathBytes(bytes: UserFolders(environment: [:]).pictures)
     }
 
-    /// The file name extensions by media type.
-    private static let extensions = [
-        "image/avif": "avif", "image/bmp": "bmp", "image/gif": "gif", "image/heic": "heic",
-        "image/heif": "heif", "image/jpeg": "jpg", "image/jxl": "jxl", "image/png": "png",
-        "image/tiff": "tif", "image/webp": "webp",
-    ]
-
     /// Returns a file name without the characters that have a meaning in paths.
     static func name(_ photo: Photo) -> String {
         let title = photo.title.isEmpty ? photo.id : photo.title
@@ -52,7 +45,7 @@ final class Downloads {
         // The limit of names is 255 bytes.
         while name.utf8.count > 200 { name.removeLast() }
         if name.isEmpty { name = "Photo" }
-        return "\(name).\(extensions[photo.mediaType] ?? "jpg")"
+        return "\(name).\(DownloadFile.nameExtensions[photo.mediaType] ?? "jpg")"
     }
 
     /// Starts a download into the pictures folder, or to a path that the user chose.
@@ -71,7 +64,7 @@ final class Downloads {
                     return try Self.newFile(name)
                 }
                 defer { file.discard() }
-                try await run(id, photo, feed, file.descriptor)
+                try await run(id, name, photo, feed, file.descriptor)
                 let path = try await DispatchQueue.global().run { try file.finish() }
                 finish(id, "Downloaded to \(path.text)")
             } catch is CancellationError {
@@ -97,7 +90,9 @@ final class Downloads {
 
     private static let cancelledMessage = "The download was cancelled."
 
-    private func run(_ id: Int, _ photo: Photo, _ feed: Feed, _ file: FileDescriptor) async throws {
+    private func run(
+        _ id: Int, _ name: String, _ photo: Photo, _ feed: Feed, _ file: FileDescriptor
+    ) async throws {
         let transfer = service.client.transfer(try await feed.client.download(photo.id, to: file))
         if cancelled.contains(id) {
             // A transfer that has ended cannot be cancelled.
@@ -105,7 +100,6 @@ final class Downloads {
             throw CancellationError()
         }
         transfers[id] = transfer
-        let name = Self.name(photo)
         var received: UInt64 = 0
         var total: UInt64 = 0
         let apply: ([String: Variant]) -> Void = { [weak self] properties in
