@@ -22,14 +22,7 @@ final class SignalWatch {
         Self.open()
         // If the pipe could not be created, the signals end the program as usual.
         guard Self.source != nil else { return }
-        for number in Self.signals {
-            signal(number) { _ in
-                var byte: UInt8 = 0
-                let error = errno
-                _ = write(writingEnd.load(ordering: .relaxed), &byte, 1)
-                errno = error
-            }
-        }
+        for number in Self.signals { signal(number, reportSignal) }
     }
 
     isolated deinit {
@@ -58,3 +51,14 @@ final class SignalWatch {
 
 /// The write end of the pipe. It is set before the C signal handler is installed.
 private let writingEnd = Atomic<Int32>(-1)
+
+/// The C signal handler, which belongs to no actor.
+///
+/// A closure in ``SignalWatch`` would check for the main actor first. This check takes locks that the interrupted code
+/// may hold, and ends the process if the signal arrives on another thread.
+private func reportSignal(_ number: Int32) {
+    var byte: UInt8 = 0
+    let error = errno
+    _ = write(writingEnd.load(ordering: .relaxed), &byte, 1)
+    errno = error
+}

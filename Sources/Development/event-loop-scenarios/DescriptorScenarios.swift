@@ -133,11 +133,15 @@ internal import System
 /// The number of signals that interrupted the main thread.
 private let signals = Atomic(0)
 
+/// The C signal handler. A closure in ``interrupt()`` would check for the main actor first, which takes locks that the
+/// interrupted code may hold.
+private func countSignal(_ number: Int32) { signals.add(1, ordering: .relaxed) }
+
 /// Interrupts the wait of the main thread until it was interrupted 50 times, then makes a descriptor ready.
 @MainActor private func interrupt() {
     // The handler must not be the first to use the global variable, whose initialization takes a lock.
     _ = signals.load(ordering: .relaxed)
-    signal(SIGUSR1) { _ in signals.add(1, ordering: .relaxed) }
+    signal(SIGUSR1, countSignal)
     channels.append(Channel { count in finish("read \(count)") })
     let writing = channels[0].writing
     let main = pthread_self()
