@@ -58,6 +58,18 @@ struct ImageStoreTests {
         #expect(files().count == 1)
     }
 
+    @Test func `a fetch that ends during a call is not repeated`() async throws {
+        let store = store()
+        let photos = (0..<1000).map { "\($0)" }
+        for photo in photos {
+            let calls = (0..<4).map { _ in
+                Task { try await store.path(key(photo), allowsLoopback: false) }
+            }
+            _ = try await calls.asyncMap { try await $0.value }
+        }
+        #expect(host.fetched.value == photos.map { "https://images.test/\($0)" })
+    }
+
     @Test func `partial files of a killed process are removed, active ones are kept`() async throws
     {
         try directory.write("half", to: "a.cache/images/service_ada/0123.part1-1")

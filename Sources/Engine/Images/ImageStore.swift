@@ -160,6 +160,8 @@ final class ImageStore {
         _ key: Key, through client: any HTTPClient, allowsLoopback: Bool, _ limit: Duration,
         _ progress: @escaping @Sendable (HTTPProgress) -> Void
     ) async throws -> String {
+        // An earlier fetch may have ended after the caller looked for the file.
+        if let path = await cachedPath(key) { return path }
         guard
             let path = try await request(key, through: client, allowsLoopback, limit, nil, progress)
         else {
