@@ -34,9 +34,9 @@ package final class LoopbackServer: Sendable {
     ///     ``LoopbackRequest/origin``.
     /// - Throws: ``SystemError``.
     package init(port: UInt16 = 0, _ handler: @escaping Handler) throws {
-        let listener = try LoopbackSocket.listen(on: port)
-        self.port = listener.port
-        state = State(listener: listener.socket, handler: handler)
+        let reservation = try LoopbackSocket.bind(to: port)
+        self.port = reservation.port
+        state = try State(reservation: reservation, handler: handler)
         onThread { [state] in state.accept() }
     }
 
@@ -47,7 +47,7 @@ package final class LoopbackServer: Sendable {
 
     deinit { stop() }
 
-    /// Refuses new connections and closes the existing ones.
+    /// Refuses new connections and closes the existing ones. The port stays reserved while the server exists.
     package func stop() { state.stop() }
 
     /// Closes the existing connections; new ones are accepted.
@@ -58,15 +58,28 @@ package final class LoopbackServer: Sendable {
 private final class State: Sendable {
     let requests = Observed<[LoopbackRequest]>()
     let connections = Observed(LoopbackServer.Connections())
+    /// A socket that has the port of the listener and does not listen. After a stop, the kernel would otherwise give the
+    /// port to another test.
+    private let reservation: Int32
     private let listener: Int32
     private let handler: LoopbackServer.Handler
     private let sockets = Mutex<Set<Int32>>([])
     private let isStopped = Mutex(false)
 
-    init(listener: Int32, handler: @escaping LoopbackServer.Handler) {
-        self.listener = listener
+    init(
+        reservation: (socket: Int32, port: UInt16), handler: @escaping LoopbackServer.Handler
+    ) throws {
+        do {
+            listener = try LoopbackSocket.listen(on: reservation.port).socket
+        } catch {
+            close(reservation.socket)
+            throw error
+        }
+        self.reservation = reservation.socket
         self.handler = handler
     }
+
+    deinit { close(reservation) }
 
     func accept() {
         while true {

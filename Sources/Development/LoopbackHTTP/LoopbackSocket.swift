@@ -18,29 +18,27 @@ package enum LoopbackSocket {
         }
     }
 
-    /// Listens on a port, or on any free port for 0.
+    /// Binds a socket to a port, or to any free port for 0.
     ///
+    /// While the socket is open, the kernel does not choose its port for another socket, but ``listen(on:)`` can use it.
     /// Retries for ten seconds if the port is in use: the kernel may have given a port that was just closed to an
     /// outgoing connection.
     ///
     /// - Returns: The socket, which the caller closes, and its port.
     /// - Throws: ``SystemError``.
-    static func listen(on port: UInt16) throws -> (socket: Int32, port: UInt16) {
+    static func bind(to port: UInt16) throws -> (socket: Int32, port: UInt16) {
         try open { socket in
             var isOn: Int32 = 1
             setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &isOn, socklen_t(MemoryLayout<Int32>.size))
             var address = address(port)
             try withSocketAddress(&address) { pointer, length in
                 var retriesLeft = port == 0 ? 0 : 100
-                while bind(socket, pointer, length.pointee) != 0 {
+                while Glibc.bind(socket, pointer, length.pointee) != 0 {
                     guard errno == EADDRINUSE, retriesLeft > 0 else {
                         throw SystemError("bind", errno)
                     }
                     retriesLeft -= 1
                     usleep(100_000)
-                }
-                guard Glibc.listen(socket, SOMAXCONN) == 0 else {
-                    throw SystemError("listen", errno)
                 }
                 getsockname(socket, pointer, length)
             }
@@ -48,12 +46,25 @@ package enum LoopbackSocket {
         }
     }
 
+    /// Listens on a port, or on any free port for 0. See ``bind(to:)``.
+    ///
+    /// - Returns: The socket, which the caller closes, and its port.
+    /// - Throws: ``SystemError``.
+    static func listen(on port: UInt16) throws -> (socket: Int32, port: UInt16) {
+        let bound = try bind(to: port)
+        guard Glibc.listen(bound.socket, SOMAXCONN) == 0 else {
+            defer { close(bound.socket) }
+            throw SystemError("listen", errno)
+        }
+        return bound
+    }
+
     /// Returns true if a program can listen on a port.
     package static func isFree(_ port: UInt16) -> Bool {
         let isBound = try? open { socket in
             defer { close(socket) }
             var address = address(port)
-            return withSocketAddress(&address) { bind(socket, $0, $1.pointee) == 0 }
+            return withSocketAddress(&address) { Glibc.bind(socket, $0, $1.pointee) == 0 }
         }
         return isBound ?? false
     }
