@@ -24,10 +24,9 @@ struct KeePassXCTests {
 
         // The client secret was stored on another connection.
         let (login, url) = try await fixture.startLogin()
-        async let account = login.wait()
         async let redirect = fixture.unsplash.approve(url, as: "ada")
-        try await keyring.allowAccess()
-        let ada = fixture.client.service.account(try await account)
+        let ada = fixture.client.service.account(
+            try await keyring.allowingAccess { try await login.wait() })
         _ = try await redirect
         try await waitForState(fixture, "ada", "ready")
         #expect(try await !fixture.ids(ada).isEmpty)
@@ -48,9 +47,7 @@ struct KeePassXCTests {
         _ = try await fixture.ids(ada)
         _ = await errorReply { _ = try await ada.refresh("") }
         #expect(try await keyring.dialogs == [])
-        async let refresh: Void = ada.refresh()
-        try await keyring.allowAccess()
-        try await refresh
+        try await keyring.allowingAccess { try await ada.refresh() }
         try await waitForState(fixture, "ada", "ready")
 
         let tokens = fixture.tokens
@@ -104,9 +101,7 @@ struct KeePassXCTests {
         try await fixture.daemon.stop()
         try await fixture.start()
         try await waitForState(fixture, "ada", "locked")
-        async let logout: Void = ada.logout()
-        try await keyring.denyAccess()
-        try await logout
+        try await keyring.denyingAccess { try await ada.logout() }
         #expect(try await keyring.count(["account": fixture.accountID("ada")]) == 0)
         try await fixture.daemon.stop()
         try await keyring.stop()

@@ -152,14 +152,28 @@ package final class PrivateKeePassXC {
         }
     }
 
-    /// Waits for the access dialog and allows the access.
-    package func allowAccess() async throws {
-        try await answerAccess(with: "Return")
+    /// Runs `operation`, and allows the access to items in each dialog that appears meanwhile.
+    package func allowingAccess<Value: Sendable>(
+        _ operation: () async throws -> Value
+    ) async throws -> Value {
+        try await answeringAccess(with: "Return", operation)
     }
 
-    /// Waits for the access dialog and denies the access once.
-    package func denyAccess() async throws {
-        try await answerAccess(with: "Escape")
+    /// Runs `operation`, and denies the access to items once in each dialog that appears meanwhile.
+    package func denyingAccess<Value: Sendable>(
+        _ operation: () async throws -> Value
+    ) async throws -> Value {
+        try await answeringAccess(with: "Escape", operation)
+    }
+
+    /// KeePassXC 2.7.4 sometimes allows the access before its dialog can be found, so the operation is awaited, and not
+    /// the dialog.
+    private func answeringAccess<Value: Sendable>(
+        with key: String, _ operation: () async throws -> Value
+    ) async throws -> Value {
+        let answers = Task { while true { try await answerAccess(with: key) } }
+        defer { answers.cancel() }
+        return try await operation()
     }
 
     private func answerAccess(with key: String) async throws {
