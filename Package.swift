@@ -21,10 +21,11 @@ let package = Package(
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(name: "CExpat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
+        .systemLibrary(name: "CImages"),
         .systemLibrary(name: "CLinux"),
-        .systemLibrary(name: "CProcesses"),
         .systemLibrary(
-            name: "CPixbuf", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
+            name: "CPango", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
+        .systemLibrary(name: "CProcesses"),
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CSandbox"),
@@ -193,9 +194,12 @@ let package = Package(
         .target(
             name: "ImageHelper",
             dependencies: [
-                "CLinux", "CPixbuf", "ImageMetadata", "ImageProtocol", "ProviderKit", "Sandbox",
+                "CImages", "CLinux", "CPango", "ImageMetadata", "ImageProtocol", "ProviderKit",
+                "Sandbox",
             ],
-            path: "Sources/ImageHelper/Helper"),
+            path: "Sources/ImageHelper/Helper",
+            // Also in debug builds, whose pixel loops would take a hundred times longer.
+            swiftSettings: [.unsafeFlags(["-O"])]),
         .executableTarget(
             name: "imagefeed-image-helper", dependencies: ["ImageHelper"],
             path: "Sources/ImageHelper/imagefeed-image-helper"),
@@ -205,7 +209,8 @@ let package = Package(
                 "ImageClient", "ImageHelper", "ImageMetadata", "ImageProtocol", "ProviderKit",
                 "System", "TestSupport", "UnsplashSimulator", "imagefeed-image-helper",
                 .product(name: "Logging", package: "swift-log"),
-            ]),
+            ],
+            exclude: ["Samples"]),
 
         // MARK: ImageMetadata
 
@@ -460,7 +465,11 @@ if Context.environment["IMAGEFEED_VIEWER"] != nil {
             name: "CAdwaita", pkgConfig: "libadwaita-1", providers: [.apt(["libadwaita-1-dev"])]),
         .target(name: "Toolkit", dependencies: ["CAdwaita", "System"]),
         .target(
-            name: "Viewer", dependencies: ["BusAPI", "Configuration", "DBus", "System", "Toolkit"]),
+            name: "Viewer",
+            dependencies: [
+                "BusAPI", "Configuration", "DBus", "ImageClient", "ProviderKit", "System",
+                "Toolkit", .product(name: "Logging", package: "swift-log"),
+            ]),
         .testTarget(name: "ViewerTests", dependencies: ["DBus", "Viewer"]),
         .executableTarget(name: "imagefeed", dependencies: ["Viewer"]),
     ]

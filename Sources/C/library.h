@@ -24,3 +24,6 @@
         functions(find) \
         return NULL; \
     }
+
+// Compares a repeated constant with the header.
+#define SHIM_SAME(name) _Static_assert((int)SHIM_##name == (int)name, #name " is another");

@@ -33,13 +33,22 @@ package enum PNGFile {
         // One bit per pixel, indexes into a palette of one color.
         append("IHDR", bigEndian(width) + bigEndian(height) + [1, 3, 0, 0, 0], to: &file)
         append("PLTE", [color.red, color.green, color.blue], to: &file)
-        for (key, text) in texts.sorted(by: { $0.key < $1.key }) {
-            append("tEXt", Array(key.utf8) + [0] + Array(text.utf8), to: &file)
-        }
+        file += chunks(texts)
         // Each row consists of the filter type 0, none, and zeros.
         append("IDAT", zeros(height * (1 + (width + 7) / 8)), to: &file)
         append("IEND", [], to: &file)
         return file
+    }
+
+    /// Returns the chunks `tEXt` of texts.
+    ///
+    /// - Parameter texts: Keys and texts are ASCII.
+    package static func chunks(_ texts: [String: String]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for (key, text) in texts.sorted(by: { $0.key < $1.key }) {
+            append("tEXt", Array(key.utf8) + [0] + Array(text.utf8), to: &bytes)
+        }
+        return bytes
     }
 
     /// Reads the texts of a file; nil if it is not a complete PNG file.

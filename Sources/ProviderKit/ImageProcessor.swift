@@ -15,16 +15,16 @@ package protocol ImageProcessor: Sendable {
         _ file: [UInt8], urgency: ImageUrgency
     ) async throws(ImageProcessorError) -> ImageFacts
 
-    /// Writes a smaller, upright image with the same aspect ratio. A smaller image keeps its size.
+    /// Writes a smaller, upright PNG with the same aspect ratio. A smaller image keeps its size.
     ///
     /// - Parameters:
     ///   - file: The path, as bytes of the file system.
     ///   - pixels: The maximum width and height, 1 to 4096.
-    ///   - encoding: The format of the new image.
+    ///   - texts: Written as `tEXt` chunks. Keys have 1 to 79 bytes; keys and texts are ASCII.
     ///   - destination: The path of the new image.
     /// - Throws: ``ImageProcessorError``.
     func scale(
-        _ file: [UInt8], pixels: Int, as encoding: ImageEncoding, to destination: String
+        _ file: [UInt8], pixels: Int, texts: [String: String], to destination: String
     ) async throws(ImageProcessorError)
 
     /// Writes a square, upright PNG of the centre of an image.
@@ -85,14 +85,6 @@ package struct ImageFacts: Hashable, Sendable {
     }
 }
 
-/// The format of a new image.
-package enum ImageEncoding: Hashable, Sendable {
-    /// PNG with `tEXt` chunks, whose keys are 1 to 79 bytes of Latin-1.
-    case png(texts: [String: String] = [:])
-    /// JPEG with a quality of 1 to 100.
-    case jpeg(quality: Int = 85)
-}
-
 /// The reasons for which an image job fails.
 package enum ImageProcessorError: Error, Hashable, Sendable {
     /// The file does not exist or cannot be read.
@@ -143,7 +135,7 @@ package struct UnavailableImageProcessor: ImageProcessor {
 
     /// Throws ``ImageProcessorError/notSupported(_:)``.
     package func scale(
-        _ file: [UInt8], pixels: Int, as encoding: ImageEncoding, to destination: String
+        _ file: [UInt8], pixels: Int, texts: [String: String], to destination: String
     ) async throws(ImageProcessorError) { throw Self.error }
 
     /// Throws ``ImageProcessorError/notSupported(_:)``.

@@ -50,6 +50,8 @@ package enum ProcessRestrictions {
     package enum Resource: Sendable {
         /// Bytes of memory in all mappings. Further allocations fail.
         case addressSpace
+        /// Bytes of private memory that can be written. Further allocations fail.
+        case data
         /// Seconds of processor time in the lifetime of the process. The kernel then kills it.
         case processorSeconds
         /// The limit of descriptor numbers; every descriptor is below it.
@@ -62,6 +64,7 @@ package enum ProcessRestrictions {
         var number: __rlimit_resource {
             switch self {
             case .addressSpace: RLIMIT_AS
+            case .data: RLIMIT_DATA
             case .processorSeconds: RLIMIT_CPU
             case .descriptors: RLIMIT_NOFILE
             case .fileBytes: RLIMIT_FSIZE

@@ -27,80 +27,30 @@ package nonisolated final class Texture: @unchecked Sendable {
         g_bytes_unref(bytes)
     }
 
-    deinit { g_object_unref(UnsafeMutableRawPointer(raw)) }
-}
-
-/// The reason why an image could not be decoded.
-package struct ImageError: Error, Sendable {
-    package let message: String
-}
-
-package enum ImageDecoder {
-    /// Decodes an image. Blocks; for use on a thread of its own.
+    /// Creates an image of pixels with the bytes blue, green, red and alpha, multiplied by alpha, without a copy.
     ///
     /// - Parameters:
-    ///   - descriptor: An open file. The function neither closes it nor relies on its position.
-    ///   - width: The largest width of the result in pixels.
-    ///   - height: The largest height of the result in pixels. The image keeps its proportions and is never enlarged.
-    /// - Returns: The image.
-    /// - Throws: ``ImageError`` if no decoder accepts the file.
-    package nonisolated static func decode(
-        descriptor: Int32, width: Int, height: Int
-    ) throws(ImageError) -> Texture {
-        lseek(descriptor, 0, SEEK_SET)
-        var failure: UnsafeMutablePointer<GError>?
-        let loader = gdk_pixbuf_loader_new()
-        defer { g_object_unref(UnsafeMutableRawPointer(loader)) }
-        let limits = SizeLimits(width: width, height: height)
-        let context = Unmanaged.passRetained(limits)
-        defer { context.release() }
-        let prepared:
-            @convention(c) (OpaquePointer, Int32, Int32, UnsafeMutableRawPointer) -> Void = {
-                loader, width, height, context in
-                let limits = Unmanaged<SizeLimits>.fromOpaque(context).takeUnretainedValue()
-                guard width > 0, height > 0 else { return }
-                let factor = min(
-                    1, Double(limits.width) / Double(width), Double(limits.height) / Double(height))
-                gdk_pixbuf_loader_set_size(
-                    UnsafeMutableRawPointer(loader).assumingMemoryBound(to: GdkPixbufLoader.self),
-                    max(1, Int32((Double(width) * factor).rounded())),
-                    max(1, Int32((Double(height) * factor).rounded())))
-            }
-        g_signal_connect_data(
-            UnsafeMutableRawPointer(loader), "size-prepared",
-            unsafeBitCast(prepared, to: GCallback.self),
-            context.toOpaque(), nil, GConnectFlags(0))
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        var isGood = true
-        while isGood {
-            let count = read(descriptor, &buffer, buffer.count)
-            guard count > 0 else { break }
-            isGood = gdk_pixbuf_loader_write(loader, buffer, gsize(count), &failure) != 0
-        }
-        // The first failure is the cause.
-        if !isGood {
-            gdk_pixbuf_loader_close(loader, nil)
-        } else {
-            isGood = gdk_pixbuf_loader_close(loader, &failure) != 0
-        }
-        defer { g_clear_error(&failure) }
-        guard isGood, let pixbuf = gdk_pixbuf_loader_get_pixbuf(loader),
-            let upright = gdk_pixbuf_apply_embedded_orientation(pixbuf)
-        else {
-            throw ImageError(
-                message: failure.map { text($0.pointee.message) } ?? "The image is damaged.")
-        }
-        defer { g_object_unref(UnsafeMutableRawPointer(upright)) }
-        return Texture(owning: gdk_texture_new_for_pixbuf(upright))
+    ///   - width: The width in pixels.
+    ///   - height: The height in pixels.
+    ///   - bytes: The rows without gaps.
+    ///   - owner: Keeps the memory valid and unchanged; released with the image, on any thread.
+    package convenience init(
+        width: Int, height: Int, bytes: UnsafeRawBufferPointer, owner: any AnyObject & Sendable
+    ) {
+        precondition(
+            width > 0 && height > 0 && bytes.count == width * height * 4, "pixels are missing")
+        let data = g_bytes_new_with_free_func(
+            bytes.baseAddress, gsize(bytes.count),
+            { owner in
+                guard let owner else { return }
+                Unmanaged<AnyObject>.fromOpaque(owner).release()
+            }, Unmanaged<AnyObject>.passRetained(owner).toOpaque())
+        self.init(
+            owning: gdk_memory_texture_new(
+                Int32(width), Int32(height), GDK_MEMORY_B8G8R8A8_PREMULTIPLIED, data,
+                gsize(width * 4)))
+        g_bytes_unref(data)
     }
-}
 
-nonisolated private final class SizeLimits: Sendable {
-    let width: Int
-    let height: Int
-
-    init(width: Int, height: Int) {
-        self.width = width
-        self.height = height
-    }
+    deinit { g_object_unref(UnsafeMutableRawPointer(raw)) }
 }

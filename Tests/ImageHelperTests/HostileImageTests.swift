@@ -26,13 +26,13 @@ struct HostileImageTests {
         for (name, bytes) in Self.broken {
             let file = try fixture.file(bytes)
             await #expect(throws: ImageProcessorError.damaged, "\(name)") {
-                try await fixture.client.scale(file, pixels: 64, as: .png(), to: fixture.output)
+                try await fixture.client.scale(file, pixels: 64, texts: [:], to: fixture.output)
             }
             #expect(!fixture.outputExists(), "\(name)")
         }
         let photo = try fixture.file(TestImages.jpeg(40, 30))
         let process = try #require(fixture.client.processID)
-        try await fixture.client.scale(photo, pixels: 10, as: .png(), to: fixture.output)
+        try await fixture.client.scale(photo, pixels: 10, texts: [:], to: fixture.output)
         #expect(fixture.client.processID == process)
     }
 
@@ -41,7 +41,7 @@ struct HostileImageTests {
         let fixture = try ImageHelperFixture()
         let file = try fixture.file(TestImages.pngHead(width, height))
         await #expect(throws: ImageProcessorError.tooLarge) {
-            try await fixture.client.scale(file, pixels: 64, as: .png(), to: fixture.output)
+            try await fixture.client.scale(file, pixels: 64, texts: [:], to: fixture.output)
         }
         // Reading the header is still possible.
         #expect(try await fixture.size(fixture.directory.appending("photo")) == [width, height])
@@ -70,10 +70,10 @@ struct HostileImageTests {
         }
         #expect(hasFailed)
         await #expect(throws: ImageProcessorError.damaged) {
-            try await fixture.client.scale(photo, pixels: 10, as: .png(), to: fixture.output)
+            try await fixture.client.scale(photo, pixels: 10, texts: [:], to: fixture.output)
         }
         _ = try fixture.file(TestImages.jpeg(41, 30))
-        try await fixture.client.scale(photo, pixels: 10, as: .png(), to: fixture.output)
+        try await fixture.client.scale(photo, pixels: 10, texts: [:], to: fixture.output)
     }
 
     /// Kills the helper during a job, while another job waits.
@@ -87,7 +87,7 @@ struct HostileImageTests {
         let process = try #require(fixture.client.processID)
         kill(process, SIGSTOP)
         let job = Task {
-            try await fixture.client.scale(photo, pixels: 10, as: .png(), to: fixture.output)
+            try await fixture.client.scale(photo, pixels: 10, texts: [:], to: fixture.output)
         }
         // The job is about to start when its temporary file exists.
         try await poll { access("\(fixture.output).imagefeed-part", F_OK) == 0 }
@@ -115,7 +115,7 @@ struct HostileImageTests {
         _ = try await fixture.client.probe(other, urgency: .now)
         kill(try #require(fixture.client.processID), SIGSTOP)
         await #expect(throws: ImageProcessorError.tooLarge) {
-            try await fixture.client.scale(photo, pixels: 10, as: .png(), to: fixture.output)
+            try await fixture.client.scale(photo, pixels: 10, texts: [:], to: fixture.output)
         }
         #expect(try await fixture.client.probe(other, urgency: .now).width == 50)
     }

@@ -5,8 +5,8 @@ import Testing
 /// The encoding of the messages between the daemon and the image helper.
 struct MessageTests {
     private static let jobs: [ImageJob] = [
-        .probe, .scale(pixels: 256, .png(["Thumb::URI": "file:///%C3%A4", "Software": ""])),
-        .scale(pixels: 4096, .jpeg(quality: 85)), .square(pixels: 1),
+        .probe, .scale(pixels: 256, texts: ["Thumb::URI": "file:///%C3%A4", "Software": ""]),
+        .scale(pixels: 4096, texts: [:]), .square(pixels: 1), .pixels(width: 65_535, height: 1),
         .initials(name: "Ada Lovelace", pixels: 96),
     ]
     private static let replies: [ImageReply] = [
@@ -15,6 +15,7 @@ struct MessageTests {
         .facts(
             ImageFindings(
                 width: 3, height: 4, camera: "Canon EOS R6", latitude: -90, longitude: 2.2945)),
+        .pixels(PixelSize(width: 1, height: 2, fullWidth: 3, fullHeight: 65_535)),
         .failure(.damaged), .failure(.tooLarge), .failure(.notSupported("ü")),
         .failure(.cannotWrite(28)), .failure(.misunderstood),
     ]

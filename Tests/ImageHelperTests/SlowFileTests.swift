@@ -64,7 +64,7 @@ struct SlowFileTests {
         let fixture = try ImageHelperFixture(limits, program: program, files: threads)
         let photo = try fixture.file(TestImages.jpeg(40, 30))
         await #expect(throws: Self.noResponse) {
-            try await fixture.client.scale(photo, pixels: 10, as: .png(), to: fixture.output)
+            try await fixture.client.scale(photo, pixels: 10, texts: [:], to: fixture.output)
         }
         #expect(!fixture.outputExists())
         #expect(threads.isUnavailable(photo))

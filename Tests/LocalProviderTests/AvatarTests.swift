@@ -103,11 +103,11 @@ import Testing
     @Test func `a login succeeds without an image processor, and a later one draws the avatar`()
         async throws
     {
-        images.error.update { $0 = .notSupported("There is no gdk-pixbuf.") }
+        images.error.update { $0 = .notSupported("There is no library.") }
         let ada = try await logIn("ada")
         #expect(try await provider.profile(of: ada).avatar.isEmpty)
         let session = try PhotosFixture.session("ada", of: provider)
-        await #expect(throws: ProviderError.notSupported("There is no gdk-pixbuf.")) {
+        await #expect(throws: ProviderError.notSupported("There is no library.")) {
             try await session.setAvatar("/p/1")
         }
         session.close()
@@ -160,7 +160,7 @@ private final class FakeImageProcessor: ImageProcessor {
     ) async throws(ImageProcessorError) -> ImageFacts { throw .damaged }
 
     func scale(
-        _ file: [UInt8], pixels: Int, as encoding: ImageEncoding, to destination: String
+        _ file: [UInt8], pixels: Int, texts: [String: String], to destination: String
     ) async throws(ImageProcessorError) { throw .damaged }
 
     func square(

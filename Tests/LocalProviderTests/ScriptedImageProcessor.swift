@@ -30,12 +30,11 @@ final class ScriptedImageProcessor: ImageProcessor {
     }
 
     func scale(
-        _ file: [UInt8], pixels: Int, as encoding: ImageEncoding, to destination: String
+        _ file: [UInt8], pixels: Int, texts: [String: String], to destination: String
     ) async throws(ImageProcessorError) {
         made.append("\(pixels)")
         _ = try? await isHeld.wait { $0 ? nil : true }
         if let error = error.value { throw error }
-        guard case .png(let texts) = encoding else { throw .failed("no PNG") }
         let bytes = PNGFile.plain(RGBColor(0xff0000), width: pixels, height: 1, texts: texts)
         let descriptor = open(destination, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         defer { close(descriptor) }

@@ -53,14 +53,9 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     }
 
     package func scale(
-        _ file: [UInt8], pixels: Int, as encoding: ImageEncoding, to destination: String
+        _ file: [UInt8], pixels: Int, texts: [String: String], to destination: String
     ) async throws(ImageProcessorError) {
-        let output: ImageOutput =
-            switch encoding {
-            case .png(let texts): .png(texts)
-            case .jpeg(let quality): .jpeg(quality: quality)
-            }
-        try await make(.scale(pixels: pixels, output), of: file, destination)
+        try await make(.scale(pixels: pixels, texts: texts), of: file, destination)
     }
 
     package func square(
@@ -73,6 +68,34 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
         of name: String, pixels: Int, to destination: String
     ) async throws(ImageProcessorError) {
         try await make(.initials(name: name, pixels: pixels), of: nil, destination)
+    }
+
+    /// Decodes an image: upright, in sRGB, scaled down to fit into a size, with at most 64 megapixels.
+    ///
+    /// - Parameters:
+    ///   - file: A file that is open for reading; its position is not used. The caller closes it after the call.
+    ///   - width: The largest width in pixels, 1 to 65,535.
+    ///   - height: The largest height in pixels, 1 to 65,535.
+    /// - Returns: The pixels.
+    /// - Throws: ``ImageProcessorError``.
+    package func pixels(
+        of file: Int32, width: Int, height: Int
+    ) async throws(ImageProcessorError) -> DecodedPixels {
+        let job = ImageJob.pixels(width: width, height: height)
+        guard let message = job.message else { throw Self.versionMismatch }
+        let opened = try await onFiles { JobFiles.forPixels(of: file) }.get()
+        await takeTurn(.now)
+        defer { endTurn() }
+        switch await reply(to: job, message, nil, opened) {
+        case .success(.pixels(let size)):
+            return try await onFiles { opened.pixels(size) }.get()
+        case .success:
+            await onFiles { opened.discard() }
+            throw Self.versionMismatch
+        case .failure(let error):
+            await onFiles { opened.discard() }
+            throw error
+        }
     }
 
     // MARK: Jobs
@@ -95,7 +118,7 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     ) async throws(ImageProcessorError) -> ImageReply {
         guard let message = job.message else { throw Self.versionMismatch }
         if let source {
-            let readable = await threads.run(source) { JobFiles.readFirstBytes(source, $0) }
+            let readable = await threads.run(source) { JobFiles.read(source, $0) }
             guard let readable else { throw Self.noResponse }
             try readable.get()
         }
@@ -113,19 +136,20 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
         }
         let opened = jobFiles
         jobFiles = try await onFiles { opened.openingDestination(destination) }.get()
-        guard !crashingFiles.contains(jobFiles.stamp) else {
-            let discarded = jobFiles
-            await onFiles { discarded.discard() }
-            throw .damaged
-        }
-        let result: Result<ImageReply, ImageProcessorError>
-        do {
-            result = .success(try await send(job, message, source, jobFiles))
-        } catch {
-            result = .failure(error)
-        }
         let finished = jobFiles
+        let result = await reply(to: job, message, source, finished)
         return try await onFiles { finished.finish(result) }.get()
+    }
+
+    private func reply(
+        to job: ImageJob, _ message: [UInt8], _ source: [UInt8]?, _ files: JobFiles
+    ) async -> Result<ImageReply, ImageProcessorError> {
+        guard !crashingFiles.contains(files.stamp) else { return .failure(.damaged) }
+        do throws(ImageProcessorError) {
+            return .success(try await send(job, message, source, files))
+        } catch {
+            return .failure(error)
+        }
     }
 
     private func takeTurn(_ urgency: ImageUrgency) async {
@@ -156,7 +180,7 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     ) async throws(ImageProcessorError) -> ImageReply {
         // An idle process may end at this moment. The second attempt then uses a new process.
         for _ in 0..<2 {
-            let process = try helper(for: job)
+            let process = try helper(for: HelperRole(job, files.format))
             let outcome = await process.perform(
                 message, files.descriptors, limits.time(for: job), stalled: limits.stallTimeout)
             switch outcome {
@@ -165,6 +189,8 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
                 logMissingRestrictions(of: process)
                 return reply
             case .ended: continue
+            case .crashed(.code(EX_IOERR)):
+                throw .notReadable("The file changed or its disk failed while it was read.")
             case .crashed(let exit):
                 logger.warning(
                     "The image helper crashed",
@@ -198,10 +224,9 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
             "Landlock is not available; only the system call filter protects image decoding")
     }
 
-    /// Returns a process that can perform a job: the current one, or a new one.
-    private func helper(for job: ImageJob) throws(ImageProcessorError) -> HelperProcess {
-        let role = job.inputs == 0 ? HelperRole.draw : .decode
-        if let process, process.role == role, !process.hasEnded { return process }
+    /// Returns a process with a role: the current one, or a new one.
+    private func helper(for role: HelperRole) throws(ImageProcessorError) -> HelperProcess {
+        if let process, process.role.includes(role), !process.hasEnded { return process }
         process?.disconnect()
         let new = try HelperProcess(program, role, idleTimeout: limits.idleTimeout) {
             [weak self] ended in
@@ -248,7 +273,23 @@ extension ImageJob {
         case .scale: "scale"
         case .square: "square"
         case .initials: "initials"
+        case .pixels: "pixels"
         }
+    }
+}
+
+extension HelperRole {
+    /// The role of a process that can perform a job with a file.
+    init(_ job: ImageJob, _ format: ImageFormat?) {
+        self =
+            switch (job, format) {
+            case (.initials, _): .draw
+            case (.probe, _): .decode
+            case (_, .heic), (_, .avif): .decodeHEIF
+            case (_, .jpegXL): .decodeJPEGXL
+            case (_, .tiff): .decodeTIFF
+            default: .decode
+            }
     }
 }
 

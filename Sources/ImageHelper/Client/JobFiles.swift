@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Dispatch
 internal import Glibc
+internal import ImageProtocol
 internal import ProviderKit
 internal import System
 
@@ -17,6 +18,8 @@ nonisolated struct JobFiles: Sendable {
 
     /// The version of the file that is read; nil if the job reads none.
     private(set) var stamp: Stamp?
+    /// The format of the file that is read, according to its first bytes.
+    private(set) var format: ImageFormat?
     private var input: Int32?
     private var output: Int32?
     /// The path to which the new file is written, and its final path.
@@ -26,18 +29,48 @@ nonisolated struct JobFiles: Sendable {
     /// The descriptors in the order that the helper expects.
     var descriptors: [Int32] { [input, output].compactMap(\.self) }
 
-    /// Reads the first bytes of a file. If the file does not respond, this blocks instead of the helper.
-    static func readFirstBytes(
+    /// Opens a file and reads its first bytes. If the file does not respond, this blocks instead of the helper.
+    static func read(
         _ path: [UInt8], _ progress: FileProgress
     ) -> Result<Void, ImageProcessorError> {
-        openSource(path, progress).map { files in
-            defer { files.discard() }
-            guard let input = files.input else { return }
-            var bytes: (UInt64, UInt64) = (0, 0)
-            _ = withUnsafeMutableBytes(of: &bytes) {
-                pread(input, $0.baseAddress, $0.count, 0)
+        openSource(path, progress).map { $0.discard() }
+    }
+
+    /// Duplicates the descriptor of an image, and creates the memory file for its pixels.
+    static func forPixels(of file: Int32) -> Result<JobFiles, ImageProcessorError> {
+        var files = JobFiles()
+        do throws(ImageProcessorError) {
+            let input = fcntl(file, F_DUPFD_CLOEXEC, 0)
+            guard input >= 0 else { throw unreadable(errno) }
+            try files.setSource(input)
+            let output = shim_memfd("imagefeed-pixels")
+            guard output >= 0 else { throw unwritable(errno) }
+            files.output = output
+            // Pages that are not written take no memory.
+            guard ftruncate(output, off_t(PixelSize.maximumBytes)) == 0 else {
+                throw unwritable(errno)
             }
+            return .success(files)
+        } catch {
+            files.discard()
+            return .failure(error)
         }
+    }
+
+    /// Maps the pixels that the helper wrote, and closes the files.
+    func pixels(_ size: PixelSize) -> Result<DecodedPixels, ImageProcessorError> {
+        defer { discard() }
+        let byteCount = size.width * size.height * 4
+        // Seals fail while the helper can still write: then it was compromised.
+        guard let output, byteCount <= PixelSize.maximumBytes,
+            ftruncate(output, off_t(byteCount)) == 0, shim_seal(output) == 0,
+            let memory = mmap(nil, byteCount, PROT_READ, Int32(MAP_SHARED), output, 0),
+            memory != MAP_FAILED
+        else {
+            return .failure(.failed("The image helper wrote an invalid image; use another image."))
+        }
+        return .success(
+            DecodedPixels(size, UnsafeRawBufferPointer(start: memory, count: byteCount)))
     }
 
     /// Opens the file that a job reads.
@@ -73,6 +106,10 @@ nonisolated struct JobFiles: Sendable {
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
         let descriptor = Glibc.open((path + [0]).map(CChar.init(bitPattern:)), flags)
         guard descriptor >= 0 else { throw Self.unreadable(errno) }
+        try setSource(descriptor)
+    }
+
+    private mutating func setSource(_ descriptor: Int32) throws(ImageProcessorError) {
         input = descriptor
         var status = Glibc.stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -81,6 +118,13 @@ nonisolated struct JobFiles: Sendable {
         stamp = Stamp(
             device: UInt(status.st_dev), inode: UInt(status.st_ino), bytes: Int(status.st_size),
             seconds: Int(status.st_mtim.tv_sec), nanoseconds: Int(status.st_mtim.tv_nsec))
+        format = ImageFormat(prefix: Self.prefix(descriptor))
+    }
+
+    private static func prefix(_ descriptor: Int32) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: ImageFormat.prefixBytes) {
+            $1 = max(0, pread(descriptor, $0.baseAddress, $0.count, 0))
+        }
     }
 
     private mutating func openDestination(
@@ -132,12 +176,8 @@ nonisolated struct JobFiles: Sendable {
 
     /// Checks the written file, because a malicious image may have compromised the helper.
     private func check(_ output: Int32) throws(ImageProcessorError) {
-        let prefix = [UInt8](unsafeUninitializedCapacity: ImageFormat.prefixBytes) {
-            $1 = max(0, pread(output, $0.baseAddress, $0.count, 0))
-        }
-        switch ImageFormat(prefix: prefix) {
-        case .png, .jpeg: return
-        default: throw .failed("The image helper wrote an invalid image; use another image.")
+        guard ImageFormat(prefix: Self.prefix(output)) == .png else {
+            throw .failed("The image helper wrote an invalid image; use another image.")
         }
     }
 

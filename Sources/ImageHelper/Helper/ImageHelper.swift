@@ -12,14 +12,16 @@ package enum ImageHelper {
     /// The descriptor of the socket to the daemon.
     package static let socket: Int32 = 3
 
-    /// The limits for jobs, in addition to the libraries loaded at the start.
+    /// The limits for jobs, in addition to the libraries loaded at the start. The memory suffices for the largest image
+    /// (400 MB) and the buffers of a decoder. The file and the shared pixels are mapped in addition.
     private static let memoryBytes = 576 << 20
+    private static let mappedFileBytes = ImageLimits.fileBytes + PixelSize.maximumBytes
     private static let processorSeconds = 300
     private static let fileBytes = 64 << 20
 
     /// Serves jobs until the process must end.
     ///
-    /// - Parameter arguments: The role, `decode` or `draw`; the ID of the parent process; the time in milliseconds
+    /// - Parameter arguments: The role, a ``HelperRole``; the ID of the parent process; the time in milliseconds
     ///   after which an idle process ends.
     /// - Returns: The exit status.
     package static func run(_ arguments: [String]) -> Int32 {
@@ -46,6 +48,8 @@ package enum ImageHelper {
         // Failed writes are reported as errors, not as signals.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
+        // The mapped file was truncated, or its disk failed: not a fault of the image.
+        signal(SIGBUS) { _ in _exit(EX_IOERR) }
         // One arena, because each further arena would reserve a large part of the address space limit.
         mallopt(M_ARENA_MAX, 1)
         ProcessRestrictions.raiseOutOfMemoryScore()
@@ -57,7 +61,9 @@ package enum ImageHelper {
 
     /// Applies all restrictions that the role permits. Libraries must be loaded before.
     static func applyRestrictions(_ role: HelperRole) throws(SandboxError) -> HelperRestrictions {
-        try ProcessRestrictions.limit(.addressSpace, to: mappedBytes() + memoryBytes)
+        try ProcessRestrictions.limit(.data, to: dataBytes() + memoryBytes)
+        try ProcessRestrictions.limit(
+            .addressSpace, to: mappedBytes() + memoryBytes + mappedFileBytes)
         try ProcessRestrictions.forbidInspection()
         try ProcessRestrictions.forbidNewPrivileges()
         var restrictions: HelperRestrictions = []
@@ -74,14 +80,21 @@ package enum ImageHelper {
     }
 
     /// Returns the size of the mapped address space. About a tenth of it is resident.
-    private static func mappedBytes() -> Int {
+    private static func mappedBytes() -> Int { usedBytes(0) }
+
+    /// Returns the size of the private memory that can be written.
+    private static func dataBytes() -> Int { usedBytes(5) }
+
+    /// Source: proc_pid_statm(5).
+    private static func usedBytes(_ field: Int) -> Int {
         let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return 128 << 20 }
         defer { close(file) }
         var text = [UInt8](repeating: 0, count: 64)
         let count = read(file, &text, text.count)
-        let pages = String(decoding: text[..<max(0, count)], as: UTF8.self).prefix { $0 != " " }
-        return (Int(pages) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
+        let fields = String(decoding: text[..<max(0, count)], as: UTF8.self).split(separator: " ")
+        let pages = fields.count > field ? Int(fields[field]) : nil
+        return (pages ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
     }
 
     private static func fontFolders() -> [String] {

@@ -1,4 +1,4 @@
-internal import CPixbuf
+internal import CPango
 internal import Glibc
 internal import ImageMetadata
 internal import ImageProtocol

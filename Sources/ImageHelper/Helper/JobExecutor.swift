@@ -5,18 +5,12 @@ internal import ProviderKit
 
 /// An executor of jobs that uses the loaded libraries.
 struct JobExecutor {
-    private let pixbuf: Result<PixbufLibrary, ImageFailure>
+    private let decoders: ImageDecoders?
     private let drawing: DrawingLibrary?
 
     init(_ role: HelperRole) {
-        switch role {
-        case .decode:
-            pixbuf = Result { () throws(ImageFailure) in try PixbufLibrary() }
-            drawing = nil
-        case .draw:
-            pixbuf = .failure(.misunderstood)
-            drawing = DrawingLibrary()
-        }
+        decoders = role == .draw ? nil : ImageDecoders(role)
+        drawing = role == .draw ? DrawingLibrary() : nil
     }
 
     /// Performs the job in a message.
@@ -36,12 +30,23 @@ struct JobExecutor {
     ) throws(ImageFailure) -> ImageReply {
         switch job {
         case .probe: return .facts(try probe(descriptors[0]))
-        case .scale(let pixels, let output):
-            let image = try image(descriptors[0])
-            try image.scaled(within: pixels).write(output, to: descriptors[1])
+        case .scale(let pixels, let texts):
+            try decode(descriptors[0], .fit(width: pixels, height: pixels), .allocated)
+                .writePNG(texts, to: descriptors[1])
         case .square(let pixels):
-            let image = try image(descriptors[0])
-            try image.squared(pixels).write(.png([:]), to: descriptors[1])
+            try decode(descriptors[0], .square(pixels), .allocated).writePNG(
+                [:], to: descriptors[1])
+        case .pixels(let width, let height):
+            var status = stat()
+            guard fstat(descriptors[1], &status) == 0 else { throw .cannotWrite(errno) }
+            let memory = PixelMemory.shared(
+                descriptor: descriptors[1], byteCount: Int(status.st_size))
+            // The memory is unmapped before the reply, because the receiver seals it.
+            let image = try decode(descriptors[0], .fit(width: width, height: height), memory)
+            return .pixels(
+                PixelSize(
+                    width: image.width, height: image.height, fullWidth: image.fullWidth,
+                    fullHeight: image.fullHeight))
         case .initials(let name, let pixels):
             let avatar = InitialsAvatar(name: name, pixels: pixels)
             if let drawing {
@@ -55,7 +60,7 @@ struct JobExecutor {
 
     private func probe(_ descriptor: Int32) throws(ImageFailure) -> ImageFindings {
         let file = FileBytes(descriptor: descriptor)
-        guard let header = ImageHeader(file, format: try Self.format(file)) else {
+        guard let header = ImageHeader(file, format: try ImageDecoders.format(file)) else {
             throw .damaged
         }
         let (width, height) = header.shownSize
@@ -65,20 +70,10 @@ struct JobExecutor {
             latitude: header.location?.latitude, longitude: header.location?.longitude)
     }
 
-    private func image(_ descriptor: Int32) throws(ImageFailure) -> EncodedImage {
-        let file = FileBytes(descriptor: descriptor)
-        let format = try Self.format(file)
-        guard let header = ImageHeader(file, format: format), header.isWhole else {
-            throw .damaged
-        }
-        return EncodedImage(
-            library: try pixbuf.get(), descriptor: descriptor, format: format, header: header)
-    }
-
-    private static func format(_ file: FileBytes) throws(ImageFailure) -> ImageFormat {
-        let count = min(file.count, ImageFormat.prefixBytes)
-        guard let prefix = file.bytes(at: 0, count), let format = ImageFormat(prefix: prefix.array)
-        else { throw .damaged }
-        return format
+    private func decode(
+        _ descriptor: Int32, _ size: ImageSizeRequest, _ memory: PixelMemory
+    ) throws(ImageFailure) -> PixelImage {
+        guard let decoders else { throw .misunderstood }
+        return try decoders.decode(descriptor, size, memory)
     }
 }

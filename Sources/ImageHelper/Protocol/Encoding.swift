@@ -99,7 +99,7 @@ extension ImageJob {
         var writer: MessageWriter
         switch self {
         case .probe: writer = MessageWriter(kind: 1)
-        case .scale(let pixels, .png(let texts)):
+        case .scale(let pixels, let texts):
             writer = MessageWriter(kind: 2)
             writer.append(pixels)
             writer.append(texts.count)
@@ -107,10 +107,6 @@ extension ImageJob {
                 writer.append(key)
                 writer.append(text)
             }
-        case .scale(let pixels, .jpeg(let quality)):
-            writer = MessageWriter(kind: 3)
-            writer.append(pixels)
-            writer.append(quality)
         case .square(let pixels):
             writer = MessageWriter(kind: 4)
             writer.append(pixels)
@@ -118,6 +114,10 @@ extension ImageJob {
             writer = MessageWriter(kind: 5)
             writer.append(name)
             writer.append(pixels)
+        case .pixels(let width, let height):
+            writer = MessageWriter(kind: 3)
+            writer.append(width)
+            writer.append(height)
         }
         return writer.bytes.count <= maximumMessageBytes ? writer.bytes : nil
     }
@@ -125,6 +125,7 @@ extension ImageJob {
     package init?(message: [UInt8]) {
         guard var reader = MessageReader(message) else { return nil }
         let sizes = 1...4096
+        let sides = 1...65_535
         switch reader.kind {
         case 1: self = .probe
         case 2:
@@ -135,11 +136,11 @@ extension ImageJob {
                 guard let key = reader.text(), let text = reader.text() else { return nil }
                 texts[key] = text
             }
-            self = .scale(pixels: pixels, .png(texts))
+            self = .scale(pixels: pixels, texts: texts)
         case 3:
-            guard let pixels = reader.number(in: sizes), let quality = reader.number(in: 1...100)
+            guard let width = reader.number(in: sides), let height = reader.number(in: sides)
             else { return nil }
-            self = .scale(pixels: pixels, .jpeg(quality: quality))
+            self = .pixels(width: width, height: height)
         case 4:
             guard let pixels = reader.number(in: sizes) else { return nil }
             self = .square(pixels: pixels)
@@ -171,6 +172,11 @@ extension ImageReply {
             writer.append(findings.camera)
             writer.append(findings.latitude)
             writer.append(findings.longitude)
+        case .pixels(let size):
+            writer = MessageWriter(kind: 109)
+            for number in [size.width, size.height, size.fullWidth, size.fullHeight] {
+                writer.append(number)
+            }
         case .failure(.damaged): writer = MessageWriter(kind: 104)
         case .failure(.tooLarge): writer = MessageWriter(kind: 105)
         case .failure(.notSupported(let text)):
@@ -215,6 +221,14 @@ extension ImageReply {
             guard let code = reader.number(in: 0...4096) else { return nil }
             self = .failure(.cannotWrite(Int32(code)))
         case 108: self = .failure(.misunderstood)
+        case 109:
+            let sides = 1...65_535
+            guard let width = reader.number(in: sides), let height = reader.number(in: sides),
+                let fullWidth = reader.number(in: sides), let fullHeight = reader.number(in: sides)
+            else { return nil }
+            self = .pixels(
+                PixelSize(
+                    width: width, height: height, fullWidth: fullWidth, fullHeight: fullHeight))
         default: return nil
         }
         guard reader.isAtEnd else { return nil }

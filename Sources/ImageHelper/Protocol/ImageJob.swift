@@ -2,17 +2,21 @@
 package enum ImageJob: Hashable, Sendable {
     /// Reads the headers of a file. One descriptor, to read.
     case probe
-    /// Makes a smaller image of at most this width and height. Two descriptors, to read and to write.
-    case scale(pixels: Int, ImageOutput)
+    /// Makes a smaller PNG of at most this width and height, with texts for `tEXt` chunks. Two descriptors, to read and
+    /// to write.
+    case scale(pixels: Int, texts: [String: String])
     /// Makes a square PNG of this width from the central square. Two descriptors, to read and to write.
     case square(pixels: Int)
     /// Draws initials as a square PNG of this width. One descriptor, to write.
     case initials(name: String, pixels: Int)
+    /// Decodes the image into a memory file, scaled down to this width and height. Two descriptors, to read and to
+    /// write.
+    case pixels(width: Int, height: Int)
 
     /// The number of files that are read.
     package var inputs: Int {
         switch self {
-        case .probe, .scale, .square: 1
+        case .probe, .scale, .square, .pixels: 1
         case .initials: 0
         }
     }
@@ -21,24 +25,26 @@ package enum ImageJob: Hashable, Sendable {
     package var outputs: Int {
         switch self {
         case .probe: 0
-        case .scale, .square, .initials: 1
+        case .scale, .square, .initials, .pixels: 1
         }
     }
 }
 
-/// The jobs that one helper process can perform. Their libraries are loaded before the restrictions are applied.
+/// The jobs that one helper process can perform. Their libraries are loaded before the restrictions are applied; those of
+/// rare formats, which take up to 9 ms and 3 MB, only if they are needed.
 package enum HelperRole: String, Sendable {
-    /// Opens no files.
+    /// Decodes the common formats, and opens no files. The next three roles also do this.
     case decode
+    case decodeHEIF = "decode-heif"
+    case decodeJPEGXL = "decode-jxl"
+    case decodeTIFF = "decode-tiff"
     /// Reads fonts, but no files of the user.
     case draw
-}
 
-/// The format of a written image.
-package enum ImageOutput: Hashable, Sendable {
-    /// PNG, with texts for `tEXt` chunks.
-    case png([String: String])
-    case jpeg(quality: Int)
+    /// Returns true if a process with this role can also perform the jobs of another role.
+    package func includes(_ other: HelperRole) -> Bool {
+        self == other || other == .decode && self != .draw
+    }
 }
 
 /// A message from the image helper.
@@ -48,6 +54,8 @@ package enum ImageReply: Hashable, Sendable {
     /// The image was written.
     case done
     case facts(ImageFindings)
+    /// The pixels were written.
+    case pixels(PixelSize)
     case failure(ImageFailure)
 }
 
@@ -92,6 +100,25 @@ package struct ImageFindings: Hashable, Sendable {
         self.camera = camera
         self.latitude = latitude
         self.longitude = longitude
+    }
+}
+
+/// The size of decoded pixels. Each has the bytes blue, green, red and alpha, multiplied by alpha.
+package struct PixelSize: Hashable, Sendable {
+    package var width: Int
+    package var height: Int
+    /// The size of the whole image, upright.
+    package var fullWidth: Int
+    package var fullHeight: Int
+
+    /// The largest number of bytes: a photo of 64 megapixels, or fewer pixels of a larger one.
+    package static let maximumBytes = 256 << 20
+
+    package init(width: Int, height: Int, fullWidth: Int, fullHeight: Int) {
+        self.width = width
+        self.height = height
+        self.fullWidth = fullWidth
+        self.fullHeight = fullHeight
     }
 }
 

@@ -173,7 +173,7 @@ final class Thumbnails: Sendable {
         try await files.run { Self.createFolder(self.folder, size.rawValue) }.get()
         do {
             try await images.scale(
-                photo, pixels: size.pixels, as: .png(texts: original.texts), to: path)
+                photo, pixels: size.pixels, texts: original.texts, to: path)
         } catch {
             if [.damaged, .tooLarge].contains(error) {
                 await files.run { self.recordFailure(failure, original, error) }

@@ -92,7 +92,7 @@ final class PhotoCell {
             } catch {
                 guard let self, self.key == key, !(error is CancellationError) else { return }
                 failureIcon.isVisible = true
-                button.tooltip = (error as? ImageError)?.message ?? Problem(error).sentence
+                button.tooltip = Problem(error).sentence
             }
         }
     }

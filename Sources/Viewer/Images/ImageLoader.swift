@@ -1,8 +1,13 @@
 internal import BusAPI
 internal import DBus
+internal import Dispatch
+internal import ImageClient
+internal import Logging
+internal import ProviderKit
+internal import System
 internal import Toolkit
 
-/// The images of photos: requested with `OpenImage` and decoded on other threads.
+/// The images of photos: requested with `OpenImage` and decoded in the image helper.
 final class ImageLoader {
     nonisolated struct Key: Hashable, Sendable {
         let account: ObjectPath
@@ -15,7 +20,10 @@ final class ImageLoader {
     }
 
     private let service: Service
-    private let threads = WorkerThreads(maximum: 2)
+    /// All windows share one helper process.
+    private static let helper = ImageHelperClient(
+        program: HelperProgram.path("imagefeed-image-helper"), logger: Logger(label: "images"))
+    private static let files = DispatchQueue(label: "images")
     private var cache = TextureCache<Key, Texture>(limitBytes: 24 << 20)
     private var running = 0
     /// The requests that have not been sent, the newest last.
@@ -35,7 +43,7 @@ final class ImageLoader {
     ///   - key: The image.
     ///   - isKept: True to keep the image for later requests.
     /// - Returns: The image.
-    /// - Throws: ``BusError``, ``ImageError`` and `CancellationError`.
+    /// - Throws: ``BusError``, ``ImageProcessorError`` and `CancellationError`.
     func load(_ key: Key, isKept: Bool = true) async throws -> Texture {
         if let texture = cache.value(key) { return texture }
         guard await waitForTurn() else { throw CancellationError() }
@@ -46,26 +54,23 @@ final class ImageLoader {
         let client = service.client.account(key.account)
         let file = try await Task { try await client.openImage(key.photo, size: key.size) }.value
         try Task.checkCancellation()
-        let result = await threads.run { () -> Result<Texture, ImageError> in
-            do throws(ImageError) {
-                return .success(
-                    try ImageDecoder.decode(
-                        descriptor: file.rawValue, width: key.width, height: key.height))
-            } catch {
-                return .failure(error)
-            }
-        }
-        let texture = try result.get()
+        let texture = try await Self.decode(file, width: key.width, height: key.height)
         if isKept { cache.insert(texture, key, byteCount: texture.byteCount) }
         return texture
     }
 
     /// Decodes a local file, such as an avatar.
     func file(_ path: String, size: Int) async -> Texture? {
-        await threads.run {
-            guard let file = FileDescriptor.opening(path) else { return nil }
-            return try? ImageDecoder.decode(descriptor: file.rawValue, width: size, height: size)
-        }
+        guard let file = await Self.files.run({ FileDescriptor.opening(path) }) else { return nil }
+        return try? await Self.decode(file, width: size, height: size)
+    }
+
+    private static func decode(
+        _ file: FileDescriptor, width: Int, height: Int
+    ) async throws(ImageProcessorError) -> Texture {
+        let pixels = try await helper.pixels(of: file.rawValue, width: width, height: height)
+        return Texture(
+            width: pixels.width, height: pixels.height, bytes: pixels.bytes, owner: pixels)
     }
 
     private func waitForTurn() async -> Bool {

@@ -1,5 +1,6 @@
 internal import BusAPI
 internal import DBus
+internal import ProviderKit
 
 /// An error as it is shown: one sentence, and the remedy if there is one.
 struct Problem: Equatable {
@@ -29,6 +30,8 @@ struct Problem: Equatable {
             self.init(
                 "The connection to the session bus was lost. Start the program again.", remedy: nil)
         case is CancellationError: self.init("The request was cancelled.")
+        case let error as ImageProcessorError:
+            self.init(error.description, remedy: error == .tooLarge ? nil : .retry)
         default: self.init("The service sent an unexpected reply. Try again.")
         }
     }

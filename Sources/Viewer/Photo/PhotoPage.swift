@@ -235,7 +235,7 @@ final class PhotoPage {
             } catch {
                 guard let self, photoID == photo.id, !(error is CancellationError) else { return }
                 stopSpinner()
-                problemLabel.text = (error as? ImageError)?.message ?? Problem(error).sentence
+                problemLabel.text = Problem(error).sentence
                 problemBox.isVisible = true
             }
         }

@@ -1,0 +1,68 @@
+#pragma once
+// Little CMS 2.
+
+#include "../library.h"
+#include <stdint.h>
+
+#ifndef _lcms2_H
+typedef struct _cmsContext_struct *cmsContext;
+typedef void *cmsHPROFILE;
+typedef void *cmsHTRANSFORM;
+typedef struct _cms_curve_struct cmsToneCurve;
+typedef struct {
+    double x, y, Y;
+} cmsCIExyY;
+typedef struct {
+    cmsCIExyY Red, Green, Blue;
+} cmsCIExyYTRIPLE;
+#endif
+
+cmsToneCurve *cmsBuildTabulatedToneCurve16(cmsContext context, uint32_t count, const uint16_t *values);
+int cmsCloseProfile(cmsHPROFILE profile);
+cmsHPROFILE cmsCreateRGBProfile(
+    const cmsCIExyY *white, const cmsCIExyYTRIPLE *primaries, cmsToneCurve *const curves[3]);
+cmsHPROFILE cmsCreate_sRGBProfile(void);
+cmsHTRANSFORM cmsCreateTransform(
+    cmsHPROFILE input, uint32_t input_format, cmsHPROFILE output, uint32_t output_format, uint32_t intent,
+    uint32_t flags);
+void cmsDeleteTransform(cmsHTRANSFORM transform);
+void cmsDoTransform(cmsHTRANSFORM transform, const void *input, void *output, uint32_t count);
+void cmsFreeToneCurve(cmsToneCurve *curve);
+unsigned cmsGetColorSpace(cmsHPROFILE profile);
+cmsHPROFILE cmsOpenProfileFromMem(const void *profile, uint32_t bytes);
+
+enum {
+    SHIM_INTENT_PERCEPTUAL = 0,
+    SHIM_cmsFLAGS_NOCACHE = 0x0040,
+    SHIM_cmsSigCmykData = 0x434D594B,
+    SHIM_cmsSigGrayData = 0x47524159,
+    SHIM_cmsSigRgbData = 0x52474220,
+    // Four channels of one byte or two; the fourth one is ignored, except for the inks.
+    SHIM_TYPE_RGBA_8 = 4 << 16 | 1 << 7 | 3 << 3 | 1,
+    SHIM_TYPE_RGBA_16 = 4 << 16 | 1 << 7 | 3 << 3 | 2,
+    SHIM_TYPE_BGRA_8 = 4 << 16 | 1 << 14 | 1 << 10 | 1 << 7 | 3 << 3 | 1,
+    SHIM_TYPE_CMYK_8 = 6 << 16 | 4 << 3 | 1,
+    SHIM_TYPE_CMYK_16 = 6 << 16 | 4 << 3 | 2,
+    // Gray in the first of four channels.
+    SHIM_GRAY_OF_FOUR_8 = 3 << 16 | 3 << 7 | 1 << 3 | 1,
+    SHIM_GRAY_OF_FOUR_16 = 3 << 16 | 3 << 7 | 1 << 3 | 2,
+};
+
+#define SHIM_COLOR_FUNCTIONS(each) \
+    each(cmsBuildTabulatedToneCurve16) each(cmsCloseProfile) each(cmsCreateRGBProfile) each(cmsCreate_sRGBProfile) \
+    each(cmsCreateTransform) each(cmsDeleteTransform) each(cmsDoTransform) each(cmsFreeToneCurve) \
+    each(cmsGetColorSpace) each(cmsOpenProfileFromMem)
+SHIM_LIBRARY(shim_color, SHIM_COLOR_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
+
+#ifdef _lcms2_H
+SHIM_SAME(INTENT_PERCEPTUAL)
+SHIM_SAME(cmsFLAGS_NOCACHE)
+SHIM_SAME(cmsSigCmykData)
+SHIM_SAME(cmsSigGrayData)
+SHIM_SAME(cmsSigRgbData)
+SHIM_SAME(TYPE_RGBA_8)
+SHIM_SAME(TYPE_RGBA_16)
+SHIM_SAME(TYPE_BGRA_8)
+SHIM_SAME(TYPE_CMYK_8)
+SHIM_SAME(TYPE_CMYK_16)
+#endif

@@ -1,0 +1,66 @@
+#pragma once
+// giflib 5.
+
+#include "../library.h"
+#include <stdbool.h>
+
+#ifndef _GIF_LIB_H_
+typedef struct {
+    unsigned char Red, Green, Blue;
+} GifColorType;
+typedef struct {
+    int ColorCount, BitsPerPixel;
+    bool SortFlag;
+    GifColorType *Colors;
+} ColorMapObject;
+typedef struct {
+    int Left, Top, Width, Height;
+    bool Interlace;
+    ColorMapObject *ColorMap;
+} GifImageDesc;
+typedef struct GifFileType {
+    int SWidth, SHeight, SColorResolution, SBackGroundColor;
+    unsigned char AspectByte;
+    ColorMapObject *SColorMap;
+    int ImageCount;
+    GifImageDesc Image;
+    void *SavedImages;
+    int ExtensionBlockCount;
+    void *ExtensionBlocks;
+    int Error;
+    void *UserData, *Private;
+} GifFileType;
+typedef int (*InputFunc)(GifFileType *, unsigned char *, int);
+#endif
+
+int DGifCloseFile(GifFileType *gif, int *error);
+int DGifGetExtension(GifFileType *gif, int *kind, unsigned char **block);
+int DGifGetExtensionNext(GifFileType *gif, unsigned char **block);
+int DGifGetImageDesc(GifFileType *gif);
+int DGifGetLine(GifFileType *gif, unsigned char *line, int count);
+// The second argument is an enumeration.
+#ifndef _GIF_LIB_H_
+int DGifGetRecordType(GifFileType *gif, unsigned *type);
+#endif
+GifFileType *DGifOpen(void *context, InputFunc read, int *error);
+
+enum {
+    SHIM_IMAGE_DESC_RECORD_TYPE = 2,
+    SHIM_EXTENSION_RECORD_TYPE = 3,
+    SHIM_GRAPHICS_EXT_FUNC_CODE = 0xf9,
+    SHIM_GIF_OK = 1,
+};
+
+#define SHIM_GIF_FUNCTIONS(each) \
+    each(DGifCloseFile) each(DGifGetExtension) each(DGifGetExtensionNext) each(DGifGetImageDesc) each(DGifGetLine) \
+    each(DGifGetRecordType) each(DGifOpen)
+SHIM_LIBRARY(shim_gif, SHIM_GIF_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
+
+#ifdef _GIF_LIB_H_
+SHIM_SAME(IMAGE_DESC_RECORD_TYPE)
+SHIM_SAME(EXTENSION_RECORD_TYPE)
+SHIM_SAME(GRAPHICS_EXT_FUNC_CODE)
+SHIM_SAME(GIF_OK)
+_Static_assert(sizeof(GifFileType) == 120 && offsetof(GifFileType, Image) == 40, "GifFileType is another");
+_Static_assert(offsetof(GifImageDesc, ColorMap) == 24 && offsetof(ColorMapObject, Colors) == 16, "A map is another");
+#endif

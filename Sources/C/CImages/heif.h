@@ -1,0 +1,76 @@
+#pragma once
+// libheif, for HEIC and AVIF.
+
+#include "../library.h"
+#include <stdint.h>
+
+#ifndef LIBHEIF_HEIF_H
+struct heif_error {
+    unsigned code, subcode;
+    const char *message;
+};
+struct heif_color_profile_nclx {
+    uint8_t version;
+    unsigned color_primaries, transfer_characteristics, matrix_coefficients;
+    uint8_t full_range_flag;
+    float red[2], green[2], blue[2], white[2];
+};
+struct heif_context;
+struct heif_image_handle;
+struct heif_image;
+struct heif_init_params;
+struct heif_reading_options;
+struct heif_decoding_options;
+#endif
+
+struct heif_context *heif_context_alloc(void);
+void heif_context_free(struct heif_context *context);
+struct heif_error heif_context_get_primary_image_handle(
+    struct heif_context *context, struct heif_image_handle **handle);
+struct heif_error heif_context_read_from_memory_without_copy(
+    struct heif_context *context, const void *file, size_t bytes, const struct heif_reading_options *options);
+struct heif_error heif_decode_image(
+    const struct heif_image_handle *handle, struct heif_image **image, unsigned colorspace, unsigned chroma,
+    const struct heif_decoding_options *options);
+int heif_image_get_height(const struct heif_image *image, unsigned channel);
+const uint8_t *heif_image_get_plane_readonly(const struct heif_image *image, unsigned channel, int *stride);
+int heif_image_get_width(const struct heif_image *image, unsigned channel);
+int heif_image_handle_get_height(const struct heif_image_handle *handle);
+struct heif_error heif_image_handle_get_nclx_color_profile(
+    const struct heif_image_handle *handle, struct heif_color_profile_nclx **profile);
+struct heif_error heif_image_handle_get_raw_color_profile(const struct heif_image_handle *handle, void *profile);
+size_t heif_image_handle_get_raw_color_profile_size(const struct heif_image_handle *handle);
+int heif_image_handle_get_width(const struct heif_image_handle *handle);
+void heif_image_handle_release(const struct heif_image_handle *handle);
+void heif_image_release(const struct heif_image *image);
+struct heif_error heif_init(struct heif_init_params *parameters);
+void heif_nclx_color_profile_free(struct heif_color_profile_nclx *profile);
+
+enum {
+    SHIM_heif_channel_interleaved = 10,
+    SHIM_heif_chroma_interleaved_RGBA = 11,
+    SHIM_heif_colorspace_RGB = 1,
+    SHIM_heif_error_Memory_allocation_error = 6,
+    SHIM_heif_error_Unsupported_feature = 4,
+    SHIM_heif_error_Unsupported_filetype = 3,
+};
+
+#define SHIM_HEIF_FUNCTIONS(each) \
+    each(heif_context_alloc) each(heif_context_free) each(heif_context_get_primary_image_handle) \
+    each(heif_context_read_from_memory_without_copy) each(heif_decode_image) each(heif_image_get_height) \
+    each(heif_image_get_plane_readonly) each(heif_image_get_width) each(heif_image_handle_get_height) \
+    each(heif_image_handle_get_nclx_color_profile) each(heif_image_handle_get_raw_color_profile) \
+    each(heif_image_handle_get_raw_color_profile_size) each(heif_image_handle_get_width) \
+    each(heif_image_handle_release) each(heif_image_release) each(heif_init) each(heif_nclx_color_profile_free)
+SHIM_LIBRARY(shim_heif, SHIM_HEIF_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
+
+#ifdef LIBHEIF_HEIF_H
+SHIM_SAME(heif_channel_interleaved)
+SHIM_SAME(heif_chroma_interleaved_RGBA)
+SHIM_SAME(heif_colorspace_RGB)
+SHIM_SAME(heif_error_Memory_allocation_error)
+SHIM_SAME(heif_error_Unsupported_feature)
+SHIM_SAME(heif_error_Unsupported_filetype)
+_Static_assert(sizeof(struct heif_error) == 16, "heif_error is another");
+_Static_assert(offsetof(struct heif_color_profile_nclx, transfer_characteristics) == 8, "The profile is another");
+#endif

@@ -1,0 +1,141 @@
+#pragma once
+// libpng. It reports errors with longjmp(3), which must not skip Swift code, so its calls are made here. Its simplified
+// interface needs memory for the whole image, and converts colors even if the file has a profile.
+
+#include "../library.h"
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifndef PNG_H
+typedef struct png_struct_def png_struct;
+typedef struct png_info_def png_info;
+typedef void (*png_error_ptr)(png_struct *, const char *);
+typedef void (*png_longjmp_ptr)(jmp_buf, int);
+typedef struct {
+    void *opaque;
+    uint32_t version, width, height, format, flags, colormap_entries, warning_or_error;
+    char message[64];
+} png_image;
+#endif
+
+png_info *png_create_info_struct(const png_struct *png);
+png_struct *png_create_read_struct(const char *version, void *context, png_error_ptr error, png_error_ptr warning);
+void png_destroy_read_struct(png_struct **png, png_info **info, png_info **end);
+unsigned char png_get_bit_depth(const png_struct *png, const png_info *info);
+uint32_t png_get_iCCP(
+    const png_struct *png, png_info *info, char **name, int *compression, unsigned char **profile, uint32_t *bytes);
+uint32_t png_get_image_height(const png_struct *png, const png_info *info);
+uint32_t png_get_image_width(const png_struct *png, const png_info *info);
+unsigned char png_get_interlace_type(const png_struct *png, const png_info *info);
+size_t png_get_rowbytes(const png_struct *png, const png_info *info);
+int png_image_write_to_stdio(
+    png_image *image, FILE *file, int converts, const void *pixels, int32_t stride, const void *colors);
+void png_init_io(png_struct *png, FILE *file);
+void png_read_info(png_struct *png, png_info *info);
+void png_read_row(png_struct *png, unsigned char *row, unsigned char *display);
+void png_read_update_info(png_struct *png, png_info *info);
+void png_set_add_alpha(png_struct *png, uint32_t alpha, int flags);
+void png_set_chunk_malloc_max(png_struct *png, size_t bytes);
+void png_set_expand(png_struct *png);
+void png_set_gray_to_rgb(png_struct *png);
+int png_set_interlace_handling(png_struct *png);
+jmp_buf *png_set_longjmp_fn(png_struct *png, png_longjmp_ptr function, size_t bytes);
+void png_set_swap(png_struct *png);
+void png_set_user_limits(png_struct *png, uint32_t width, uint32_t height);
+
+#define SHIM_PNG_FUNCTIONS(each) \
+    each(png_create_info_struct) each(png_create_read_struct) each(png_destroy_read_struct) each(png_get_bit_depth) \
+    each(png_get_iCCP) each(png_get_image_height) each(png_get_image_width) each(png_get_interlace_type) \
+    each(png_get_rowbytes) each(png_image_write_to_stdio) each(png_init_io) each(png_read_info) each(png_read_row) \
+    each(png_read_update_info) each(png_set_add_alpha) each(png_set_chunk_malloc_max) each(png_set_expand) \
+    each(png_set_gray_to_rgb) each(png_set_interlace_handling) each(png_set_longjmp_fn) each(png_set_swap) \
+    each(png_set_user_limits)
+SHIM_LIBRARY(shim_png, SHIM_PNG_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
+
+enum {
+    SHIM_PNG_FORMAT_BGR = 0x12,
+    SHIM_PNG_FORMAT_BGRA = 0x13,
+    SHIM_PNG_IMAGE_VERSION = 1,
+};
+
+// An image that is being read. Its rows have four channels, red, green, blue and alpha, of one byte or two.
+struct shim_png_image {
+    const struct shim_png *functions;
+    const void *file;
+    size_t bytes;
+    // Set before the call of begin.
+    uint32_t width, height;
+    int depth;
+    const unsigned char *profile;
+    uint32_t profile_bytes;
+    // Receive the header, and each row from the top; the header is refused with 0.
+    int (*begin)(void *context, const struct shim_png_image *image);
+    void (*row)(void *context, const void *row);
+    void *context;
+};
+
+
+enum { SHIM_PNG_READ, SHIM_PNG_REFUSED, SHIM_PNG_DAMAGED, SHIM_PNG_NO_MEMORY };
+
+static inline int shim_png_read_rows(
+    struct shim_png_image *image, png_struct *png, png_info *info, FILE *stream, unsigned char **rows) {
+    const struct shim_png *f = image->functions;
+    if (setjmp(*f->png_set_longjmp_fn(png, longjmp, sizeof(jmp_buf)))) return SHIM_PNG_DAMAGED;
+    f->png_init_io(png, stream);
+    f->png_set_user_limits(png, INT32_MAX, INT32_MAX);
+    f->png_set_chunk_malloc_max(png, 16 << 20);
+    f->png_read_info(png, info);
+    f->png_set_expand(png);
+    f->png_set_gray_to_rgb(png);
+    f->png_set_add_alpha(png, 0xffff, 1);
+    image->depth = f->png_get_bit_depth(png, info) == 16 ? 16 : 8;
+    if (image->depth == 16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) f->png_set_swap(png);
+    int passes = f->png_set_interlace_handling(png);
+    char *name;
+    int compression;
+    unsigned char *profile = NULL;
+    uint32_t profile_bytes = 0;
+    f->png_get_iCCP(png, info, &name, &compression, &profile, &profile_bytes);
+    image->profile = profile;
+    image->profile_bytes = profile_bytes;
+    f->png_read_update_info(png, info);
+    image->width = f->png_get_image_width(png, info);
+    image->height = f->png_get_image_height(png, info);
+    size_t row_bytes = f->png_get_rowbytes(png, info);
+    if (row_bytes != (size_t)image->width * image->depth / 2) return SHIM_PNG_DAMAGED;
+    if (!image->begin(image->context, image)) return SHIM_PNG_REFUSED;
+    // The passes of an interlaced image complete its rows in another order.
+    size_t kept = passes > 1 ? image->height : 1;
+    *rows = calloc(kept, row_bytes);
+    if (!*rows) return SHIM_PNG_NO_MEMORY;
+    for (int pass = 0; pass < passes; pass++)
+        for (uint32_t y = 0; y < image->height; y++) {
+            unsigned char *row = *rows + (passes > 1 ? y * row_bytes : 0);
+            f->png_read_row(png, row, NULL);
+            if (pass == passes - 1) image->row(image->context, row);
+        }
+    return SHIM_PNG_READ;
+}
+
+// Reads an image from its file in memory. Returns one of the results above.
+static inline int shim_png_read(struct shim_png_image *image) {
+    const struct shim_png *f = image->functions;
+    // The library compares the first two numbers with its own version.
+    png_struct *png = f->png_create_read_struct("1.6.0", NULL, NULL, NULL);
+    png_info *info = png ? f->png_create_info_struct(png) : NULL;
+    FILE *stream = fmemopen((void *)image->file, image->bytes, "r");
+    unsigned char *rows = NULL;
+    int result = info && stream ? shim_png_read_rows(image, png, info, stream, &rows) : SHIM_PNG_NO_MEMORY;
+    free(rows);
+    if (stream) fclose(stream);
+    if (png) f->png_destroy_read_struct(&png, &info, NULL);
+    return result;
+}
+
+#ifdef PNG_H
+SHIM_SAME(PNG_FORMAT_BGR)
+SHIM_SAME(PNG_FORMAT_BGRA)
+SHIM_SAME(PNG_IMAGE_VERSION)
+#endif

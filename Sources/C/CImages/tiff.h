@@ -1,0 +1,137 @@
+#pragma once
+// libtiff.
+
+#include "../library.h"
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+
+#ifndef _TIFFIO_
+typedef struct tiff TIFF;
+typedef void *thandle_t;
+typedef void (*TIFFErrorHandler)(const char *, const char *, va_list);
+typedef ssize_t (*TIFFReadWriteProc)(thandle_t, void *, ssize_t);
+typedef uint64_t (*TIFFSeekProc)(thandle_t, uint64_t, int);
+typedef int (*TIFFCloseProc)(thandle_t);
+typedef uint64_t (*TIFFSizeProc)(thandle_t);
+typedef int (*TIFFMapFileProc)(thandle_t, void **, uint64_t *);
+typedef void (*TIFFUnmapFileProc)(thandle_t, void *, uint64_t);
+#endif
+
+TIFF *TIFFClientOpen(
+    const char *name, const char *mode, thandle_t file, TIFFReadWriteProc read, TIFFReadWriteProc write,
+    TIFFSeekProc seek, TIFFCloseProc close, TIFFSizeProc size, TIFFMapFileProc map, TIFFUnmapFileProc unmap);
+void TIFFClose(TIFF *tiff);
+int TIFFGetField(TIFF *tiff, uint32_t tag, ...);
+int TIFFGetFieldDefaulted(TIFF *tiff, uint32_t tag, ...);
+int TIFFIsTiled(TIFF *tiff);
+int TIFFReadRGBAImageOriented(TIFF *tiff, uint32_t width, uint32_t height, uint32_t *pixels, int orientation, int stops);
+int TIFFReadScanline(TIFF *tiff, void *row, uint32_t number, uint16_t sample);
+ssize_t TIFFScanlineSize(TIFF *tiff);
+TIFFErrorHandler TIFFSetErrorHandler(TIFFErrorHandler handler);
+TIFFErrorHandler TIFFSetWarningHandler(TIFFErrorHandler handler);
+
+enum {
+    SHIM_ORIENTATION_TOPLEFT = 1,
+    SHIM_PHOTOMETRIC_MINISBLACK = 1,
+    SHIM_PHOTOMETRIC_RGB = 2,
+    SHIM_PHOTOMETRIC_SEPARATED = 5,
+    SHIM_PLANARCONFIG_CONTIG = 1,
+    SHIM_TIFFTAG_BITSPERSAMPLE = 258,
+    SHIM_TIFFTAG_EXTRASAMPLES = 338,
+    SHIM_TIFFTAG_ICCPROFILE = 34675,
+    SHIM_TIFFTAG_IMAGELENGTH = 257,
+    SHIM_TIFFTAG_IMAGEWIDTH = 256,
+    SHIM_TIFFTAG_PHOTOMETRIC = 262,
+    SHIM_TIFFTAG_PLANARCONFIG = 284,
+    SHIM_TIFFTAG_SAMPLEFORMAT = 339,
+    SHIM_TIFFTAG_SAMPLESPERPIXEL = 277,
+};
+
+#define SHIM_TIFF_FUNCTIONS(each) \
+    each(TIFFClientOpen) each(TIFFClose) each(TIFFGetField) each(TIFFGetFieldDefaulted) each(TIFFIsTiled) \
+    each(TIFFReadRGBAImageOriented) each(TIFFReadScanline) each(TIFFScanlineSize) each(TIFFSetErrorHandler) \
+    each(TIFFSetWarningHandler)
+SHIM_LIBRARY(shim_tiff, SHIM_TIFF_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
+
+// A file in memory.
+struct shim_tiff_file {
+    const unsigned char *file;
+    uint64_t bytes, offset;
+};
+
+static inline ssize_t shim_tiff_read_bytes(thandle_t file, void *bytes, ssize_t count) {
+    struct shim_tiff_file *input = file;
+    uint64_t rest = input->offset < input->bytes ? input->bytes - input->offset : 0;
+    if (count < 0) return -1;
+    if ((uint64_t)count > rest) count = (ssize_t)rest;
+    memcpy(bytes, input->file + input->offset, (size_t)count);
+    input->offset += (uint64_t)count;
+    return count;
+}
+
+static inline ssize_t shim_tiff_refuse(thandle_t file, void *bytes, ssize_t count) {
+    return -1;
+}
+
+static inline uint64_t shim_tiff_seek(thandle_t file, uint64_t offset, int whence) {
+    struct shim_tiff_file *input = file;
+    return input->offset = offset + (whence == 1 ? input->offset : whence == 2 ? input->bytes : 0);
+}
+
+static inline int shim_tiff_close(thandle_t file) {
+    return 0;
+}
+
+static inline uint64_t shim_tiff_size(thandle_t file) {
+    return ((struct shim_tiff_file *)file)->bytes;
+}
+
+// Opens a file in memory; the mode "m" disables memory mapping.
+static inline TIFF *shim_tiff_open(const struct shim_tiff *f, struct shim_tiff_file *file) {
+    f->TIFFSetErrorHandler(NULL);
+    f->TIFFSetWarningHandler(NULL);
+    return f->TIFFClientOpen(
+        "photo", "rm", file, shim_tiff_read_bytes, shim_tiff_refuse, shim_tiff_seek, shim_tiff_close, shim_tiff_size,
+        NULL, NULL);
+}
+
+// The value of a field with a number of 16 or 32 bits; 0 if it is missing. Variadic functions cannot be imported.
+static inline uint32_t shim_tiff_number16(const struct shim_tiff *f, TIFF *tiff, uint32_t tag) {
+    uint16_t value = 0;
+    return f->TIFFGetFieldDefaulted(tiff, tag, &value) ? value : 0;
+}
+
+static inline uint32_t shim_tiff_number32(const struct shim_tiff *f, TIFF *tiff, uint32_t tag) {
+    uint32_t value = 0;
+    return f->TIFFGetField(tiff, tag, &value) ? value : 0;
+}
+
+// The kind of the first extra channel; 0 if there is none.
+static inline unsigned shim_tiff_extra(const struct shim_tiff *f, TIFF *tiff) {
+    uint16_t count = 0, *kinds = NULL;
+    return f->TIFFGetField(tiff, SHIM_TIFFTAG_EXTRASAMPLES, &count, &kinds) && count > 0 ? kinds[0] : 0;
+}
+
+static inline const void *shim_tiff_profile(const struct shim_tiff *f, TIFF *tiff, uint32_t *bytes) {
+    void *profile = NULL;
+    return f->TIFFGetField(tiff, SHIM_TIFFTAG_ICCPROFILE, bytes, &profile) ? profile : NULL;
+}
+
+#ifdef _TIFFIO_
+SHIM_SAME(ORIENTATION_TOPLEFT)
+SHIM_SAME(PHOTOMETRIC_MINISBLACK)
+SHIM_SAME(PHOTOMETRIC_RGB)
+SHIM_SAME(PHOTOMETRIC_SEPARATED)
+SHIM_SAME(PLANARCONFIG_CONTIG)
+SHIM_SAME(TIFFTAG_BITSPERSAMPLE)
+SHIM_SAME(TIFFTAG_EXTRASAMPLES)
+SHIM_SAME(TIFFTAG_ICCPROFILE)
+SHIM_SAME(TIFFTAG_IMAGELENGTH)
+SHIM_SAME(TIFFTAG_IMAGEWIDTH)
+SHIM_SAME(TIFFTAG_PHOTOMETRIC)
+SHIM_SAME(TIFFTAG_PLANARCONFIG)
+SHIM_SAME(TIFFTAG_SAMPLEFORMAT)
+SHIM_SAME(TIFFTAG_SAMPLESPERPIXEL)
+#endif

@@ -1,0 +1,84 @@
+internal import ImageMetadata
+internal import ImageProtocol
+
+/// A decoder of Windows bitmaps with 1, 4, 8, 16, 24 or 32 bits, without compression. It needs no library.
+///
+/// Source: BITMAPINFOHEADER, BITMAPV5HEADER (Windows GDI).
+struct BMPDecoder: ImageDecoder {
+    init() {}
+
+    /// The bits of a color in a pixel.
+    private struct Mask {
+        let bits: UInt32
+
+        /// Returns the color from 0 to 255.
+        func value(_ pixel: UInt32) -> UInt8 {
+            guard bits != 0 else { return 0 }
+            let shift = UInt32(bits.trailingZeroBitCount)
+            let limit = bits >> shift
+            return UInt8(UInt64(pixel & bits) >> UInt64(shift) * 255 / UInt64(limit))
+        }
+    }
+
+    func decode(
+        _ file: UnsafeRawBufferPointer, _ header: ImageHeader, into image: ImageBuilder
+    ) throws(ImageFailure) {
+        func number(_ offset: Int, _ count: Int) -> Int {
+            guard offset >= 0, offset + count <= file.count else { return 0 }
+            return (0..<count).reduce(0) { $0 | Int(file[offset + $1]) << ($1 * 8) }
+        }
+        let isOld = number(14, 4) == 12
+        let headerBytes = number(14, 4)
+        let bits = number(isOld ? 24 : 28, 2)
+        let compression = isOld ? 0 : number(30, 4)
+        let isTopDown = !isOld && number(22, 4) > Int(Int32.max)
+        // 0 is no compression; 3 and 6 are no compression with masks.
+        guard [1, 4, 8, 16, 24, 32].contains(bits), [0, 3, 6].contains(compression) else {
+            throw .notSupported("Compressed bitmaps are not supported; convert the image to PNG.")
+        }
+        let (width, height) = (header.width, header.height)
+        let start = number(10, 4)
+        let stride = (width * bits + 31) / 32 * 4
+        guard start >= 14 + headerBytes, start + stride * height <= file.count else {
+            throw .damaged
+        }
+        let entryBytes = isOld ? 3 : 4
+        let colors = (0..<(bits <= 8 ? 1 << bits : 0)).map { index -> SIMD4<UInt8> in
+            let entry = 14 + headerBytes + index * entryBytes
+            guard entry + 3 <= start else { return [0, 0, 0, 255] }
+            return [file[entry + 2], file[entry + 1], file[entry], 255]
+        }
+        let masks: [Mask]
+        if compression == 0 {
+            let values: [UInt32] =
+                bits == 16 ? [0x7c00, 0x3e0, 0x1f, 0] : [0xff0000, 0xff00, 0xff, 0]
+            masks = values.map(Mask.init)
+        } else {
+            let hasAlpha = headerBytes >= 56 || compression == 6
+            masks = (0..<4).map {
+                Mask(bits: $0 < 3 || hasAlpha ? UInt32(number(54 + $0 * 4, 4)) : 0)
+            }
+        }
+        try image.begin(width: width, height: height, RowLayout(), .upright)
+        var row = [UInt8](repeating: 255, count: width * 4)
+        for y in 0..<height {
+            let line = start + (isTopDown ? y : height - 1 - y) * stride
+            for x in 0..<width {
+                let pixel: SIMD4<UInt8>
+                if bits <= 8 {
+                    let byte = Int(file[line + x * bits / 8])
+                    let shift = 8 - bits - x * bits % 8
+                    pixel = colors[byte >> shift & (1 << bits - 1)]
+                } else {
+                    let value = UInt32(number(line + x * bits / 8, bits / 8))
+                    pixel = [
+                        masks[0].value(value), masks[1].value(value), masks[2].value(value),
+                        masks[3].bits == 0 ? 255 : masks[3].value(value),
+                    ]
+                }
+                for channel in 0..<4 { row[x * 4 + channel] = pixel[channel] }
+            }
+            image.add(row)
+        }
+    }
+}

@@ -1,0 +1,114 @@
+internal import CImages
+internal import Glibc
+internal import ImageMetadata
+internal import ImageProtocol
+
+/// A decoder of GIF with giflib. It decodes the first frame.
+struct GIFDecoder: ImageDecoder {
+    private let functions: shim_gif
+
+    init() throws(ImageFailure) {
+        functions = try loadLibrary(
+            ["libgif.so.7"], package: "libgif7 or giflib", shim_gif(), shim_gif_load)
+    }
+
+    /// The rest of a file.
+    private struct Input {
+        var rest: UnsafeRawBufferPointer
+    }
+
+    func decode(
+        _ file: UnsafeRawBufferPointer, _ header: ImageHeader, into image: ImageBuilder
+    ) throws(ImageFailure) {
+        var input = Input(rest: file)
+        let result = withUnsafeMutablePointer(to: &input) { input in
+            Result { () throws(ImageFailure) in
+                let gif = functions.DGifOpen(
+                    input,
+                    { gif, bytes, count in
+                        guard let input = gif?.pointee.UserData?.assumingMemoryBound(to: Input.self)
+                        else { return 0 }
+                        let read = min(Int(count), input.pointee.rest.count)
+                        guard read > 0, let bytes, let start = input.pointee.rest.baseAddress
+                        else { return 0 }
+                        memcpy(bytes, start, read)
+                        input.pointee.rest = UnsafeRawBufferPointer(
+                            rebasing: input.pointee.rest.dropFirst(read))
+                        return Int32(read)
+                    }, nil)
+                guard let gif else { throw ImageFailure.damaged }
+                defer { _ = functions.DGifCloseFile(gif, nil) }
+                try readFrame(gif, into: image)
+            }
+        }
+        try result.get()
+    }
+
+    private func check(_ result: Int32) throws(ImageFailure) {
+        guard result == Int32(SHIM_GIF_OK) else { throw .damaged }
+    }
+
+    /// Reads the records up to the first frame, and the frame.
+    private func readFrame(
+        _ gif: UnsafeMutablePointer<GifFileType>, into image: ImageBuilder
+    ) throws(ImageFailure) {
+        var transparent: UInt8?
+        while true {
+            var type: UInt32 = 0
+            try check(functions.DGifGetRecordType(gif, &type))
+            switch Int(type) {
+            case SHIM_EXTENSION_RECORD_TYPE:
+                var kind: Int32 = 0
+                var block: UnsafeMutablePointer<UInt8>?
+                try check(functions.DGifGetExtension(gif, &kind, &block))
+                while let bytes = block {
+                    // The first byte is the length. The lowest bit of the flags: there is a transparent color.
+                    if kind == Int32(SHIM_GRAPHICS_EXT_FUNC_CODE), bytes[0] >= 4 {
+                        transparent = bytes[1] & 1 == 1 ? bytes[4] : nil
+                    }
+                    try check(functions.DGifGetExtensionNext(gif, &block))
+                }
+            case SHIM_IMAGE_DESC_RECORD_TYPE:
+                try check(functions.DGifGetImageDesc(gif))
+                return try readPixels(gif, transparent, into: image)
+            default: throw .damaged
+            }
+        }
+    }
+
+    private func readPixels(
+        _ gif: UnsafeMutablePointer<GifFileType>, _ transparent: UInt8?, into image: ImageBuilder
+    ) throws(ImageFailure) {
+        let frame = gif.pointee.Image
+        let (width, height) = (Int(gif.pointee.SWidth), Int(gif.pointee.SHeight))
+        let (left, top) = (Int(frame.Left), Int(frame.Top))
+        let (columns, rows) = (Int(frame.Width), Int(frame.Height))
+        try ImageLimits.check(width, height)
+        guard let map = frame.ColorMap ?? gif.pointee.SColorMap, left >= 0, top >= 0, columns > 0,
+            rows > 0, left + columns <= width, top + rows <= height
+        else { throw .damaged }
+        let colors = (0..<256).map { index -> SIMD4<UInt8> in
+            guard index < Int(map.pointee.ColorCount), index != transparent.map(Int.init) else {
+                return .zero
+            }
+            let color = map.pointee.Colors[index]
+            return [color.Red, color.Green, color.Blue, 255]
+        }
+        try image.begin(width: width, height: height, RowLayout(), .upright)
+        var pixels = [SIMD4<UInt8>](repeating: .zero, count: width * height)
+        var line = [UInt8](repeating: 0, count: columns)
+        // An interlaced frame has every eighth row first.
+        let passes = frame.Interlace ? [(0, 8), (4, 8), (2, 4), (1, 2)] : [(0, 1)]
+        for (first, step) in passes {
+            for y in stride(from: first, to: rows, by: step) {
+                try check(functions.DGifGetLine(gif, &line, Int32(columns)))
+                for x in 0..<columns {
+                    pixels[(top + y) * width + left + x] = colors[Int(line[x])]
+                }
+            }
+        }
+        pixels.withUnsafeBytes { bytes in
+            if let start = bytes.baseAddress { image.add(start, stride: width * 4) }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+internal import CImages
+internal import Glibc
+internal import ImageMetadata
+internal import ImageProtocol
+
+/// A decoder of JPEG with libjpeg-turbo, which scales while it decodes.
+struct JPEGDecoder: ImageDecoder {
+    private let functions: shim_jpeg
+
+    init() throws(ImageFailure) {
+        functions = try loadLibrary(
+            ["libturbojpeg.so.0"], package: "libturbojpeg0, turbojpeg or libjpeg-turbo",
+            shim_jpeg(), shim_jpeg_load)
+    }
+
+    func decode(
+        _ file: UnsafeRawBufferPointer, _ header: ImageHeader, into image: ImageBuilder
+    ) throws(ImageFailure) {
+        guard let handle = functions.tjInitDecompress() else { throw .tooLarge }
+        defer { _ = functions.tjDestroy(handle) }
+        let bytes = file.bindMemory(to: UInt8.self).baseAddress
+        let byteCount = UInt(file.count)
+        var (width, height, subsampling, colors): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
+        guard
+            functions.tjDecompressHeader3(
+                handle, bytes, byteCount, &width, &height, &subsampling, &colors) == 0
+        else { throw .damaged }
+        let full = (width: Int(width), height: Int(height))
+        try ImageLimits.check(full.width, full.height)
+        let least = image.leastSize(width: full.width, height: full.height)
+        // The library scales by eighths, and rounds up.
+        func scaled(_ side: Int, _ eighths: Int) -> Int { (side * eighths + 7) / 8 }
+        let eighths =
+            (1...8).first {
+                scaled(full.width, $0) >= least.width && scaled(full.height, $0) >= least.height
+            } ?? 8
+        let size = (width: scaled(full.width, eighths), height: scaled(full.height, eighths))
+        let hasInks = [SHIM_TJCS_CMYK, SHIM_TJCS_YCCK].contains(Int(colors))
+        var layout = RowLayout(channels: hasInks ? .cmyk : .rgba)
+        layout.colors = Self.profile(file).map(ColorDescription.profile) ?? .sRGB
+        try image.begin(
+            width: size.width, height: size.height, scaledFrom: full, layout, header.orientation)
+        guard let pixels = malloc(size.width * size.height * 4) else { throw .tooLarge }
+        defer { free(pixels) }
+        let samples = pixels.assumingMemoryBound(to: UInt8.self)
+        let format = hasInks ? SHIM_TJPF_CMYK : SHIM_TJPF_RGBA
+        let result = functions.tjDecompress2(
+            handle, bytes, byteCount, samples, Int32(size.width), Int32(size.width * 4),
+            Int32(size.height), Int32(format), Int32(SHIM_TJFLAG_LIMITSCANS))
+        // After a warning, the damaged part is gray.
+        guard
+            result == 0
+                || functions.tjGetErrorCode(handle) == Int32(SHIM_TJERR_WARNING)
+        else { throw .damaged }
+        if hasInks {
+            // All programs that write inks invert them.
+            for index in 0..<size.width * size.height * 4 { samples[index] = ~samples[index] }
+        }
+        image.add(pixels, stride: size.width * 4)
+    }
+
+    /// Returns the ICC profile, which is divided among APP2 segments.
+    ///
+    /// Source: ICC.1:2022 Annex B.4.
+    static func profile(_ file: UnsafeRawBufferPointer) -> [UInt8]? {
+        var parts: [UInt8: [UInt8]] = [:]
+        var count: UInt8 = 0
+        var offset = 2
+        let name = Array("ICC_PROFILE\0".utf8)
+        while offset + 4 <= file.count, file[offset] == 0xff {
+            let marker = file[offset + 1]
+            if marker == 0xff {
+                offset += 1
+                continue
+            }
+            // Pixels, or the end of the image, follow.
+            guard marker != 0xda, marker != 0xd9 else { break }
+            let length = Int(file[offset + 2]) << 8 | Int(file[offset + 3])
+            let end = offset + 2 + length
+            guard length >= 2, end <= file.count else { break }
+            let start = offset + 4 + name.count + 2
+            if marker == 0xe2, start <= end,
+                file[(offset + 4)..<(offset + 4 + name.count)].elementsEqual(name)
+            {
+                parts[file[start - 2]] = Array(file[start..<end])
+                count = file[start - 1]
+            }
+            offset = end
+        }
+        guard count > 0 else { return nil }
+        let ordered = (1...count).compactMap { parts[$0] }
+        return ordered.count == Int(count) ? ordered.flatMap(\.self) : nil
+    }
+}

@@ -1,0 +1,73 @@
+internal import CImages
+internal import Glibc
+internal import ImageMetadata
+internal import ImageProtocol
+
+/// A decoder of JPEG XL with libjxl, which applies the orientation itself.
+struct JPEGXLDecoder: ImageDecoder {
+    private let functions: shim_jxl
+
+    init() throws(ImageFailure) {
+        functions = try loadLibrary(
+            [
+                "libjxl.so.0.11", "libjxl.so.0.12", "libjxl.so.0.10", "libjxl.so.0.9",
+                "libjxl.so.0.8",
+                "libjxl.so.0.7",
+            ],
+            package: "libjxl0.11, libjxl0.7 or libjxl", shim_jxl(), shim_jxl_load)
+    }
+
+    func decode(
+        _ file: UnsafeRawBufferPointer, _ header: ImageHeader, into image: ImageBuilder
+    ) throws(ImageFailure) {
+        guard let decoder = functions.JxlDecoderCreate(nil) else { throw .tooLarge }
+        defer { functions.JxlDecoderDestroy(decoder) }
+        let events = SHIM_JXL_DEC_COLOR_ENCODING | SHIM_JXL_DEC_FULL_IMAGE
+        _ = functions.JxlDecoderSubscribeEvents(decoder, Int32(events))
+        _ = functions.JxlDecoderSetInput(
+            decoder, file.bindMemory(to: UInt8.self).baseAddress, file.count)
+        functions.JxlDecoderCloseInput(decoder)
+        let (width, height) = header.shownSize
+        let stride = width * 4
+        var format = JxlPixelFormat()
+        format.num_channels = 4
+        format.data_type = .init(SHIM_JXL_TYPE_UINT8)
+        var layout = RowLayout()
+        var pixels: UnsafeMutableRawPointer?
+        defer { free(pixels) }
+        while true {
+            switch Int(functions.JxlDecoderProcessInput(decoder)) {
+            case SHIM_JXL_DEC_COLOR_ENCODING:
+                layout.colors = colors(decoder)
+            case SHIM_JXL_DEC_NEED_IMAGE_OUT_BUFFER:
+                var byteCount = 0
+                guard pixels == nil,
+                    functions.JxlDecoderImageOutBufferSize(decoder, &format, &byteCount)
+                        == UInt32(SHIM_JXL_DEC_SUCCESS), byteCount == stride * height
+                else { throw .damaged }
+                pixels = malloc(byteCount)
+                guard pixels != nil else { throw .tooLarge }
+                _ = functions.JxlDecoderSetImageOutBuffer(decoder, &format, pixels, byteCount)
+            case SHIM_JXL_DEC_FULL_IMAGE, SHIM_JXL_DEC_SUCCESS:
+                guard let pixels else { throw .damaged }
+                try image.begin(width: width, height: height, layout, .upright)
+                return image.add(pixels, stride: stride)
+            default:
+                // The library does not distinguish damage from missing memory.
+                throw .damaged
+            }
+        }
+    }
+
+    private func colors(_ decoder: OpaquePointer) -> ColorDescription {
+        withUnsafePointer(to: functions) { functions in
+            let count = shim_jxl_profile(functions, decoder, nil, 0)
+            guard 1...16 << 20 ~= count else { return .sRGB }
+            var profile = [UInt8](repeating: 0, count: count)
+            guard shim_jxl_profile(functions, decoder, &profile, count) == count else {
+                return .sRGB
+            }
+            return .profile(profile)
+        }
+    }
+}

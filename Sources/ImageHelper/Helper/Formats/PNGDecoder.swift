@@ -1,0 +1,128 @@
+internal import CImages
+internal import ImageMetadata
+internal import ImageProtocol
+
+/// A decoder of PNG with libpng, row by row.
+struct PNGDecoder: ImageDecoder {
+    private let functions: shim_png
+
+    init() throws(ImageFailure) {
+        functions = try PNGLibrary().functions
+    }
+
+    /// The state of a call, for the callbacks.
+    private final class Reading {
+        let image: ImageBuilder
+        let header: ImageHeader
+        let colors: ColorDescription?
+        var failure: ImageFailure?
+
+        init(_ image: ImageBuilder, _ header: ImageHeader, _ colors: ColorDescription?) {
+            self.image = image
+            self.header = header
+            self.colors = colors
+        }
+
+        static func from(_ context: UnsafeMutableRawPointer?) -> Reading? {
+            context.map { Unmanaged<Reading>.fromOpaque($0).takeUnretainedValue() }
+        }
+
+        func begin(_ source: shim_png_image) -> Bool {
+            var layout = RowLayout(isDeep: source.depth == 16)
+            if let colors {
+                layout.colors = colors
+            } else if let profile = source.profile, source.profile_bytes > 0 {
+                layout.colors = .profile(
+                    Array(UnsafeBufferPointer(start: profile, count: Int(source.profile_bytes))))
+            }
+            do throws(ImageFailure) {
+                try image.begin(
+                    width: Int(source.width), height: Int(source.height), layout,
+                    header.orientation)
+                return true
+            } catch {
+                failure = error
+                return false
+            }
+        }
+    }
+
+    func decode(
+        _ file: UnsafeRawBufferPointer, _ header: ImageHeader, into image: ImageBuilder
+    ) throws(ImageFailure) {
+        let reading = Reading(image, header, Self.colors(file))
+        let result = withUnsafePointer(to: functions) { functions in
+            var source = shim_png_image()
+            source.functions = functions
+            source.file = file.baseAddress
+            source.bytes = file.count
+            source.context = Unmanaged.passUnretained(reading).toOpaque()
+            source.begin = { context, source in
+                guard let reading = Reading.from(context), let source else { return 0 }
+                return reading.begin(source.pointee) ? 1 : 0
+            }
+            source.row = { context, row in
+                guard let reading = Reading.from(context), let row else { return }
+                reading.image.add(row)
+            }
+            return Int(shim_png_read(&source))
+        }
+        if let failure = reading.failure { throw failure }
+        switch result {
+        case SHIM_PNG_READ: return
+        case SHIM_PNG_NO_MEMORY: throw .tooLarge
+        default: throw .damaged
+        }
+    }
+
+    /// Returns the colors that the chunks cICP, sRGB, gAMA and cHRM describe; nil if there are none, or if an ICC
+    /// profile takes precedence.
+    ///
+    /// Source: PNG, third edition, §4.3, §11.3.2.
+    static func colors(_ file: UnsafeRawBufferPointer) -> ColorDescription? {
+        func number(_ offset: Int) -> Int {
+            (0..<4).reduce(0) { $0 << 8 | Int(file[offset + $1]) }
+        }
+        var hasProfile = false
+        var isStandard = false
+        var exponent: Double?
+        var points: [Double]?
+        var offset = 8
+        while offset + 12 <= file.count {
+            let length = number(offset)
+            let data = offset + 8
+            guard length <= file.count - data - 4 else { break }
+            let type = String(decoding: file[(offset + 4)..<data], as: UTF8.self)
+            switch (type, length) {
+            case ("cICP", 4):
+                return .codes(primaries: Int(file[data]), transfer: Int(file[data + 1]))
+            case ("iCCP", _): hasProfile = true
+            case ("sRGB", 1): isStandard = true
+            case ("gAMA", 4) where number(data) > 0:
+                exponent = 100_000 / Double(number(data))
+            case ("cHRM", 32):
+                points = (0..<8).map { Double(number(data + $0 * 4)) / 100_000 }
+            default: break
+            }
+            if type == "IDAT" || type == "IEND" { break }
+            offset = data + length + 4
+        }
+        if hasProfile { return nil }
+        if isStandard { return .sRGB }
+        // Chromaticities without a gamma have no effect.
+        guard let exponent else { return nil }
+        let isUsual = (2.1...2.3).contains(exponent)
+        return isUsual && points == nil ? .sRGB : .gamma(exponent, points)
+    }
+}
+
+/// The functions of libpng.
+struct PNGLibrary {
+    let functions: shim_png
+
+    init() throws(ImageFailure) {
+        functions = try loadLibrary(
+            ["libpng16.so.16"], package: "libpng16-16, libpng16-16t64 or libpng", shim_png(),
+            shim_png_load)
+    }
+}

@@ -1,0 +1,143 @@
+internal import CImages
+internal import Glibc
+internal import ImageMetadata
+internal import ImageProtocol
+
+/// A decoder of TIFF with libtiff. It reads the first image of a file.
+struct TIFFDecoder: ImageDecoder {
+    private let functions: shim_tiff
+
+    init() throws(ImageFailure) {
+        functions = try loadLibrary(
+            ["libtiff.so.6", "libtiff.so.5"], package: "libtiff6 or libtiff", shim_tiff(),
+            shim_tiff_load)
+    }
+
+    func decode(
+        _ file: UnsafeRawBufferPointer, _ header: ImageHeader, into image: ImageBuilder
+    ) throws(ImageFailure) {
+        var source = shim_tiff_file()
+        source.file = file.bindMemory(to: UInt8.self).baseAddress
+        source.bytes = UInt64(file.count)
+        let result = withUnsafeMutablePointer(to: &source) { source in
+            withUnsafePointer(to: functions) { functions in
+                Result { () throws(ImageFailure) in
+                    guard let tiff = shim_tiff_open(functions, source) else {
+                        throw ImageFailure.damaged
+                    }
+                    defer { functions.pointee.TIFFClose(tiff) }
+                    try Reading(functions, tiff, header).read(into: image)
+                }
+            }
+        }
+        try result.get()
+    }
+
+    /// An open file.
+    private struct Reading {
+        let functions: UnsafePointer<shim_tiff>
+        let tiff: OpaquePointer
+        let header: ImageHeader
+        let width: Int
+        let height: Int
+        let channels: Int
+        let isDeep: Bool
+
+        init(
+            _ functions: UnsafePointer<shim_tiff>, _ tiff: OpaquePointer, _ header: ImageHeader
+        ) throws(ImageFailure) {
+            self.functions = functions
+            self.tiff = tiff
+            self.header = header
+            width = Int(shim_tiff_number32(functions, tiff, UInt32(SHIM_TIFFTAG_IMAGEWIDTH)))
+            height = Int(shim_tiff_number32(functions, tiff, UInt32(SHIM_TIFFTAG_IMAGELENGTH)))
+            channels = Int(
+                shim_tiff_number16(functions, tiff, UInt32(SHIM_TIFFTAG_SAMPLESPERPIXEL)))
+            isDeep = shim_tiff_number16(functions, tiff, UInt32(SHIM_TIFFTAG_BITSPERSAMPLE)) == 16
+            try ImageLimits.check(width, height)
+        }
+
+        private func number(_ tag: Int) -> Int {
+            Int(shim_tiff_number16(functions, tiff, UInt32(tag)))
+        }
+
+        func read(into image: ImageBuilder) throws(ImageFailure) {
+            let photometric = number(SHIM_TIFFTAG_PHOTOMETRIC)
+            let colors: Int? =
+                switch photometric {
+                case SHIM_PHOTOMETRIC_MINISBLACK: 1
+                case SHIM_PHOTOMETRIC_RGB: 3
+                case SHIM_PHOTOMETRIC_SEPARATED: 4
+                default: nil
+                }
+            let bits = number(SHIM_TIFFTAG_BITSPERSAMPLE)
+            // Unsigned numbers of one or two bytes, in rows.
+            if let colors, channels >= colors, bits == 8 || bits == 16,
+                number(SHIM_TIFFTAG_SAMPLEFORMAT) == 1,
+                number(SHIM_TIFFTAG_PLANARCONFIG) == SHIM_PLANARCONFIG_CONTIG,
+                functions.pointee.TIFFIsTiled(tiff) == 0
+            {
+                try readRows(colors, into: image)
+            } else {
+                try readWhole(into: image)
+            }
+        }
+
+        private var profile: ColorDescription {
+            var count: UInt32 = 0
+            guard let bytes = shim_tiff_profile(functions, tiff, &count), count > 0 else {
+                return .sRGB
+            }
+            return .profile(Array(UnsafeRawBufferPointer(start: bytes, count: Int(count))))
+        }
+
+        /// Reads rows with their own depth and profile.
+        private func readRows(_ colors: Int, into image: ImageBuilder) throws(ImageFailure) {
+            let sampleBytes = isDeep ? 2 : 1
+            guard functions.pointee.TIFFScanlineSize(tiff) == width * channels * sampleBytes else {
+                throw .damaged
+            }
+            var layout = RowLayout(channels: colors == 4 ? .cmyk : .rgba, isDeep: isDeep)
+            layout.colors = profile
+            try image.begin(width: width, height: height, layout, header.orientation)
+            // 1 is alpha that is multiplied already, 2 is alpha.
+            let extra = shim_tiff_extra(functions, tiff)
+            let hasAlpha = colors < 4 && channels > colors && (extra == 1 || extra == 2)
+            var line = [UInt8](repeating: 0, count: width * channels * sampleBytes)
+            var pixels = [UInt8](repeating: 255, count: width * 4 * sampleBytes)
+            for y in 0..<height {
+                guard functions.pointee.TIFFReadScanline(tiff, &line, UInt32(y), 0) >= 0 else {
+                    throw .damaged
+                }
+                for x in 0..<width {
+                    for channel in 0..<(hasAlpha || colors == 4 ? 4 : 3) {
+                        let source =
+                            channel == 3 && colors < 4 ? colors : min(channel, colors - 1)
+                        for byte in 0..<sampleBytes {
+                            pixels[(x * 4 + channel) * sampleBytes + byte] =
+                                line[(x * channels + source) * sampleBytes + byte]
+                        }
+                    }
+                }
+                image.add(pixels)
+            }
+        }
+
+        /// Reads an image of any kind, as sRGB with eight bits.
+        private func readWhole(into image: ImageBuilder) throws(ImageFailure) {
+            guard let pixels = malloc(width * height * 4) else { throw .tooLarge }
+            defer { free(pixels) }
+            guard
+                functions.pointee.TIFFReadRGBAImageOriented(
+                    tiff, UInt32(width), UInt32(height),
+                    pixels.assumingMemoryBound(to: UInt32.self), Int32(SHIM_ORIENTATION_TOPLEFT), 1)
+                    != 0
+            else { throw .damaged }
+            // The library mirrors images, but does not exchange rows and columns.
+            let isTransposed = header.orientation.swapsSides
+            try image.begin(
+                width: width, height: height, RowLayout(), isTransposed ? .leftMirrored : .upright)
+            image.add(pixels, stride: width * 4)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+internal import CImages
+internal import Glibc
+internal import ImageMetadata
+internal import ImageProtocol
+
+/// A decoder of WebP with libwebp, which scales while it decodes. Of an animation, it decodes the first frame.
+struct WebPDecoder: ImageDecoder {
+    private let functions: shim_webp
+
+    init() throws(ImageFailure) {
+        functions = try loadLibrary(
+            ["libwebp.so.7"], package: "libwebp7 or libwebp", shim_webp(), shim_webp_load)
+    }
+
+    func decode(
+        _ file: UnsafeRawBufferPointer, _ header: ImageHeader, into image: ImageBuilder
+    ) throws(ImageFailure) {
+        let chunks = Chunks(file)
+        let frame = chunks.firstFrame ?? file
+        let bytes = frame.bindMemory(to: UInt8.self).baseAddress
+        var config = WebPDecoderConfig()
+        let version = Int32(WEBP_DECODER_ABI_VERSION)
+        guard functions.WebPInitDecoderConfigInternal(&config, version) != 0 else {
+            throw .notSupported("The installed libwebp is not supported; install version 1.")
+        }
+        guard
+            functions.WebPGetFeaturesInternal(bytes, frame.count, &config.input, version)
+                == UInt32(SHIM_VP8_STATUS_OK)
+        else { throw .damaged }
+        let full = (width: Int(config.input.width), height: Int(config.input.height))
+        try ImageLimits.check(full.width, full.height)
+        let least = image.leastSize(width: full.width, height: full.height)
+        // The library averages whole pixels. The rest is scaled with a better filter.
+        let divisor = max(1, min(full.width / least.width, full.height / least.height))
+        let size = (
+            width: (full.width + divisor - 1) / divisor,
+            height: (full.height + divisor - 1) / divisor
+        )
+        let colors = chunks.profile.map(ColorDescription.profile) ?? .sRGB
+        try image.begin(
+            width: size.width, height: size.height, scaledFrom: full,
+            RowLayout(colors: colors), header.orientation)
+        let stride = size.width * 4
+        guard let pixels = malloc(stride * size.height) else { throw .tooLarge }
+        defer { free(pixels) }
+        config.options.use_scaling = divisor > 1 ? 1 : 0
+        config.options.scaled_width = Int32(size.width)
+        config.options.scaled_height = Int32(size.height)
+        config.output.colorspace = .init(SHIM_MODE_RGBA)
+        config.output.is_external_memory = 1
+        config.output.u.RGBA.rgba = pixels.assumingMemoryBound(to: UInt8.self)
+        config.output.u.RGBA.stride = Int32(stride)
+        config.output.u.RGBA.size = stride * size.height
+        switch Int(functions.WebPDecode(bytes, frame.count, &config)) {
+        case SHIM_VP8_STATUS_OK: image.add(pixels, stride: stride)
+        case SHIM_VP8_STATUS_OUT_OF_MEMORY: throw .tooLarge
+        default: throw .damaged
+        }
+    }
+
+    /// The used chunks of a file.
+    ///
+    /// Source: RFC 9649 §2.
+    struct Chunks {
+        private(set) var profile: [UInt8]?
+        /// The chunks of the first frame of an animation.
+        private(set) var firstFrame: UnsafeRawBufferPointer?
+
+        init(_ file: UnsafeRawBufferPointer) {
+            var offset = 12
+            while offset + 8 <= file.count {
+                let length = (0..<4).reduce(0) { $0 | Int(file[offset + 4 + $1]) << ($1 * 8) }
+                let data = offset + 8
+                guard length <= file.count - data else { return }
+                let type = file[offset..<(offset + 4)]
+                if type.elementsEqual("ICCP".utf8) {
+                    profile = Array(file[data..<(data + length)])
+                } else if type.elementsEqual("ANMF".utf8), length > 16 {
+                    // The position and the duration of the frame precede its chunks.
+                    firstFrame = UnsafeRawBufferPointer(
+                        rebasing: file[(data + 16)..<(data + length)])
+                    return
+                }
+                offset = data + length + length % 2
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+internal import ImageMetadata
+internal import ImageProtocol
+
+/// The contents of the rows that a decoder passes. A pixel has four channels.
+struct RowLayout {
+    enum Channels {
+        /// Red, green, blue and alpha, not multiplied by alpha.
+        case rgba
+        /// Amounts of ink: cyan, magenta, yellow and black.
+        case cmyk
+    }
+
+    var channels = Channels.rgba
+    /// True if a channel has two bytes in the order of the processor.
+    var isDeep = false
+    var colors = ColorDescription.sRGB
+}
+
+/// Builds an image from decoded rows: converts the colors, scales, and applies the orientation.
+final class ImageBuilder {
+    private let request: ImageSizeRequest
+    private let header: ImageHeader
+    private let library: ColorLibrary?
+    private let memory: PixelMemory
+    private var image: PixelImage?
+    private var conversion: ColorConversion?
+    private var scaler: Scaler?
+    private var placement = Placement()
+    /// The columns and rows of the decoded image that are used.
+    private var columns = 0..<0
+    private var rows = 0..<0
+    private var rowBytes = 0
+    private var pixelBytes = 0
+    private var nextRow = 0
+    /// The converted row.
+    private var line: [UInt8] = []
+
+    init(
+        _ request: ImageSizeRequest, _ header: ImageHeader, _ library: ColorLibrary?,
+        _ memory: PixelMemory
+    ) {
+        self.request = request
+        self.header = header
+        self.library = library
+        self.memory = memory
+    }
+
+    /// Returns the least size that a decoder may scale the stored image to.
+    func leastSize(width: Int, height: Int) -> (width: Int, height: Int) {
+        switch request {
+        case .fit:
+            return scaledSize(width, height, swapped: header.orientation.swapsSides)
+        case .square(let side):
+            let factor = min(1, Double(side) / Double(min(width, height)))
+            return (Self.scaled(width, factor), Self.scaled(height, factor))
+        }
+    }
+
+    private func scaledSize(
+        _ width: Int, _ height: Int, swapped: Bool
+    ) -> (width: Int, height: Int) {
+        guard case .fit(let boxWidth, let boxHeight) = request else { return (width, height) }
+        let limits = swapped ? (boxHeight, boxWidth) : (boxWidth, boxHeight)
+        let factor = min(
+            1, Double(limits.0) / Double(width), Double(limits.1) / Double(height),
+            ImageLimits.factor(width, height))
+        return (Self.scaled(width, factor), Self.scaled(height, factor))
+    }
+
+    private static func scaled(_ side: Int, _ factor: Double) -> Int {
+        max(1, Int((Double(side) * factor).rounded()))
+    }
+
+    /// Begins an image.
+    ///
+    /// - Parameters:
+    ///   - width: The width of the rows.
+    ///   - height: The number of the rows.
+    ///   - full: The stored size of the whole image, if the decoder scaled it.
+    ///   - layout: The contents of the rows.
+    ///   - orientation: The orientation of the rows.
+    /// - Throws: ``ImageFailure/tooLarge`` and ``ImageFailure/damaged``.
+    func begin(
+        width: Int, height: Int, scaledFrom full: (width: Int, height: Int)? = nil,
+        _ layout: RowLayout, _ orientation: ImageOrientation
+    ) throws(ImageFailure) {
+        try ImageLimits.check(width, height)
+        let full = full ?? (width, height)
+        var size = (width: width, height: height)
+        switch request {
+        case .fit:
+            columns = 0..<width
+            rows = 0..<height
+            size = scaledSize(full.width, full.height, swapped: orientation.swapsSides)
+        case .square(let side):
+            let least = min(width, height)
+            columns = (width - least) / 2..<(width - least) / 2 + least
+            rows = (height - least) / 2..<(height - least) / 2 + least
+            size = (side, side)
+        }
+        let swaps = orientation.swapsSides
+        let image = try PixelImage(
+            width: swaps ? size.height : size.width, height: swaps ? size.width : size.height,
+            fullWidth: swaps ? full.height : full.width,
+            fullHeight: swaps ? full.width : full.height, memory)
+        self.image = image
+        placement = Placement(image, orientation)
+        conversion = ColorConversion(library, layout)
+        pixelBytes = layout.isDeep ? 8 : 4
+        rowBytes = width * pixelBytes
+        line = [UInt8](repeating: 0, count: columns.count * 4)
+        if size != (columns.count, rows.count) {
+            scaler = Scaler(
+                from: (columns.count, rows.count), to: size, placement: placement)
+        }
+    }
+
+    /// Adds the next row.
+    func add(_ row: UnsafeRawPointer) {
+        defer { nextRow += 1 }
+        guard rows.contains(nextRow), let conversion else { return }
+        let start = row + columns.lowerBound * pixelBytes
+        line.withUnsafeMutableBufferPointer { line in
+            guard let pixels = line.baseAddress else { return }
+            conversion.convert(start, pixels, columns.count)
+            if let scaler {
+                scaler.add(pixels)
+            } else {
+                placement.place(pixels, columns.count, row: nextRow - rows.lowerBound)
+            }
+        }
+    }
+
+    /// Adds all rows of an image in memory.
+    ///
+    /// - Parameters:
+    ///   - pixels: The first row.
+    ///   - stride: The distance of the rows in bytes.
+    func add(_ pixels: UnsafeRawPointer, stride: Int) {
+        for y in 0..<rows.upperBound { add(pixels + y * stride) }
+    }
+
+    /// Returns the image.
+    ///
+    /// - Throws: ``ImageFailure/damaged`` if rows are missing.
+    func finish() throws(ImageFailure) -> PixelImage {
+        guard let image, nextRow >= rows.upperBound else { throw .damaged }
+        return image
+    }
+}
+
+/// The places of stored pixels in an upright image.
+struct Placement {
+    private var origin: UnsafeMutablePointer<UInt8>?
+    /// The distances of the places of adjacent stored pixels, in bytes.
+    private var columnStep = 0
+    private var rowStep = 0
+
+    init() {}
+
+    init(_ image: PixelImage, _ orientation: ImageOrientation) {
+        let stride = image.width * 4
+        let (right, down) = ((image.width - 1) * 4, (image.height - 1) * stride)
+        let start: Int
+        (start, columnStep, rowStep) =
+            switch orientation {
+            case .upright: (0, 4, stride)
+            case .mirrored: (right, -4, stride)
+            case .upsideDown: (right + down, -4, -stride)
+            case .upsideDownMirrored: (down, 4, -stride)
+            case .leftMirrored: (0, stride, 4)
+            case .left: (right, stride, -4)
+            case .rightMirrored: (right + down, -stride, -4)
+            case .right: (down, -stride, 4)
+            }
+        origin = image.pixels + start
+    }
+
+    /// Returns the place of the first pixel of a stored row, and the distance to the next one.
+    func row(_ y: Int) -> (UnsafeMutablePointer<UInt8>, step: Int)? {
+        origin.map { ($0 + y * rowStep, columnStep) }
+    }
+
+    /// Copies a row, and multiplies its colors by alpha.
+    func place(_ pixels: UnsafeMutablePointer<UInt8>, _ count: Int, row y: Int) {
+        guard let (start, step) = row(y) else { return }
+        var place = start
+        for x in 0..<count {
+            let pixel = pixels + x * 4
+            let alpha = UInt32(pixel[3])
+            if alpha == 255 {
+                UnsafeMutableRawPointer(place).copyMemory(from: pixel, byteCount: 4)
+            } else {
+                for channel in 0..<3 {
+                    place[channel] = UInt8((UInt32(pixel[channel]) * alpha + 127) / 255)
+                }
+                place[3] = pixel[3]
+            }
+            place += step
+        }
+    }
+}

@@ -1,0 +1,136 @@
+internal import Glibc
+internal import ImageMetadata
+internal import ImageProtocol
+internal import ProviderKit
+
+/// A decoder of one format, which uses the library of the format.
+protocol ImageDecoder {
+    /// Loads the library.
+    ///
+    /// - Throws: ``ImageFailure/notSupported(_:)`` with the package to install.
+    init() throws(ImageFailure)
+
+    /// Decodes an image, and passes its rows from the top to the bottom.
+    ///
+    /// - Parameters:
+    ///   - file: The bytes of the file, which may change during the call.
+    ///   - header: The header of the file. The library may read another part of the file.
+    ///   - image: Receives the rows.
+    /// - Throws: ``ImageFailure``.
+    func decode(
+        _ file: UnsafeRawBufferPointer, _ header: ImageHeader, into image: ImageBuilder
+    ) throws(ImageFailure)
+}
+
+/// The decoders of one helper process. Their libraries are loaded before the restrictions are applied.
+struct ImageDecoders {
+    private typealias Loaded = Result<any ImageDecoder, ImageFailure>
+
+    private var decoders: [ImageFormat: Loaded] = [:]
+    private let colors: ColorLibrary?
+
+    /// - Parameter role: Determines the formats.
+    init(_ role: HelperRole) {
+        colors = ColorLibrary()
+        load(JPEGDecoder.self, .jpeg)
+        load(PNGDecoder.self, .png)
+        load(WebPDecoder.self, .webP)
+        load(GIFDecoder.self, .gif)
+        load(BMPDecoder.self, .bmp)
+        switch role {
+        case .decode, .draw: break
+        case .decodeHEIF: load(HEIFDecoder.self, .heic, .avif)
+        case .decodeJPEGXL: load(JPEGXLDecoder.self, .jpegXL)
+        case .decodeTIFF: load(TIFFDecoder.self, .tiff)
+        }
+    }
+
+    private mutating func load(_ type: (some ImageDecoder).Type, _ formats: ImageFormat...) {
+        let decoder = Loaded { () throws(ImageFailure) in try type.init() }
+        for format in formats { decoders[format] = decoder }
+    }
+
+    /// Decodes an image.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The file.
+    ///   - size: The requested size.
+    ///   - memory: Provides the memory for the pixels.
+    /// - Returns: The image.
+    /// - Throws: ``ImageFailure``.
+    func decode(
+        _ descriptor: Int32, _ size: ImageSizeRequest, _ memory: PixelMemory
+    ) throws(ImageFailure) -> PixelImage {
+        let bytes = FileBytes(descriptor: descriptor)
+        let format = try ImageDecoders.format(bytes)
+        guard let header = ImageHeader(bytes, format: format), header.isWhole else {
+            throw .damaged
+        }
+        guard let decoder = try decoders[format]?.get() else { throw .misunderstood }
+        guard bytes.count <= ImageLimits.fileBytes else { throw .tooLarge }
+        try ImageLimits.check(header.width, header.height)
+        guard
+            let mapping = mmap(nil, bytes.count, PROT_READ, Int32(MAP_PRIVATE), descriptor, 0),
+            mapping != MAP_FAILED
+        else { throw .tooLarge }
+        defer { munmap(mapping, bytes.count) }
+        let image = ImageBuilder(size, header, colors, memory)
+        try decoder.decode(
+            UnsafeRawBufferPointer(start: mapping, count: bytes.count), header, into: image)
+        return try image.finish()
+    }
+
+    /// Detects the format of a file.
+    static func format(_ file: FileBytes) throws(ImageFailure) -> ImageFormat {
+        let count = min(file.count, ImageFormat.prefixBytes)
+        guard let prefix = file.bytes(at: 0, count), let format = ImageFormat(prefix: prefix.array)
+        else { throw .damaged }
+        return format
+    }
+}
+
+/// The limits of images, for all sources of images and for all clients.
+enum ImageLimits {
+    /// Larger files are usually videos. The file is mapped, and takes no memory of its own.
+    static let fileBytes = 512 << 20
+    /// More pixels than the images of common cameras have; four bytes each are 400 MB.
+    private static let pixels = 100_000_000
+    /// The largest side of a JPEG file. The weights for scaling take memory in proportion to it.
+    private static let side = 65_535
+
+    /// The factor that reduces an image to ``PixelSize/maximumBytes``, also if both sides are rounded up.
+    static func factor(_ width: Int, _ height: Int) -> Double {
+        (Double(PixelSize.maximumBytes / 4) / Double(width * height)).squareRoot() * 0.999
+    }
+
+    /// Checks the size of an image before it is decoded.
+    ///
+    /// - Throws: ``ImageFailure/tooLarge``.
+    static func check(_ width: Int, _ height: Int) throws(ImageFailure) {
+        guard width > 0, height > 0 else { throw .damaged }
+        guard width <= side, height <= side, width * height <= pixels else { throw .tooLarge }
+    }
+}
+
+/// Loads the functions of a library.
+///
+/// - Parameters:
+///   - names: The file names of the library's versions, the preferred one first.
+///   - package: The packages that contain the library, for the user.
+///   - table: An empty table.
+///   - load: Loads a library into a table; returns the reason of a failure.
+/// - Returns: The table.
+/// - Throws: ``ImageFailure/notSupported(_:)``.
+func loadLibrary<Table>(
+    _ names: [String], package: String, _ table: Table,
+    _ load: (UnsafeMutablePointer<Table>?, UnsafePointer<CChar>?) -> UnsafePointer<CChar>?
+) throws(ImageFailure) -> Table {
+    var table = table
+    var reason = ""
+    for name in names {
+        guard let failure = load(&table, name) else { return table }
+        reason = String(cString: failure)
+    }
+    throw .notSupported(
+        "Images of this type cannot be decoded on this system; install \(package) (\(reason)).")
+}

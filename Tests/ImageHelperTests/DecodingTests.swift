@@ -1,0 +1,225 @@
+import Foundation
+import ImageMetadata
+import ImageProtocol
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import ImageClient
+@testable import ImageHelper
+
+/// Every format with the real libraries, in the restricted helper.
+///
+/// Most samples have 48 x 32 pixels in four parts: red and green above blue and white. In a sample with the name "swapped",
+/// the embedded profile exchanges red and green.
+@Suite(.timeLimit(.minutes(10))) @MainActor
+struct DecodingTests {
+    /// Blue, green, red and alpha of a pixel.
+    typealias Pixel = SIMD4<UInt8>
+
+    private static let red: Pixel = [0, 0, 255, 255]
+    private static let green: Pixel = [0, 255, 0, 255]
+    private static let blue: Pixel = [255, 0, 0, 255]
+    private static let white: Pixel = [255, 255, 255, 255]
+
+    nonisolated private static let plain = [
+        "plain.jpg", "progressive.jpg", "srgb.jpg", "inks.jpg", "plain.png", "palette.png",
+        "deep.png",
+        "interlaced.png", "plain.webp", "lossless.webp", "animated.webp", "plain.gif",
+        "interlaced.gif",
+        "animated.gif", "plain.tiff", "lzw.tiff", "jpeg.tiff", "inks.tiff", "palette.tiff",
+        "deep.tiff",
+        "tiled.tiff", "plain.bmp", "palette.bmp", "alpha.bmp", "high.bmp", "plain.heic",
+        "plain.avif",
+        "plain.jxl", "lossy.jxl", "jpeg.jxl",
+    ]
+
+    @Test(arguments: plain) func `a sample has its colors`(name: String) async throws {
+        try await expect(
+            [Self.red, Self.green, Self.blue, Self.white], in: name, atMost: 40)
+    }
+
+    @Test(arguments: ["swapped.jpg", "swapped.png", "swapped.webp", "swapped.tiff", "swapped.avif"])
+    func `the embedded profile of a sample is applied`(name: String) async throws {
+        try await expect(
+            [Self.green, Self.red, Self.blue, Self.white], in: name, atMost: 40)
+    }
+
+    @Test(
+        arguments: [
+            // Encoded light of one half is 188 in sRGB.
+            ("gamma.png", [188, 188, 188, 255]),
+            // Red of Display P3 is a more intense red of sRGB.
+            ("p3.png", [0, 0, 140, 255]),
+        ] as [(String, Pixel)])
+    func `the colors that PNG chunks describe are converted`(
+        name: String, color: Pixel
+    ) async throws {
+        try await expect([color, color, color, color], in: name, atMost: 2)
+    }
+
+    @Test(arguments: ["alpha.png", "alpha.webp"])
+    func `colors are multiplied by alpha`(name: String) async throws {
+        try await expect(
+            [[0, 0, 128, 128], [0, 128, 0, 128], [128, 0, 0, 128], [128, 128, 128, 128]], in: name,
+            atMost: 1)
+    }
+
+    @Test func `a gray JPEG is gray`() async throws {
+        try await expect(
+            [[76, 76, 76, 255], [150, 150, 150, 255], [29, 29, 29, 255], Self.white],
+            in: "gray.jpg", atMost: 4)
+    }
+
+    @Test(arguments: 1...8) func `the orientation is applied`(orientation: UInt16) async throws {
+        let fixture = try ImageHelperFixture()
+        let sample = try Self.bytes("plain.jpg")
+        let body = Array("Exif\0\0".utf8) + TestImages.exif(orientation: orientation)
+        let length = body.count + 2
+        let file = try fixture.file(
+            sample[..<2] + [0xff, 0xe1, UInt8(length >> 8), UInt8(length & 255)] + body
+                + sample[2...])
+        let (r, g, b, w) = (Self.red, Self.green, Self.blue, Self.white)
+        let parts: [[Pixel]] = [
+            [r, g, b, w], [g, r, w, b], [w, b, g, r], [b, w, r, g], [r, b, g, w], [b, r, w, g],
+            [w, g, b, r], [g, w, r, b],
+        ]
+        let image = try await pixels(file, fixture)
+        #expect(image.width == (orientation < 5 ? 48 : 32))
+        Self.expect(parts[Int(orientation) - 1], in: image, atMost: 40, "\(orientation)")
+    }
+
+    @Test(arguments: [
+        "plain.jpg", "plain.png", "plain.webp", "plain.gif", "plain.tiff", "plain.bmp",
+        "plain.heic",
+        "plain.jxl",
+    ])
+    func `an image is scaled to the requested size, and never enlarged`(name: String) async throws {
+        let fixture = try ImageHelperFixture()
+        let file = try fixture.file(Self.bytes(name))
+        let small = try await pixels(file, fixture, width: 12, height: 100)
+        #expect(small.width == 12 && small.height == 8)
+        #expect(small.fullWidth == 48 && small.fullHeight == 32)
+        Self.expect(
+            [Self.red, Self.green, Self.blue, Self.white], in: small, atMost: 40, "\(name)")
+        let large = try await pixels(file, fixture, width: 1000, height: 1000)
+        #expect(large.width == 48 && large.height == 32)
+        try await fixture.client.scale(file, pixels: 24, texts: [:], to: fixture.output)
+        #expect(try await fixture.size(fixture.output) == [24, 16])
+        try await fixture.client.square(file, pixels: 20, to: fixture.output)
+        #expect(try await fixture.size(fixture.output) == [20, 20])
+    }
+
+    @Test func `a written PNG has the pixels of the image, also with alpha`() async throws {
+        let fixture = try ImageHelperFixture()
+        for name in ["plain.png", "alpha.png"] {
+            let file = try fixture.file(Self.bytes(name))
+            try await fixture.client.scale(
+                file, pixels: 100, texts: ["Thumb::URI": "file:///a"], to: fixture.output)
+            let original = try await pixels(file, fixture)
+            let written = try await pixels(Array(fixture.output.utf8), fixture)
+            #expect(written.bytes.elementsEqual(original.bytes), "\(name)")
+        }
+    }
+
+    @Test func `the memory of pixels cannot be changed`() async throws {
+        let fixture = try ImageHelperFixture()
+        let image = try await pixels(try fixture.file(Self.bytes("plain.png")), fixture)
+        let memory = UnsafeMutableRawPointer(mutating: image.bytes.baseAddress)
+        #expect(mprotect(memory, image.bytes.count, PROT_READ | PROT_WRITE) != 0)
+    }
+
+    @Test func `an image with more pixels than a window can show is reduced`() {
+        let (width, height) = (16_000, 6_000)
+        let factor = ImageLimits.factor(width, height)
+        let (reducedWidth, reducedHeight) = (Double(width) * factor, Double(height) * factor)
+        #expect((reducedWidth + 1) * (reducedHeight + 1) * 4 <= Double(PixelSize.maximumBytes))
+        #expect(reducedWidth * reducedHeight * 4 > Double(PixelSize.maximumBytes) * 0.99)
+    }
+
+    @Test func `a process with libraries for a rare format also decodes common ones`() async throws
+    {
+        let fixture = try ImageHelperFixture()
+        _ = try await pixels(try fixture.file(Self.bytes("plain.jpg")), fixture)
+        let first = try #require(fixture.client.processID)
+        _ = try await pixels(try fixture.file(Self.bytes("plain.heic")), fixture)
+        let second = try #require(fixture.client.processID)
+        #expect(second != first)
+        _ = try await pixels(try fixture.file(Self.bytes("plain.jpg")), fixture)
+        #expect(fixture.client.processID == second)
+    }
+
+    @Test func `a file that is truncated during the call is not readable`() async throws {
+        let fixture = try ImageHelperFixture()
+        let path = try fixture.file(Self.bytes("plain.jpg"))
+        // The kernel reports missing pages of a mapped file with this signal.
+        _ = try await fixture.client.probe(path, urgency: .now)
+        let process = try #require(fixture.client.processID)
+        kill(process, SIGSTOP)
+        let job = Task {
+            try await fixture.client.scale(path, pixels: 9, texts: [:], to: fixture.output)
+        }
+        try await poll { access("\(fixture.output).imagefeed-part", F_OK) == 0 }
+        kill(process, SIGBUS)
+        kill(process, SIGCONT)
+        do {
+            try await job.value
+        } catch let error as ImageProcessorError {
+            guard case .notReadable = error else { throw error }
+        }
+        // The file is not rejected afterwards.
+        try await fixture.client.scale(path, pixels: 9, texts: [:], to: fixture.output)
+    }
+
+    @Test func `a missing library is reported with its package`() {
+        #expect {
+            try loadLibrary(["libnowhere.so.1"], package: "libnowhere1", 0) { _, _ in
+                guard let text = strerror(ENOENT) else { return nil }
+                return UnsafePointer(text)
+            }
+        } throws: { error in
+            guard case ImageFailure.notSupported(let text) = error else { return false }
+            return text.contains("install libnowhere1")
+        }
+    }
+
+    // MARK: Samples
+
+    private static func bytes(_ name: String) throws -> [UInt8] {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        return Array(try Data(contentsOf: folder.appending(path: "Samples/\(name)")))
+    }
+
+    private func pixels(
+        _ file: [UInt8], _ fixture: ImageHelperFixture, width: Int = 4000, height: Int = 4000
+    ) async throws -> DecodedPixels {
+        let path = file.map(CChar.init(bitPattern:)) + [0]
+        let descriptor = open(path, O_RDONLY)
+        defer { close(descriptor) }
+        return try await fixture.client.pixels(of: descriptor, width: width, height: height)
+    }
+
+    private func expect(_ parts: [Pixel], in name: String, atMost difference: Int) async throws {
+        let fixture = try ImageHelperFixture()
+        let image = try await pixels(try fixture.file(Self.bytes(name)), fixture)
+        #expect(image.width == 48 && image.height == 32)
+        Self.expect(parts, in: image, atMost: difference, name)
+    }
+
+    /// Compares the centers of the four parts of an image.
+    private static func expect(
+        _ parts: [Pixel], in image: DecodedPixels, atMost difference: Int, _ name: String
+    ) {
+        for (index, part) in parts.enumerated() {
+            let x = image.width * (index % 2 * 2 + 1) / 4
+            let y = image.height * (index / 2 * 2 + 1) / 4
+            let offset = (y * image.width + x) * 4
+            for channel in 0..<4 {
+                let value = Int(image.bytes[offset + channel])
+                #expect(
+                    abs(value - Int(part[channel])) <= difference,
+                    "\(name), part \(index), channel \(channel): \(value)")
+            }
+        }
+    }
+}
