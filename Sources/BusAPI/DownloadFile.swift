@@ -22,8 +22,9 @@ package struct DownloadFile: Sendable {
     private let part: PathBytes?
     private let path: PathBytes
     private let conflict: Conflict
+    private let isNamedByContent: Bool
 
-    /// The file name extensions by media type.
+    /// The file name extensions by media type, which are expected before the content is known.
     ///
     /// Other media types have none, so that a service cannot choose the extension.
     ///
@@ -45,9 +46,14 @@ package struct DownloadFile: Sendable {
     /// - Parameters:
     ///   - path: The final path.
     ///   - conflict: The handling of a file that exists at the path.
+    ///   - isNamedByContent: True if the extension of the name is changed to that of the content, which differs from the
+    ///     expected one if a service states no media type, or converts photos for display only.
     /// - Throws: ``DownloadFileError``.
-    package init(at path: PathBytes, _ conflict: Conflict) throws(DownloadFileError) {
+    package init(
+        at path: PathBytes, _ conflict: Conflict, isNamedByContent: Bool = false
+    ) throws(DownloadFileError) {
         self.conflict = conflict
+        self.isNamedByContent = isNamedByContent
         if conflict == .refuse, Self.exists(path) { throw .exists(path) }
         guard !Self.isFolder(path) || conflict == .number else { throw .isFolder(path) }
         guard let target = conflict == .replace ? path.followingLinks() : path else {
@@ -63,12 +69,12 @@ package struct DownloadFile: Sendable {
         var part: PathBytes?
         let folder = target.folder
         var number = (folder.isEmpty ? PathBytes(".") : folder).withCString {
-            open($0, O_WRONLY | O_CLOEXEC | Self.unnamedFileFlags, 0o666)
+            open($0, O_RDWR | O_CLOEXEC | Self.unnamedFileFlags, 0o666)
         }
         if number < 0 {
             let name = Self.temporaryName(beside: target)
             part = name
-            number = name.withCString { open($0, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0o666) }
+            number = name.withCString { open($0, O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL, 0o666) }
         }
         guard number >= 0 else { throw .failed(path, FileError(code: errno)) }
         descriptor = FileDescriptor(owning: number)
@@ -86,6 +92,7 @@ package struct DownloadFile: Sendable {
         guard fsync(descriptor.rawValue) == 0 || errno == EINVAL else {
             throw .failed(path, FileError(code: errno))
         }
+        let path = isNamedByContent ? pathByContent() : path
         switch conflict {
         case .replace: try rename(to: path)
         case .refuse: guard try create(path) else { throw .exists(path) }
@@ -103,6 +110,14 @@ package struct DownloadFile: Sendable {
     package func discard() { if let part { Self.unlink(part) } }
 
     // MARK: Names
+
+    private func pathByContent() -> PathBytes {
+        let bytes = [UInt8](unsafeUninitializedCapacity: ImageFileType.prefixBytes) {
+            $1 = max(0, pread(descriptor.rawValue, $0.baseAddress, $0.count, 0))
+        }
+        guard let nameExtension = ImageFileType.nameExtension(bytes) else { return path }
+        return path.withExtension(nameExtension, replacing: Set(Self.nameExtensions.values))
+    }
 
     /// Creates a name of the file.
     ///
@@ -201,5 +216,14 @@ extension PathBytes {
         // A dot at the beginning does not begin an extension.
         let dot = name.dropFirst().lastIndex(of: UInt8(ascii: ".")) ?? name.endIndex
         return PathBytes(bytes: bytes[..<dot] + Array(" (\(number))".utf8) + bytes[dot...])
+    }
+
+    /// Returns the path with an extension, which replaces one of the given extensions.
+    fileprivate func withExtension(
+        _ nameExtension: String, replacing known: Set<String>
+    ) -> PathBytes {
+        let old = known.first { bytes.suffix($0.utf8.count + 1).elementsEqual(".\($0)".utf8) }
+        let stem = bytes.dropLast(old.map { $0.utf8.count + 1 } ?? 0)
+        return PathBytes(bytes: Array(stem) + Array(".\(nameExtension)".utf8))
     }
 }

@@ -41,6 +41,46 @@ struct DownloadFileTests {
         #expect(try contents() == ["photo.jpg": "new"])
     }
 
+    @Test(arguments: [
+        ("photo", "photo.heic"), ("photo.jpg", "photo.heic"), ("photo.v1", "photo.v1.heic"),
+        ("photo.heic", "photo.heic"),
+    ])
+    func `the content determines the extension of a generated name`(
+        expected: String, name: String
+    ) throws {
+        let file = try DownloadFile(at: path(expected), .refuse, isNamedByContent: true)
+        let content = "\u{0}\u{0}\u{0}\u{18}ftypheic"
+        #expect(write(file.descriptor.rawValue, content, 12) == 12)
+        #expect(try file.finish() == path(name))
+        #expect(try contents().keys.sorted() == [name])
+    }
+
+    @Test(
+        arguments: [
+            (
+                Array("II*\0".utf8) + [8, 0, 0, 0, 1, 0, 0x12, 0xc6, 1, 0, 4, 0, 0, 0, 1, 4, 0, 0],
+                "dng"
+            ),
+            (Array("II*\0".utf8) + [16, 0, 0, 0] + Array("CR\u{2}\0".utf8), "cr2"),
+            (
+                Array("MM\0*".utf8) + [
+                    0, 0, 0, 8, 0, 2, 1, 0x0f, 0, 2, 0, 0, 0, 6, 0, 0, 0, 34, 1, 0x4a,
+                ]
+                    + [0, 4, 0, 0, 0, 1, 0, 0, 0, 0] + Array("NIKON\0".utf8), "nef"
+            ),
+            (Array("MM\0*".utf8) + [0, 0, 0, 8, 0, 0], "tif"), (Array("II*\0".utf8), "tif"),
+            ([0, 0, 0, 0x18] + Array("ftypcrx ".utf8), "cr3"),
+            (Array("FUJIFILMCCD-RAW 0201".utf8), "raf"),
+            (Array("RIFF\u{1}\0\0\0WEBPVP8 ".utf8), "webp"), ([0xff, 0x0a, 0], "jxl"),
+            (Array("BM".utf8), "bmp"),
+            (Array("<html>".utf8), nil), ([], nil),
+        ] as [([UInt8], String?)])
+    func `the type of an image is detected`(bytes: [UInt8], nameExtension: String?) {
+        #expect(ImageFileType.nameExtension(bytes) == nameExtension)
+        // No prefix of a file reads outside of it.
+        for count in 0..<bytes.count { _ = ImageFileType.nameExtension(Array(bytes[..<count])) }
+    }
+
     @Test func `a file that exists remains if it must not be replaced`() throws {
         let late = try file("photo.jpg", .refuse)
         try directory.write("old", to: "tmp/photo.jpg")

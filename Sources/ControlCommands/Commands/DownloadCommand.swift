@@ -31,14 +31,16 @@ struct DownloadCommand: AsyncParsableCommand {
         let type = try await client.photo(id)[photo: .mediaType]?.string
         let path = DownloadFile.target(output, name: FileName.photo(id, mediaType: type))
         do {
-            let file = try DownloadFile(at: path, force ? .replace : .refuse)
+            let isNamed = path == output
+            let file = try DownloadFile(
+                at: path, force ? .replace : .refuse, isNamedByContent: !isNamed)
             defer { file.discard() }
             try await PhotoDownload(session.client, to: file).run(id, of: client)
-            try file.finish()
+            let written = try file.finish()
+            try format.show(FilePath(path: isNamed ? path : written))
         } catch let error as DownloadFileError {
             throw CommandFailure(error)
         }
-        try format.show(FilePath(path: path))
     }
 }
 

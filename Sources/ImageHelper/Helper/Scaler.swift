@@ -120,10 +120,13 @@ final class Scaler {
                         for x in 0..<horizontal.count {
                             let contribution = horizontal[x]
                             var sum = SIMD4<Float>.zero
-                            for index in 0..<contribution.count {
-                                sum +=
-                                    source[contribution.start + index]
-                                    * weights[contribution.weight + index]
+                            var index = contribution.start
+                            var weight = contribution.weight
+                            let end = index &+ contribution.count
+                            while index < end {
+                                sum += source[index] * weights[weight]
+                                index &+= 1
+                                weight &+= 1
                             }
                             narrowed[x] = sum
                         }
@@ -139,14 +142,11 @@ final class Scaler {
         row.withUnsafeBufferPointer { row in
             for x in 0..<width {
                 let pixel = row[x]
-                let alpha = min(max(pixel.w, 0), 255)
                 // The filter has negative weights: a color can exceed its range, and alpha.
-                let limited = pixel.clamped(lowerBound: .zero, upperBound: SIMD4(repeating: alpha))
-                let bytes = SIMD4<UInt8>(
-                    truncatingIfNeeded: SIMD4<Int32>(limited + 0.5))
-                place[0] = bytes.x
-                place[1] = bytes.y
-                place[2] = bytes.z
+                let alpha = min(max(pixel.w, 0), 255)
+                place[0] = UInt8(min(max(pixel.x, 0), alpha) + 0.5)
+                place[1] = UInt8(min(max(pixel.y, 0), alpha) + 0.5)
+                place[2] = UInt8(min(max(pixel.z, 0), alpha) + 0.5)
                 place[3] = UInt8(alpha + 0.5)
                 place += step
             }

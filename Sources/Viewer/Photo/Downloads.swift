@@ -85,7 +85,8 @@ final class Downloads {
     ) throws(DownloadFileError) -> DownloadFile {
         let folder = folder
         _ = folder.withCString { mkdir($0, 0o755) }
-        return try DownloadFile(at: folder.appending(PathBytes(name)), .number)
+        return try DownloadFile(
+            at: folder.appending(PathBytes(name)), .number, isNamedByContent: true)
     }
 
     private static let cancelledMessage = "The download was cancelled."
