@@ -165,13 +165,13 @@ let package = Package(
         .target(
             name: "Engine",
             dependencies: [
-                "CLinux", "OAuth", "ProviderKit", "Quoting", "Storage", "System",
+                "CLinux", "ImageMetadata", "OAuth", "ProviderKit", "Quoting", "Storage", "System",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "EngineTests",
             dependencies: [
-                "Engine", "ProviderKit", "Storage", "TestSupport",
+                "Engine", "ImageMetadata", "ProviderKit", "Storage", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
 

@@ -60,6 +60,7 @@ final class AccountObject {
             .property("Remedy") { $0.account.state.remedy?.rawValue ?? "" },
             .property("RetryAt") { $0.account.retryAt?.secondsSince1970 ?? 0 },
             .property("RateLimit") { $0.rateLimit },
+            .property("Notices") { $0.account.notices },
         ])
 
     /// The remaining requests, the limit, and the time of the reset in Unix seconds; 0 for unknown values.

@@ -24,6 +24,10 @@ package final class Account {
     private var isChosenSourceGone = false
     private var isCheckingSource = false
 
+    /// The notices of the session.
+    private var sessionNotices: [String] = []
+    private static let maximumNotices = 16
+
     /// The photos with pending likes, until the session has loaded its own list.
     private(set) var pendingAtStart: [PhotoID]
 
@@ -62,6 +66,12 @@ package final class Account {
     /// The request limit of the service; nil if the service does not report it.
     package var rateLimit: RateLimit? { remote?.rateLimit }
 
+    /// Sentences for the user about photos, sources and likes that the account cannot have at the service.
+    package var notices: [String] {
+        guard service != nil else { return [] }
+        return sessionNotices + [remote?.likesDenial].compactMap(\.self)
+    }
+
     /// The service of an account whose photos are at a remote service.
     var remote: RemoteService? { service as? RemoteService }
     /// The service of an account whose provider has its photos on this computer.
@@ -96,6 +106,7 @@ package final class Account {
         heldToken = remote?.credentials.held
         service.close()
         self.service = nil
+        sessionNotices = []
         listening?.cancel()
         listening = nil
         engine.notifications.resolveAll(about: .account(id))
@@ -150,6 +161,11 @@ package final class Account {
             direct?.likeCount = count
             emit(.changed(.likes))
         case .profileChanged: Task { try? await refreshProfile() }
+        case .notices(let sentences):
+            let sentences = sentences.prefix(Self.maximumNotices).compactMap(ServiceText.message)
+            guard sentences != sessionNotices else { return }
+            sessionNotices = sentences
+            emit(.changed(.state))
         }
     }
 
@@ -246,7 +262,9 @@ package final class Account {
     ///
     /// - Returns: The number of new photos.
     package func refreshFeed(_ source: String) async throws -> Int {
-        try await photos().refresh(resolve(source))
+        // The user may have granted the permission to like photos.
+        remote?.likes?.checkAvailabilityAgain()
+        return try await photos().refresh(resolve(source))
     }
 
     /// Returns the path of an image, which is fetched if necessary.

@@ -27,10 +27,13 @@ public struct Photo: Hashable, Sendable {
     public var blurHash: String?
     /// The point that stays visible when a client crops the photo.
     public var focus: FocalPoint?
-    /// The title.
+    /// The title: one line of at most 200 characters. ``setText(_:)`` sets it from a longer text.
     public var title: String?
     /// The alternative text, a description of the image for blind users.
     public var description: String?
+    /// The whole text that belongs to the photo, such as a post, with its line breaks and at most 5,000 characters; nil
+    /// if ``title`` contains it.
+    public var text: String?
     /// The name of the photographer, as shown to users.
     public var author: String?
     /// The user name of the photographer at the service.
@@ -61,6 +64,34 @@ public struct Photo: Hashable, Sendable {
 
     /// Creates a photo of which only the ID is known.
     public init(id: PhotoID) { self.id = id }
+
+    /// Sets ``title`` to the beginning of a text on one line, and ``text`` to the whole text unless the title contains it.
+    ///
+    /// - Parameter text: Plain text, such as that of a post.
+    public mutating func setText(_ text: String?) {
+        title = ServiceText.line(text)
+        self.text = nil
+        guard let line = title, let paragraphs = ServiceText.paragraphs(text) else { return }
+        if line.count > Self.maximumTitleLength {
+            let beginning = line.prefix(Self.maximumTitleLength - 1)
+            let end = beginning.lastIndex(of: " ") ?? beginning.endIndex
+            title = beginning[..<end] + "…"
+        }
+        guard title?.utf8.elementsEqual(paragraphs.utf8) != true else { return }
+        self.text = String(paragraphs.prefix(Self.maximumTextLength))
+    }
+
+    /// Sets the title. A longer one, such as that of a plugin, becomes a title and a text.
+    mutating func setTitle(_ line: String?) {
+        // A byte count is faster than a character count. Most titles are short.
+        if let line, line.utf8.count > Self.maximumTitleLength { return setText(line) }
+        title = line
+    }
+
+    /// The maximum length of ``title``, in characters.
+    private static let maximumTitleLength = 200
+    /// The maximum length of ``text``, in characters.
+    static let maximumTextLength = 5000
 }
 
 /// A point of a photo. The centre is 0, 0.

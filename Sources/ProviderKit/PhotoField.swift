@@ -66,7 +66,7 @@ package struct PhotoField: Sendable {
         PhotoField("color", .text(.color, { $0.color }, { $0.color = $1 })),
         PhotoField("blur_hash", .text(.blurHash, { $0.blurHash }, { $0.blurHash = $1 })),
         PhotoField("focus", .point({ $0.focus }, { $0.focus = $1 })),
-        PhotoField("title", .text(.line, { $0.title }, { $0.title = $1 })),
+        PhotoField("title", .text(.line, { $0.title }, { $0.setTitle($1) })),
         PhotoField("description", .text(.paragraphs, { $0.description }, { $0.description = $1 })),
         PhotoField("author", .text(.line, { $0.author }, { $0.author = $1 })),
         PhotoField(
@@ -83,6 +83,11 @@ package struct PhotoField: Sendable {
         PhotoField("album", .text(.line, { $0.album }, { $0.album = $1 })),
         PhotoField("latitude", .number(-90...90, { $0.latitude }, { $0.latitude = $1 })),
         PhotoField("longitude", .number(-180...180, { $0.longitude }, { $0.longitude = $1 })),
+        PhotoField(
+            "text",
+            .text(
+                .paragraphs, { $0.text },
+                { if let text = $1 { $0.text = String(text.prefix(Photo.maximumTextLength)) } })),
     ]
 
     /// The properties that messages of plugins contain, and that the feed cache stores as they are.

@@ -48,6 +48,9 @@ public enum SessionEvent: Sendable {
     case likes(count: Int)
     /// The profile changed, for a provider that stores its users itself.
     case profileChanged
+    /// Sentences for the user about photos and sources that the session omits although the service has them, and the
+    /// remedies; they replace the earlier ones.
+    case notices([String])
 }
 
 /// The state of a session.

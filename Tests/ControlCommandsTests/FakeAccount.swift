@@ -42,6 +42,7 @@ final class FakeAccount {
             .property("Remedy") { $0.state == "needs-login" ? "login" : "" },
             .property("RetryAt") { _ in 0 as Int64 },
             .property("RateLimit") { _ in BusStruct(0 as UInt32, 0 as UInt32, 0 as Int64) },
+            .property("Notices") { _ in [String]() },
             .method("Logout") { $0.calls.append("Logout") },
             .method("Remove") { $0.calls.append("Remove") },
             .method("Refresh") { $0.calls.append("Refresh") },

@@ -20,7 +20,18 @@ struct DayTests {
             #expect(Day(day.text) == day)
         }
         #expect(Day.first.text == "2004-11-01")
-        #expect(Day("2026-11-22")?.start == Timestamp(secondsSince1970: 1_795_305_600))
+    }
+
+    @Test func `a day begins at midnight in the time zone of this computer`() throws {
+        for text in ["2026-11-23", "2026-07-04", "2024-02-29"] {
+            let day = LocalDay(try #require(Day(text)).localStart)
+            #expect(
+                Day(
+                    "\(day.year)-\(day.month < 10 ? "0" : "")\(day.month)-\(day.day < 10 ? "0" : "")\(day.day)"
+                )
+                    == Day(text))
+            #expect(LocalDay(try #require(Day(text)).localStart + .seconds(-1)) != day)
+        }
     }
 
     @Test(arguments: [

@@ -35,7 +35,7 @@ struct ResponseTests {
         #expect(photo.photo.id == PhotoID("2026-11-21-148273645"))
         #expect(photo.photo.author == "Ada Lovelace, CC BY-SA 4.0")
         #expect(photo.photo.title == "Violet-backed starling")
-        #expect(photo.photo.created == Timestamp(secondsSince1970: 1_795_219_200))
+        #expect(photo.photo.created == Day("2026-11-21")?.localStart)
         #expect(photo.images[.thumb]?.hasPrefix("https://thumb.wikimedia.org/") == true)
     }
 

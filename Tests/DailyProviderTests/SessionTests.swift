@@ -1,3 +1,4 @@
+import Foundation
 import ProviderKit
 import TestSupport
 import Testing
@@ -141,6 +142,36 @@ struct SessionTests {
         #expect(try await fixture.walk().map(\.photo.id.text) == commons.pictures)
         commons.imagesPerResponse = 1
         await #expect(throws: ProviderError.self) { try await fixture.walk() }
+    }
+
+    @Test func `the picture is the file that the template names, not an icon beside it`()
+        async throws
+    {
+        let fixture = try SimulatedSession()
+        let commons = fixture.commons
+        commons.showsIcons = true
+        commons.change(commons.pictures[0]) { $0.name = "Fog & rain.jpg" }
+        #expect(try await fixture.walk().map(\.photo.id.text) == commons.pictures)
+    }
+
+    @Test func `a refused width is replaced by the next larger standard width`() async throws {
+        let fixture = try SimulatedSession()
+        let commons = fixture.commons
+        let photo = try await fixture.feed.fetchPhoto(PhotoID(commons.pictures[0]))
+        let client = try #require(fixture.session.remoteImages).imageClient
+        let directory = try TemporaryDirectory()
+        commons.refusedWidths = [330, 500]
+        for size in [ImageSize.thumb, .full] {
+            let file = open(try directory.write("", to: "image"), O_WRONLY)
+            defer { close(file) }
+            let response = try await client.download(
+                HTTPRequest(.get, try #require(photo.images[size])), into: file
+            ) { _ in }
+            #expect(response.status == 200, "\(size)")
+        }
+        #expect(
+            commons.requests(on: .images).last { $0.path.contains("px-") }?.path.contains("/960px-")
+                == true)
     }
 
     @Test func `a limit of the service names the time of the next request`() async throws {

@@ -14,6 +14,12 @@ final class FakeService: OAuthLogin {
         var hidden: Set<String> = []
         /// The settings that affect pages.
         var cacheVariant = ""
+        /// The error of the pages of liked photos.
+        var likesPageError: ProviderError?
+        /// The sizes of images with an address; photos without them have only the size `full`.
+        var imageSizes: [ImageSize] = [.full]
+        /// The notices of the next page.
+        var notices: [String]?
         /// The number of photos in a page.
         var pageSize = 3
         /// The error of every request.
@@ -105,6 +111,8 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
     func fetchPage(_ source: SourceID, from place: String?) async throws -> RemotePage {
         try await receive("\(source) \(place ?? "top")")
         let state = state.value
+        if let notices = state.notices { continuation.yield(.notices(notices)) }
+        if source == likesSource, let error = state.likesPageError { throw error }
         let all = source == likesSource ? state.photos.filter(state.liked.contains) : state.photos
         // As with page numbers, photos that arrive meanwhile move the others down.
         if state.emptied.contains(source.text) { return RemotePage([]) }
@@ -199,6 +207,11 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
         var photo = Photo(id: PhotoID(id))
         photo.isLiked = state.liked.contains(id)
         photo.likes = photo.isLiked ? 1 : 0
-        return RemotePhoto(photo, images: [.full: "https://images.service.test/\(id)"])
+        var images: [ImageSize: String] = [:]
+        for size in state.imageSizes {
+            let suffix = state.imageSizes.count == 1 ? "" : "?\(size.rawValue)"
+            images[size] = "https://images.service.test/\(id)\(suffix)"
+        }
+        return RemotePhoto(photo, images: images)
     }
 }

@@ -30,7 +30,7 @@ struct ImageStoreTests {
 
     private func key(_ photo: String) -> ImageStore.Key {
         ImageStore.Key(
-            account: AccountID(stored: "service_ada"), photo: PhotoID(photo), size: .small,
+            account: AccountID(stored: "service_ada"), photo: PhotoID(photo),
             url: "https://images.test/\(photo)")
     }
 

@@ -45,7 +45,7 @@ import Testing
             """)
         try FeedStore.migrate(database)
         let added = try columns(database).filter { !before.contains($0) }
-        #expect(added == ["camera", "album", "latitude", "longitude"])
+        #expect(added == ["camera", "album", "latitude", "longitude", "text", "is_measured"])
         let tables = FeedTables(database)
         #expect(try tables.photo(account, PhotoID("p"))?.photo.title == "One")
         #expect(try tables.bytes(of: account) == 256 + 4)

@@ -217,11 +217,45 @@ struct SessionTests {
         #expect(text.contains("lacks the permission \(permission);"))
     }
 
-    @Test func `sources without permission are left out`() async throws {
+    @Test func `sources without permission are left out, and notices name the permissions`()
+        async throws
+    {
         let fixture = try SimulatedSession(permissions: ["asset.read"])
         fixture.server.addAlbum("Alps", [])
         #expect(
             try await fixture.session.sources().map(\.id.text) == ["all", "likes", "memories"])
+        fixture.session.close()
+        var notices: [String] = []
+        for await case .notices(let sentences) in fixture.session.events { notices = sentences }
+        #expect(notices.count == 2)
+        #expect(notices.first?.contains("lacks the permission album.read") == true)
+        #expect(notices.last?.contains("lacks the permission person.read") == true)
+    }
+
+    @Test func `an update between two calls does not affect memories and walks`() async throws {
+        let fixture = try SimulatedSession(.v3_0, now: { .now })
+        let server = fixture.server
+        let today = LocalDay(.now).noon.prefix(10).dropFirst(4)
+        let year = try #require(Int(LocalDay(.now).noon.prefix(4)))
+        server.addMemory("\(year - 1)\(today)", [server.photos[8]])
+        for version in [Version.v3_0, .v3, .v3_2] {
+            server.version = version
+            #expect(try await fixture.walk("memories") == [server.photos[8]])
+        }
+        // The page token of an older version, and a cursor at an older one.
+        let other = try SimulatedSession(.v3, photoCount: 45)
+        let first = try await other.session.fetchPage(SourceID("all"), from: nil)
+        other.server.version = .v3_2
+        let second = try await other.session.fetchPage(SourceID("all"), from: first.next)
+        #expect(
+            (first.photos + second.photos).map(\.photo.id.text)
+                == Array(other.server.photos.prefix(40)))
+        let newer = try SimulatedSession(.v3_2, photoCount: 45)
+        let cursor = try await newer.session.fetchPage(SourceID("all"), from: nil).next
+        #expect(cursor?.hasPrefix("cursor:") == true)
+        await #expect(throws: ProviderError.staleCursor) {
+            try await other.session.fetchPage(SourceID("all"), from: cursor)
+        }
     }
 
     @Test func `a server without search by content reports that`() async throws {

@@ -119,7 +119,20 @@ struct RefusalTests {
         }
     }
 
-    @Test(arguments: [400, 403, 404, 410, 422, 302, 503])
+    @Test(arguments: [404, 410], ["", "<h1>404 Not Found (snac/2.75)</h1>", "{}"])
+    func `a missing item is not found regardless of the body`(status: Int, body: String) {
+        let subjects: [Refusal.Subject] = [
+            .photo(PhotoID("1.a")), .like(PhotoID("1.a")), .source(SourceID("home")),
+        ]
+        for subject in subjects {
+            guard case .notFound = error(.json(body, status: status), subject) else {
+                Issue.record("\(subject) was found")
+                continue
+            }
+        }
+    }
+
+    @Test(arguments: [400, 403, 422, 302, 503])
     func `an HTML page is a failure`(status: Int) {
         guard
             case .failed = error(

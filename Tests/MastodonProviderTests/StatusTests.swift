@@ -72,7 +72,8 @@ struct StatusTests {
                 #"{"id":"../x","type":"image","url":"https://f.example/x.jpg"}"#,
             ])
         let found = try photos(status)
-        #expect(found.map(\.photo.id.text) == ["1.a", "1.b"])
+        // The last one has the hash of its ID.
+        #expect(found.map(\.photo.id.text) == ["1.a", "1.b", "1.7132eda6838c62fa"])
         #expect(found[0].images == [.full: "https://files.example/a.jpg"])
         #expect(!found[0].hasLikeState)
     }
@@ -120,7 +121,8 @@ struct StatusTests {
         let photo = try #require(
             try photos(Sample.status("1", [Sample.image("a")], more), showsSensitive: true).first
         ).photo
-        #expect(photo.title == "beware\n\na & b\n\nc")
+        #expect(photo.title == "beware a & b c")
+        #expect(photo.text == "beware\n\na & b\n\nc")
         #expect(photo.author == "Ada :cat:")
         #expect(photo.authorUsername == "ada@x.example")
     }

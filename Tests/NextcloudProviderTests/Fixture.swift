@@ -11,6 +11,7 @@ import TestSupport
 final class SimulatedSession {
     let server: SimulatedNextcloud
     let session: NextcloudSession
+    private let ports: SessionPorts
 
     /// - Parameters:
     ///   - version: The version of the server.
@@ -31,10 +32,15 @@ final class SimulatedSession {
         let client = AuthorizedHTTP(
             CurlClient(userAgent: "Test") {}, token: Secret(password),
             field: KeyDescription.basicField)
+        ports = SessionPorts(http: client, settings: settings, logger: Logger(label: "test"))
         session = NextcloudSession(
-            AccountIdentity(username: "ada", server: server.url),
-            SessionPorts(http: client, settings: settings, logger: Logger(label: "test")),
-            now: now)
+            AccountIdentity(username: "ada", server: server.url), ports, now: now)
+    }
+
+    /// Creates a client for the server.
+    func makeClient() throws -> NextcloudClient {
+        try NextcloudClient(
+            AccountIdentity(username: "ada", server: server.url), ports, now: { .now })
     }
 
     /// Returns the IDs of the photos of a source, page by page.

@@ -21,6 +21,27 @@ struct PhotoTextTests {
         #expect(!BlurHash.isValid(text))
     }
 
+    @Test func `a long or multi-line text has a title of one line and is whole in the text`() {
+        var photo = Photo(id: PhotoID("p"))
+        photo.setText("Fog in the Alps")
+        #expect(photo.title == "Fog in the Alps" && photo.text == nil)
+        photo.setText("Fog\n\nin the Alps ")
+        #expect(photo.title == "Fog in the Alps" && photo.text == "Fog\n\nin the Alps")
+        let long = String(repeating: "wörd ", count: 2000)
+        photo.setText(long)
+        #expect(photo.title?.hasSuffix("wörd…") == true && photo.title?.count ?? 0 <= 200)
+        #expect(photo.title?.contains("\n") == false)
+        #expect(photo.text?.count == 5000)
+        // A text of 200 characters with more bytes is a title.
+        let title = String(repeating: "é", count: 200)
+        photo.setText(title)
+        #expect(photo.title == title && photo.text == nil)
+        photo.setText(String(repeating: "é", count: 201))
+        #expect(photo.title?.count == 200 && photo.text?.count == 201)
+        photo.setText(" \u{7} ")
+        #expect(photo.title == nil && photo.text == nil)
+    }
+
     @Test(arguments: [
         ("#0a1B2c", true), ("#FFFFFF", true), ("#fff", false), ("0a1B2c7", false),
         ("#0a1B2g", false),

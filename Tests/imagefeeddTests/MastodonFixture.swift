@@ -90,18 +90,18 @@ final class MastodonFixture: BrowserFixture {
     var issuesNewTokens: Bool { !server.settings.reusesTokens }
 
     var feed: [String] { server.photos() }
-    func publish() -> String { server.publish().photos[0] }
+    func publish() -> String { server.publish().photos(software)[0] }
     func delete(_ photo: String) { server.delete(Self.status(photo)) }
 
     func likes(of user: String) -> Set<String> {
         Set(
             server.likes(of: user).flatMap { id in
-                server.statuses.first { $0.id == id }?.photos ?? []
+                server.statuses.first { $0.id == id }?.photos(software) ?? []
             })
     }
 
     func likeGroup(_ photo: String) -> Set<String> {
-        Set(server.statuses.first { $0.id == Self.status(photo) }?.photos ?? [])
+        Set(server.statuses.first { $0.id == Self.status(photo) }?.photos(software) ?? [])
     }
 
     private static func status(_ photo: String) -> String { String(photo.prefix { $0 != "." }) }

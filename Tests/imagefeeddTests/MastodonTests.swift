@@ -389,7 +389,7 @@ struct MastodonTests {
         #expect(photo["focus"] == .structure([.double(0.625), .double(0.75)]))
         #expect(photo["title"]?.string?.hasSuffix("& more\n\nexample.org/a…") == true)
         #expect(photo["sensitive"] == .bool(false))
-        let lins = Set(statuses.filter { $0.author == "lin" }.flatMap(\.photos))
+        let lins = Set(statuses.filter { $0.author == "lin" }.flatMap { $0.photos() })
         #expect(try await fixture.walk(ada, "public") == own.filter(lins.contains))
         #expect(try await fixture.walk(ada, "user:lin") == own.filter(lins.contains))
         #expect(try await fixture.walk(ada, "tag:photography") == own)
@@ -552,10 +552,10 @@ struct MastodonTests {
         #expect(try await ada.refresh("") == 1)
         let after = try await fixture.walk(ada)
         #expect(after == fixture.feed)
-        #expect(after.contains(late.photos[0]))
+        #expect(after.contains(late.photos()[0]))
         for index in [2, 4, 6] {
-            #expect(before.contains(statuses[index].photos[0]))
-            #expect(!after.contains(statuses[index].photos[0]))
+            #expect(before.contains(statuses[index].photos()[0]))
+            #expect(!after.contains(statuses[index].photos()[0]))
         }
         try await fixture.daemon.stop()
     }

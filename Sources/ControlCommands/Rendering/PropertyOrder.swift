@@ -11,7 +11,7 @@ enum PropertyOrder {
     ]
     static let account = [
         "Id", "Provider", "Username", "Server", "Label", "State", "StateReason", "Remedy",
-        "RetryAt", "RateLimit",
+        "RetryAt", "RateLimit", "Notices",
     ]
     static let login = ["State", "Provider", "AuthorizationUrl", "Account", "Error"]
     static let like = ["Pending", "Count"]

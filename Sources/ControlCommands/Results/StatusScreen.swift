@@ -98,8 +98,8 @@ struct StatusScreen: Renderable {
         return String(text)
     }
 
-    /// Returns the reason of an account's state, the time of the next retry, the rate limit and the number of pending
-    /// likes.
+    /// Returns the reason of an account's state, the time of the next retry, the rate limit, the number of pending likes
+    /// and the notices.
     ///
     /// The text is part of the output to a pipe, so its wording must not change.
     private func details(_ account: AccountRecord) -> String {
@@ -118,6 +118,7 @@ struct StatusScreen: Renderable {
         if account.remedy == "login", account.state != "logged-out" {
             sentences.append(account.loginAdvice)
         }
+        sentences += account.notices
         return sentences.filter { !$0.isEmpty }.joined(separator: " ")
     }
 

@@ -52,6 +52,9 @@ struct AccountRecord {
     /// The rate limit; nil if it is unknown.
     var rateLimit: RateLimit? { properties["RateLimit"].flatMap(RateLimit.init) }
 
+    /// Sentences about photos, sources and likes that the account cannot have at the service.
+    var notices: [String] { properties["Notices"]?.strings ?? [] }
+
     /// Returns the last element of an object path, which is the ID of the object.
     static func id(of path: ObjectPath) -> String {
         path.text.split(separator: "/").last.map(String.init) ?? ""

@@ -32,13 +32,13 @@ extension ServerState {
         case "GET users/*/profile-image": return Self.image(200, 200)
         case "GET albums":
             let isShared = request.query["shared"] == "true"
-            let found = albums.filter { version == .v3 || $0.isShared == isShared }
+            let found = albums.filter { version.major >= 3 || $0.isShared == isShared }
             return Reply(200, json: .array(found.map { writer.album($0, withAssets: false) }))
         case "GET albums/*":
             guard let album = albums.first(where: { $0.id == id }) else {
                 return Self.error(400, "Not found or no album.read access")
             }
-            return Reply(200, json: writer.album(album, withAssets: version != .v3))
+            return Reply(200, json: writer.album(album, withAssets: version.major < 3))
         case "GET people": return Reply(200, json: writer.people)
         case "GET memories": return memoriesReply(request, writer)
         case "POST search/metadata": return search(request, name, writer)
@@ -127,6 +127,23 @@ extension ServerState {
         let albumIds: [String]?
         let personIds: [String]?
         let query: String?
+        let filter: Filter?
+        let cursor: String?
+
+        struct Filter: Decodable {
+            let type: [String: String]?
+            let visibility: [String: String]?
+            let isFavorite: [String: Bool]?
+            let albumIds: [String: [String]]?
+            let personIds: [String: [String]]?
+        }
+
+        /// True if the body combines members that exclude each other.
+        var isMixed: Bool {
+            (filter != nil || cursor != nil)
+                && (page != nil || type != nil || visibility != nil || isFavorite != nil
+                    || albumIds != nil || personIds != nil)
+        }
     }
 
     private func search(
@@ -135,28 +152,35 @@ extension ServerState {
         guard let search = try? JSONDecoder().decode(Search.self, from: Data(request.body)),
             1...1000 ~= search.size ?? 250, (search.page ?? 1) >= 1
         else { return Self.error(400, "size must not be greater than 1000") }
+        let filter = version == .v3_2 ? search.filter : nil
+        guard version != .v3_2 || !search.isMixed else {
+            return Self.error(400, "Deprecated field page cannot be combined with filter")
+        }
         var found = assets(of: user)
-        if let type = search.type { found = found.filter { $0.kind == type } }
-        if search.visibility == "timeline" || version.major < 3 {
+        if let type = search.type ?? filter?.type?["eq"] {
+            found = found.filter { $0.kind == type }
+        }
+        if search.visibility ?? filter?.visibility?["eq"] == "timeline" || version.major < 3 {
             found = found.filter(\.isOnTimeline)
         }
-        if let isFavorite = search.isFavorite {
+        if let isFavorite = search.isFavorite ?? filter?.isFavorite?["eq"] {
             let liked = favourites[user, default: []]
             found = found.filter { liked.contains($0.id) == isFavorite }
         }
         // Version 1 ignores members that it does not have.
-        if let ids = search.albumIds, version.major > 1 {
+        if let ids = search.albumIds ?? filter?.albumIds?["any"], version.major > 1 {
             guard let album = albums.first(where: { ids.contains($0.id) }) else {
                 return Self.error(400, "Not found or no album.read access")
             }
             found = found.filter { album.assets.contains($0.id) }
         }
-        if let ids = search.personIds {
+        if let ids = search.personIds ?? filter?.personIds?["any"] {
             let people = people.filter { ids.contains($0.id) }
             found = found.filter { asset in people.contains { $0.assets.contains(asset.id) } }
         }
         if let query = search.query { found = found.filter { $0.description.contains(query) } }
-        let page = search.page ?? 1
+        let page =
+            search.page ?? search.cursor.flatMap { Int($0.dropFirst("after-page-".count)) } ?? 1
         let size = min(search.size ?? 250, photosPerPage)
         let rest = found.dropFirst((page - 1) * size)
         let items = rest.prefix(size).map { writer.asset($0) }
@@ -167,12 +191,19 @@ extension ServerState {
                 "assets": [
                     "total": .integer(items.count), "count": .integer(items.count),
                     "items": .array(items), "facets": [],
-                    "nextPage": rest.count > size ? .string("\(page + 1)") : .null,
+                    "nextPage": rest.count > size && filter == nil ? .string("\(page + 1)") : .null,
+                    "nextCursor": rest.count > size && filter != nil
+                        ? .string("after-page-\(page + 1)") : .null,
                 ],
             ])
     }
 
     private func memoriesReply(_ request: RecordedRequest, _ writer: AssetWriter) -> Reply {
+        let hasTime = request.query["for"]?.contains("T") ?? false
+        if version.major >= 3, hasTime != (version == .v3_0) {
+            // Source: immich 3.0.3, `MemorySearchDto`.
+            return Self.error(400, "Validation failed")
+        }
         var found = memories
         if version != .v1_117, let date = request.query["for"] {
             // The day without the year.

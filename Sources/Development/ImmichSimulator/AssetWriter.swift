@@ -35,7 +35,7 @@ struct AssetWriter {
         ]
         let isRotated = 5...8 ~= asset.orientation
         let newer: JSON =
-            state.version == .v3
+            state.version.major >= 3
             ? [
                 "duration": .null, "isEdited": .bool(asset.isEdited),
                 "width": .integer(isRotated ? asset.height : asset.width),
@@ -56,7 +56,7 @@ struct AssetWriter {
             "createdAt": "2026-08-01T00:00:00.000Z", "updatedAt": "2026-08-01T00:00:00.000Z",
         ]
         // Lists of albums have an empty list in versions before 3.
-        if state.version == .v3 { return basic }
+        if state.version.major >= 3 { return basic }
         return basic + ["assets": withAssets ? assets(album.assets) : []]
     }
 

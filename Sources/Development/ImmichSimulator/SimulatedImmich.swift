@@ -186,8 +186,12 @@ package enum Version: String, CaseIterable, Sendable {
     case v1_133 = "1.133.0"
     /// Albums with their assets.
     case v2 = "2.0.0"
-    /// Sizes of assets after the orientation is applied.
+    /// Sizes of assets after the orientation is applied; the date of memories has a time.
+    case v3_0 = "3.0.2"
+    /// The date of memories has no time: immich-app/immich #29907.
     case v3 = "3.0.3"
+    /// Searches with a filter and a cursor, which exclude the earlier members: `withShapeExclusivity` of `search.dto.ts`.
+    case v3_2 = "3.2.0"
 
     var numbers: [Int] { rawValue.split(separator: ".").compactMap { Int($0) } }
     var major: Int { numbers.first ?? 0 }

@@ -46,7 +46,12 @@ extension ServerState {
         }
     }
 
-    private var notFound: Reply { error(404, "Record not found", "レコードが見つかりません") }
+    private var notFound: Reply {
+        guard software != .snac else {
+            return Reply(404, html: "<h1>404 Not Found (snac/2.75)</h1>")
+        }
+        return error(404, "Record not found", "レコードが見つかりません")
+    }
 
     private var unauthorized: Reply {
         switch software.tokenRefusal {
@@ -181,7 +186,8 @@ extension ServerState {
         _ all: [SimulatedStatus], _ request: RecordedRequest, _ writer: StatusWriter
     ) -> Reply {
         var all = all
-        if request.query["only_media"] == "true" || software == .pixelfed {
+        // snac ignores the filters.
+        if request.query["only_media"] == "true" && software != .snac || software == .pixelfed {
             all = all.filter { !$0.attachments.isEmpty || $0.boosts != nil }
         }
         if request.query["exclude_reblogs"] == "true" || software == .pixelfed {
@@ -203,8 +209,9 @@ extension ServerState {
     ) -> Reply {
         var reply = Reply(200, json: .array(page))
         guard let older, let newer else { return reply }
+        guard software != .snac || request.path == "/api/v1/timelines/home" else { return reply }
         func link(_ name: String, _ value: String, _ relation: String) -> String {
-            let others = request.query.fields.filter { $0.name != "max_id" }
+            let others = request.query.fields.filter { $0.name != "max_id" && software != .snac }
             let query = FormFields.encode(others + [(name, value)])
             return "<\(origin)\(request.path)?\(query)>; rel=\"\(relation)\""
         }
@@ -216,6 +223,7 @@ extension ServerState {
     private func favourites(
         _ user: SimulatedUser, _ request: RecordedRequest, _ writer: StatusWriter
     ) -> Reply {
+        guard software != .snac else { return Reply(200, json: []) }
         var likes = user.likes.filter { status($0.status) != nil }
         if let newest = Int(request.query["max_id"] ?? "") {
             likes = likes.filter { $0.number < newest }

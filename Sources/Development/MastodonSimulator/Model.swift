@@ -40,10 +40,23 @@ package struct SimulatedStatus: Identifiable, Sendable {
         package var blurHash: String? = "UvBEOP$%r9ofroa#bef$R5Wnb^ahVua#buf5"
         package var hasMeta = true
         var color = "#40260c"
+
+        /// The ID at a server with snac.
+        var snacID: String { "https://photos.test/lin/p/\(id)_0" }
+
+        /// The hash of ``snacID``: FNV-1a with 64 bits, as 16 hexadecimal digits.
+        var snacIDHash: String {
+            let hash = snacID.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
+                ($0 ^ UInt64($1)) &* 0x100_0000_01b3
+            }
+            let digits = String(hash, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }
     }
 
-    /// The IDs of the photos, as the client forms them from the IDs of the API.
-    package var photos: [String] {
-        attachments.filter { $0.kind == "image" }.map { "\(id).\($0.id)" }
+    /// Returns the IDs of the photos, as the client forms them from the IDs of the API.
+    package func photos(_ software: Software = .mastodon) -> [String] {
+        attachments.filter { $0.kind == "image" }
+            .map { "\(id).\(software == .snac ? $0.snacIDHash : $0.id)" }
     }
 }

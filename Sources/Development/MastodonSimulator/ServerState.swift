@@ -121,7 +121,7 @@ package struct ServerState: SimulatedOAuthState {
                 $0.isSensitive || !$0.warning.isEmpty || $0.filterAction == "warn"
             }
             guard !isHidden, showingSensitive || !isSensitive else { continue }
-            shown += status.photos.filter { !shown.contains($0) }
+            shown += status.photos(software).filter { !shown.contains($0) }
         }
         return shown
     }

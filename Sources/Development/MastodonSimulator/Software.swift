@@ -154,9 +154,12 @@ extension Software {
         revealsUnknownClients: false, refreshRefusal: .invalidCredentials,
         tokenLifetimeSeconds: 2_592_000)
 
-    /// Source: snac 2.52, `mastoapi.c`.
+    /// Attachments have addresses as IDs, and neither a size nor a preview (`mastoapi_status`); only the home timeline
+    /// has a `Link` field; there is no list of likes (`mastoapi_get_handler`); errors are HTML (`httpd_connection`).
+    ///
+    /// Source: snac 2.75, `mastoapi.c` and `httpd.c`, as in Debian 13.
     package static let snac = Software(
-        name: "snac", version: "4.0.0 (not true; really snac/2.52)", instance: .firstOnly,
+        name: "snac", version: "4.0.0 (not true; really snac/2.75)", instance: .firstOnly,
         redirects: .unchecked, countsRequests: false, codeRefusal: .none, revocation: .application)
 
     /// Source: takahe 0.11, `api/views/oauth.py`, `api/middleware.py`.

@@ -38,7 +38,10 @@ struct StatusWriter {
             "favourited": favourited, "reblogged": false, "muted": false, "bookmarked": false,
             "pinned": false, "content": .string(status.content), "filtered": filtered(status),
             "reblog": reblog, "application": .null, "account": author.map { account($0) } ?? .null,
-            "media_attachments": .array(status.attachments.map(attachment)),
+            "media_attachments": .array(
+                status.attachments.map {
+                    state.software == .snac ? snacAttachment($0) : attachment($0)
+                }),
         ]
         return first + second + [
             "mentions": [], "tags": .array([tag]), "emojis": [], "tagged_collections": [],
@@ -85,6 +88,16 @@ struct StatusWriter {
             "meta": attachment.hasMeta ? meta : .null,
             "description": .string(attachment.description),
             "blurhash": attachment.blurHash.map { JSON.string($0) } ?? noBlurHash,
+        ]
+    }
+
+    private func snacAttachment(_ attachment: SimulatedStatus.Attachment) -> JSON {
+        let url = "\(state.mediaOrigin)/media/original/\(attachment.id).jpg"
+        let kind = attachment.kind == "unknown" ? "audio" : attachment.kind
+        return [
+            "id": .string(attachment.snacID), "url": .string(url), "preview_url": .string(url),
+            "remote_url": .string(url), "description": .string(attachment.description),
+            "type": .string(kind),
         ]
     }
 

@@ -58,10 +58,13 @@ struct DAVWriter {
     }
 
     /// Writes the response of a file.
-    func file(_ file: SimulatedFile, at href: String, _ names: [XMLElement]) -> String {
+    func file(
+        _ file: SimulatedFile, at href: String, _ names: [XMLElement], isInAlbum: Bool = false
+    ) -> String {
         response(href, names) { name in
             switch name {
-            case "displayname": return file.name.escapedForXML
+            case "displayname": return isInAlbum ? nil : file.name.escapedForXML
+            case "file-name": return isInAlbum ? file.name.escapedForXML : nil
             case "getcontenttype": return file.mediaType
             case "getetag": return "&quot;\(file.id)a\(file.modified.secondsSince1970)&quot;"
             case "getlastmodified": return file.modified.http

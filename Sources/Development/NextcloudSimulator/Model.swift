@@ -6,6 +6,8 @@ package enum Version: String, CaseIterable, Sendable {
     case v27 = "27.1.11"
     /// No condition `is-defined`.
     case v28 = "28.0.14"
+    /// A TypeError for each condition about metadata: nextcloud/server #45253.
+    case v29 = "29.0.11"
     case v31 = "31.0.2"
 
     var hasMetadata: Bool { self != .v27 }
@@ -41,6 +43,8 @@ package struct SimulatedFile: Sendable {
     package var longitude: Double?
     package var blurHash: String? = "LEHV6nWB2yk8pyo0adR*.7kCMdnj"
     package var hasPreview = true
+    /// True if the server draws no preview although it can draw the format: `preview_max_filesize_image`.
+    package var isTooLargeForPreview = false
     /// True if the user may not change the favourite.
     package var isProtected = false
 

@@ -3,12 +3,14 @@ internal import XML
 
 /// A search request, evaluated in the same way as by a server with a database.
 ///
-/// Source: RFC 5323; `FileSearchBackend.php` and `SearchBuilder.php` of the server for its limits.
+/// Source: RFC 5323; `FileSearchBackend.php` and `SearchBuilder.php` of server 31 for its limits, and of 29.0.11 for the
+/// TypeError.
 struct SearchQuery {
     /// An error response: the status and the exception.
     struct Failure: Error {
         let status: Int
         let message: String
+        var exception: String?
     }
 
     /// A value of a property in the database. nil is NULL.
@@ -44,11 +46,19 @@ struct SearchQuery {
                 order.child("descending") != nil
             )
         }
-        guard condition.children.count(where: { _ in true }) <= 100 else {
-            throw Failure(status: 400, message: "Too many operators")
+        guard Self.comparisons(in: condition) <= 100 else {
+            throw Failure(
+                status: 500,
+                message: "Invalid search query, maximum operator limit of 100 exceeded")
         }
         for property in order.map(\.property) { try check(property, isOrder: true) }
         try check(condition)
+    }
+
+    /// Counts as `FileSearchBackend::countSearchOperators`.
+    private static func comparisons(in condition: XMLElement) -> Int {
+        ["and", "or", "not"].contains(condition.name)
+            ? condition.children.reduce(0) { $0 + comparisons(in: $1) } : 1
     }
 
     /// Checks the properties and operators of a condition.
@@ -69,6 +79,13 @@ struct SearchQuery {
         case "eq", "lt", "lte", "gt", "gte", "like", "is-defined":
             let property = condition.child("prop")?.children.first?.name ?? ""
             try check(property, isOrder: false)
+            guard version != .v29 || !property.hasPrefix("metadata-") else {
+                throw Failure(
+                    status: 500,
+                    message:
+                        "OC\\Files\\Cache\\SearchBuilder::getParameterForValue(): Argument #3 ($paramType) must be of type string, null given",
+                    exception: "TypeError")
+            }
             let operators: Set =
                 switch property {
                 case "fileid", "favorite": ["eq"]

@@ -3,7 +3,8 @@ internal import XML
 
 /// The interfaces of a server.
 ///
-/// Source: the developer manual (Login Flow v2, OCS, WebDAV), and the WebDAV interface of the app Photos.
+/// Source: the developer manual (Login Flow v2, OCS, WebDAV), and the WebDAV interface of the app Photos: photos 6.0,
+/// `PropFindPlugin.php` and `AlbumPhoto.php`.
 extension ServerState {
     mutating func serverReply(_ request: RecordedRequest) -> Reply {
         guard request.path.hasPrefix(path + "/") else {
@@ -40,9 +41,15 @@ extension ServerState {
             return albumReply(request, user, Array(segments.dropFirst(3)))
         case ("PROPPATCH", "remote.php/dav/files"):
             return change(request, user, segments.dropFirst(4).joined(separator: "/"))
+        case ("PROPPATCH", "remote.php/dav/photos"):
+            return DAVWriter.error(
+                403, "Sabre\\DAV\\Exception\\Forbidden", "Only the owner can favorite its photos")
         case ("GET", "remote.php/dav/files"), ("GET", "remote.php/dav/photos"):
             return original(user, segments)
-        case ("GET", "index.php/core/preview"): return preview(request, user)
+        case ("GET", "index.php/core/preview"):
+            return preview(request, files(of: user), request.query["fileId"])
+        case ("GET", "index.php/apps/photos"):
+            return preview(request, files(of: user) + filesInAlbums, segments.last)
         case ("GET", "index.php/avatar/\(user)"): return Self.image(512, 512)
         default: return Reply(404, html: "<!DOCTYPE html><p>Not found</p>")
         }
@@ -149,8 +156,9 @@ extension ServerState {
                 found.map { writer.file($0, at: href($0, of: user), query.selected) })
         } catch {
             let exception =
-                error.status == 500
-                ? "InvalidArgumentException" : "Sabre\\DAV\\Exception\\BadRequest"
+                error.exception
+                ?? (error.status == 500
+                    ? "InvalidArgumentException" : "Sabre\\DAV\\Exception\\BadRequest")
             return DAVWriter.error(error.status, exception, error.message)
         }
     }
@@ -191,8 +199,10 @@ extension ServerState {
             return DAVWriter.error(404, "Sabre\\DAV\\Exception\\NotFound", "Album not found")
         }
         let base = "\(folder)/\(Self.encode(album.name))"
-        let items = files(of: user).filter { album.files.contains($0.id) }.reversed().map { file in
-            writer.file(file, at: "\(base)/\(file.id)-\(Self.encode(file.name))", names.children)
+        let items = filesInAlbums.filter { album.files.contains($0.id) }.reversed().map { file in
+            writer.file(
+                file, at: "\(base)/\(file.id)-\(Self.encode(file.name))", names.children,
+                isInAlbum: true)
         }
         return DAVWriter.multiStatus(
             [writer.response(base + "/", names.children) { _ in nil }] + items)
@@ -226,20 +236,23 @@ extension ServerState {
     // MARK: Images
 
     private func original(_ user: String, _ segments: [String]) -> Reply {
-        let own = files(of: user)
         let path = segments.dropFirst(4).joined(separator: "/")
         let id = segments.last.flatMap { Int($0.prefix { $0 != "-" }) }
         let file =
-            segments[2] == "files" ? own.first { $0.path == path } : own.first { $0.id == id }
+            segments[2] == "files"
+            ? files(of: user).first { $0.path == path } : filesInAlbums.first { $0.id == id }
         guard let file else {
             return DAVWriter.error(404, "Sabre\\DAV\\Exception\\NotFound", "Not found")
         }
         return Self.image(file.width ?? 64, file.height ?? 48)
     }
 
-    private func preview(_ request: RecordedRequest, _ user: String) -> Reply {
-        guard let id = request.query["fileId"].flatMap({ Int($0) }),
-            let file = files(of: user).first(where: { $0.id == id }), file.hasPreview,
+    /// Source: `PreviewController` of server 31 and of photos 6.0, which also finds the files of albums.
+    private func preview(
+        _ request: RecordedRequest, _ files: [SimulatedFile], _ id: String?
+    ) -> Reply {
+        guard let id = id.flatMap({ Int($0) }), let file = files.first(where: { $0.id == id }),
+            file.hasPreview, !file.isTooLargeForPreview,
             let width = request.query["x"].flatMap({ Int($0) }), width > 0
         else { return Reply(404, json: []) }
         return Self.image(width, width * 3 / 4)

@@ -49,6 +49,12 @@ package struct ServerState: SimulatedState {
             .sorted { ($0.time, $0.id) > ($1.time, $1.id) }
     }
 
+    /// The files in albums, which all users see in the simulation.
+    var filesInAlbums: [SimulatedFile] {
+        let ids = Set(albums.flatMap(\.files))
+        return files.filter { ids.contains($0.id) }.sorted { ($0.time, $0.id) > ($1.time, $1.id) }
+    }
+
     mutating func makePassword(of user: String) -> (login: String, password: String) {
         let login = users[user]?.loginName ?? user
         let password = "app-password-of-\(user)-\(token())"

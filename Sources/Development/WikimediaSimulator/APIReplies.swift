@@ -74,7 +74,9 @@ extension CommonsState {
     /// Returns the titles of the files that a template shows.
     private func files(_ picture: SimulatedPicture) -> [String] {
         let name = picture.formerName ?? picture.name
-        return (showsIcons ? ["File:Crystal Clear icon.svg"] : []) + ["File:\(name)"]
+        return (showsIcons ? ["File:Crystal & Clear icon of a long name.svg"] : []) + [
+            "File:\(name)"
+        ]
     }
 
     private func templates(_ titles: [String], _ fields: FormFields) -> Reply {
@@ -98,7 +100,11 @@ extension CommonsState {
             }
             if properties.contains("revisions"), start == 0 {
                 let name = (picture.formerName ?? picture.name).replacing(" ", with: "_")
-                let text = "{{Potd filename|1= \(name)\n<!-- do not edit -->|2=2026|3=08|4=31}}"
+                let icon =
+                    showsIcons ? "[[File:Crystal &amp; Clear icon of a long name.svg|20px]]" : ""
+                // Editors write character references, which the API returns unchanged.
+                let text =
+                    "{{Potd filename|1= \(name.replacing("&", with: "&amp;"))\n<!-- do not edit -->|2=2026|3=08|4=31}}\(icon)"
                 page.append(
                     (
                         "revisions",
@@ -122,7 +128,9 @@ extension CommonsState {
     private func generatedFiles(_ titles: [String], _ fields: FormFields) -> Reply {
         let shown = titles.compactMap(picture)
         let icon: [JSON] =
-            showsIcons ? [["ns": 6, "title": "File:Crystal Clear icon.svg", "missing": true]] : []
+            showsIcons
+            ? [["ns": 6, "title": "File:Crystal & Clear icon of a long name.svg", "missing": true]]
+            : []
         let moved = shown.compactMap { picture -> JSON? in
             guard let former = picture.formerName else { return nil }
             return ["from": .string("File:\(former)"), "to": .string("File:\(picture.name)")]

@@ -10,6 +10,7 @@ package struct CommonsState: SimulatedState {
     var lag = 0
     var imagesPerResponse = 500
     var showsIcons = false
+    var refusedWidths: Set<Int> = []
     private var lastPage = 1000
 
     var now: Moment { Moment(time(nil)) }

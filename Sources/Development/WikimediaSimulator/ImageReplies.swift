@@ -29,7 +29,7 @@ extension CommonsState {
             return image(min(picture.width, 640), min(picture.height, 480))
         case "thumb":
             guard path.count == 3, let width = Int(path[2].prefix { $0 != "p" }),
-                Self.widths.contains(width)
+                Self.widths.contains(width), !refusedWidths.contains(width)
             else { return Reply(400, text: "Use thumbnail steps listed on https://w.wiki/GHai.") }
             guard width < picture.width || picture.mediaType == "image/svg+xml" else {
                 return Reply(400, text: "The requested width is larger than the original.")

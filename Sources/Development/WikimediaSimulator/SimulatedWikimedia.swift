@@ -90,6 +90,12 @@ package final class SimulatedWikimedia: SimulatedService {
         set { simulator.withState { $0.imagesPerResponse = newValue } }
     }
 
+    /// The standard widths that the service no longer draws.
+    package var refusedWidths: Set<Int> {
+        get { simulator.withState { $0.refusedWidths } }
+        set { simulator.withState { $0.refusedWidths = newValue } }
+    }
+
     /// True if the pages of days show an icon, too.
     package var showsIcons: Bool {
         get { simulator.withState { $0.showsIcons } }

@@ -107,6 +107,12 @@ extension CachedFeed {
             }
         } catch ProviderError.notFound, ProviderError.denied {
             page = RemotePage([])
+        } catch ProviderError.notSupported where token == nil {
+            // The service accepts likes and has no list of them.
+            page = RemotePage(
+                try await store.read { [account] (tables) throws(StorageError) in
+                    try tables.likedPhotos(account)
+                })
         }
         guard let local = owner.localLikes else { return page }
         page.photos.removeAll { photo in local.contains { $0.photo == photo.photo.id } }
@@ -158,6 +164,8 @@ extension CachedFeed {
             owner.emit(.changed(.feed))
         }
         if !merge.likeChanges.isEmpty { await announceLikeChanges(merge.likeChanges, in: source) }
+        // New photos can be liked ones.
+        if session.remoteLikes != nil, merge.new > 0 || merge.hasLosses { owner.likesObserved([]) }
     }
 
     /// Updates the likes source after the service reported other likes in another source.

@@ -286,6 +286,14 @@ final class CachedFeed {
         }
     }
 
+    /// Stores the size of an image of a photo; see ``FeedTables/setSize(_:_:_:_:)``.
+    func setSize(_ photo: PhotoID, _ width: Int, _ height: Int) async throws -> Photo? {
+        try checkWanted()
+        return try await store.run { [account] (tables) throws(StorageError) in
+            try tables.setSize(account, photo, width, height)
+        }
+    }
+
     private func storePhoto(_ remote: RemotePhoto) async throws -> CachedPhoto {
         try checkWanted()
         let now = owner.now
@@ -373,6 +381,6 @@ protocol CachedFeedOwner: AccountEventReceiver {
     /// The local likes and unlikes, the latest first; nil if the service offers likes.
     var localLikes: [PendingLike]? { get }
 
-    /// Called when the service reported other liked states of photos than before.
+    /// Called when the service reported other liked states of photos than before, or when photos were added or removed.
     func likesObserved(_ photos: [Photo])
 }

@@ -129,7 +129,7 @@ nonisolated struct FeedStore: Sendable {
         }
     }
 
-    /// Returns the columns of ``PhotoField`` that the table of photos does not have.
+    /// Returns the columns of ``PhotoField``, and of ``CachedPhoto/isMeasured``, that the table of photos does not have.
     private static func missingPhotoColumns(
         _ database: Database
     ) throws(StorageError) -> [(name: String, type: String)] {
@@ -137,7 +137,8 @@ nonisolated struct FeedStore: Sendable {
         try database.query("PRAGMA table_info(photo)") { row throws(StorageError) in
             known.insert(row.text(1))
         }
-        return PhotoField.described.flatMap(\.columns).filter { !known.contains($0.name) }
+        return (PhotoField.described.flatMap(\.columns) + [("is_measured", "INTEGER")])
+            .filter { !known.contains($0.name) }
     }
 
     /// The size of a row of a photo: see ``byteCounts``.

@@ -6,6 +6,11 @@ nonisolated struct CachedPhoto: Hashable, Sendable {
     var remote: RemotePhoto
     /// The time of the last confirmed like or unlike; 0 if there was none.
     var likeConfirmed = Timestamp(secondsSince1970: 0)
+    /// True if the size was read from an image, because the service does not state it.
+    var isMeasured = false
+
+    /// True if an image can show that the photo has another size.
+    var isSizeUncertain: Bool { isMeasured || photo.width == nil || photo.height == nil }
 
     var photo: Photo { remote.photo }
 
@@ -24,7 +29,10 @@ nonisolated extension FeedTables {
     /// The columns of the table after the account and the ID: those of the properties, then the others.
     private static let changingColumns =
         PhotoField.described.flatMap { $0.columns.map(\.name) }
-        + ["is_liked", "thumb", "small", "regular", "full", "note", "like_confirmed"]
+        + [
+            "is_liked", "thumb", "small", "regular", "full", "note", "like_confirmed",
+            "is_measured",
+        ]
     /// The columns that ``photo(_:)`` reads.
     static let photoColumns = (["id"] + changingColumns).map { "photo.\"\($0)\"" }
         .joined(separator: ", ")
@@ -101,7 +109,8 @@ nonisolated extension FeedTables {
         }
         return CachedPhoto(
             remote: RemotePhoto(photo, images: images, note: row.text(column + 1)),
-            likeConfirmed: Timestamp(secondsSince1970: row.integer(column + 2)))
+            likeConfirmed: Timestamp(secondsSince1970: row.integer(column + 2)),
+            isMeasured: row.optionalInteger(column + 3) == 1)
     }
 
     func photo(_ account: AccountID, _ id: PhotoID) throws(StorageError) -> CachedPhoto? {
@@ -115,6 +124,18 @@ nonisolated extension FeedTables {
             "SELECT 1 FROM photo WHERE account = ? AND id = ?",
             [.text(account.text), .text(id.text)]
         ) { _ in true } ?? false
+    }
+
+    /// Returns the photos that are known to be liked, the latest like first.
+    func likedPhotos(_ account: AccountID) throws(StorageError) -> [RemotePhoto] {
+        var photos: [RemotePhoto] = []
+        try database.query(
+            """
+            SELECT \(Self.photoColumns) FROM photo WHERE account = ? AND is_liked
+            ORDER BY like_confirmed DESC, created DESC, id DESC LIMIT 500
+            """, [.text(account.text)]
+        ) { row throws(StorageError) in photos.append(Self.photo(row).remote) }
+        return photos
     }
 
     /// Stores a photo that the service sent.
@@ -132,6 +153,11 @@ nonisolated extension FeedTables {
             if !remote.hasLikeState || known.isLikeFresh(now: now) {
                 new.remote.photo.isLiked = known.photo.isLiked
                 new.remote.photo.likes = known.photo.likes
+            }
+            if known.isMeasured, new.isSizeUncertain, known.remote.images == remote.images {
+                new.remote.photo.width = known.photo.width
+                new.remote.photo.height = known.photo.height
+                new.isMeasured = true
             }
             guard new != known else { return nil }
         }
@@ -163,6 +189,24 @@ nonisolated extension FeedTables {
             photo.remote.photo.likes = max(0, before + (isLiked ? 1 : -1))
         }
         photo.likeConfirmed = confirmed
+        try write(photo, account)
+        return photo.photo
+    }
+
+    /// Stores the size of an image as the size of a photo, unless the service states the size, or a larger image was
+    /// measured.
+    ///
+    /// - Returns: The changed photo; nil if it has not changed.
+    /// - Throws: ``StorageError``.
+    func setSize(
+        _ account: AccountID, _ id: PhotoID, _ width: Int, _ height: Int
+    ) throws(StorageError) -> Photo? {
+        guard var photo = try photo(account, id), photo.isSizeUncertain,
+            !photo.isMeasured || width > photo.photo.width ?? 0
+        else { return nil }
+        photo.remote.photo.width = width
+        photo.remote.photo.height = height
+        photo.isMeasured = true
         try write(photo, account)
         return photo.photo
     }
@@ -221,6 +265,7 @@ nonisolated extension FeedTables {
         values += ImageSize.allCases.map { .text(cached.remote.images[$0]) }
         values.append(.text(cached.remote.note))
         values.append(.integer(cached.likeConfirmed.secondsSince1970))
+        values.append(.bool(cached.isMeasured))
         try database.query(Self.insertion, values)
     }
 }

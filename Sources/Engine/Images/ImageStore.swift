@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Glibc
+internal import ImageMetadata
 internal import ProviderKit
 internal import Quoting
 internal import Storage
@@ -17,14 +18,13 @@ final class ImageStore {
     nonisolated struct Key: Hashable {
         let account: AccountID
         let photo: PhotoID
-        let size: ImageSize
-        /// The address of the image. Another address is another image.
+        /// The address of the image. Another address is another image; sizes with one address are one image.
         let url: String
 
         /// The file name without extension. It is a hash, so that data from a service never determines a path.
         var name: String {
             var hash = StableHash()
-            for part in [photo.text, size.rawValue, url] {
+            for part in [photo.text, url] {
                 hash.combine(part.utf8)
                 hash.combine([0xff])
             }
@@ -107,6 +107,21 @@ final class ImageStore {
 
     /// Returns the path of an image that is cached; nil otherwise. Sends no request.
     func cachedPath(_ key: Key) async -> String? { await onFiles { $0.find(key) } }
+
+    /// Returns the size of an image that is cached, with the orientation applied; nil if it is not cached or damaged.
+    func size(of key: Key) async -> (width: Int, height: Int)? {
+        await onFiles { files in
+            guard let path = files.find(key) else { return nil }
+            let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { return nil }
+            defer { close(descriptor) }
+            let file = FileBytes(descriptor: descriptor)
+            guard let prefix = file.bytes(at: 0, min(file.count, ImageFormat.prefixBytes)),
+                let format = ImageFormat(prefix: prefix.array)
+            else { return nil }
+            return ImageHeader(file, format: format)?.shownSize
+        }
+    }
 
     /// Protects images from being evicted, instead of those of the previous call.
     ///

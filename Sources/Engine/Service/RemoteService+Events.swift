@@ -44,6 +44,10 @@ extension RemoteService: LikesOwner, CredentialsOwner {
             scheduleAvailabilityCheck()
             owner?.emit(event)
         case .likeConfirmed:
+            if likesDenial != nil, localLikes == nil {
+                likesDenial = nil
+                owner?.emit(.changed(.state))
+            }
             owner?.emit(event)
             refreshLikeCountIfDue()
         default: owner?.emit(event)
@@ -74,6 +78,8 @@ extension RemoteService: LikesOwner, CredentialsOwner {
     }
 
     func likesDenied(_ reason: String) {
+        likesDenial = reason
+        owner?.emit(.changed(.state))
         ports.logger.warning(
             "A service does not permit likes; they are stored locally",
             metadata: ["account": "\(account)", "reason": "\(reason)"])

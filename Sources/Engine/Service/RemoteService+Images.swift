@@ -4,8 +4,10 @@ internal import Quoting
 // The images of an account's photos.
 extension RemoteService {
     func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
-        let (key, limit) = try await locate(photo, size)
-        return try await image(key, limit: limit)
+        let located = try await locate(photo, size)
+        let path = try await image(located.key, limit: located.limit)
+        if located.isSizeUncertain { await measure(photo, located.key) }
+        return path
     }
 
     /// Returns the path of an image that is cached; nil otherwise. Sends no request.
@@ -19,8 +21,20 @@ extension RemoteService {
     }
 
     func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 {
-        let (key, limit) = try await locate(photo, size)
-        return try await open(key, limit: limit)
+        let located = try await locate(photo, size)
+        let descriptor = try await open(located.key, limit: located.limit)
+        if located.isSizeUncertain { await measure(photo, located.key) }
+        return descriptor
+    }
+
+    /// Stores the size of an image as that of its photo, if the service does not state the size.
+    private func measure(_ photo: PhotoID, _ key: ImageStore.Key) async {
+        guard measuredImages.insert(key).inserted, let size = await stores.images.size(of: key),
+            !isForgotten
+        else { return }
+        // Best effort: the size is read again after the next start.
+        let changed = try? await feed?.setSize(photo, size.width, size.height)
+        if let changed = changed ?? nil { emit(.photosChanged([changed])) }
     }
 
     func original(_ photo: PhotoID) async throws -> Original {
@@ -37,23 +51,24 @@ extension RemoteService {
 
     /// Locates an image, which may require requests to the service.
     ///
-    /// - Returns: The image, and the rest of the time limit of the call.
+    /// - Returns: The image; the rest of the time limit of the call; and true if the size of the photo is unknown or was
+    ///   read from an image, which may have been a smaller one.
     private func locate(
         _ photo: PhotoID, _ size: ImageSize
-    ) async throws -> (ImageStore.Key, limit: Duration) {
+    ) async throws -> (key: ImageStore.Key, limit: Duration, isSizeUncertain: Bool) {
         let feed = try photos()
         let start = ContinuousClock.now
         let known = try await feed.knownPhoto(photo)
         // The most frequent case is handled without a timer.
         if let known, !known.remote.images.isEmpty {
-            return (try key(known, size), ImageStore.timeLimit)
+            return (try key(known, size), ImageStore.timeLimit, known.isSizeUncertain)
         }
-        let key = try await withCallTimeout { [self] in
+        let (key, isSizeUncertain) = try await withCallTimeout { [self] in
             let found = if let known { known } else { try await feed.fetchPhoto(photo) }
-            return try await located(found, size)
+            return (try await located(found, size), found.isSizeUncertain)
         }
         let rest = ImageStore.timeLimit - (ContinuousClock.now - start)
-        return (key, max(rest, .seconds(1)))
+        return (key, max(rest, .seconds(1)), isSizeUncertain)
     }
 
     /// Returns the address of an image: the one that came with the photo, or the one that the service returns on
@@ -64,7 +79,7 @@ extension RemoteService {
         guard cached.remote.images.isEmpty, let session = session.remoteImages,
             let url = try await perform({ try await session.imageAddress(cached.remote, size) })
         else { return try key(cached, size) }
-        return ImageStore.Key(account: account, photo: cached.photo.id, size: size, url: url)
+        return ImageStore.Key(account: account, photo: cached.photo.id, url: url)
     }
 
     /// Returns the address of the file that a download writes.
@@ -72,7 +87,7 @@ extension RemoteService {
         guard let session = session.remoteImages,
             let url = session.downloadAddress(cached.remote)
         else { return try await located(cached, .full) }
-        return ImageStore.Key(account: account, photo: cached.photo.id, size: .full, url: url)
+        return ImageStore.Key(account: account, photo: cached.photo.id, url: url)
     }
 
     /// The HTTP client that fetches images; nil if they are public.
@@ -87,7 +102,7 @@ extension RemoteService {
             throw ProviderError.notFound(
                 "The service provides no image of photo \(cached.photo.id.text.quoted).")
         }
-        return ImageStore.Key(account: account, photo: cached.photo.id, size: size, url: url)
+        return ImageStore.Key(account: account, photo: cached.photo.id, url: url)
     }
 
     /// Returns the path of an image in the cache, and fetches the image if necessary.

@@ -83,7 +83,7 @@ extension RemoteService {
     func avatar(of profile: Profile) async -> String {
         guard !profile.avatarURL.isEmpty else { return "" }
         let key = ImageStore.Key(
-            account: account, photo: PhotoID("avatar"), size: .thumb, url: profile.avatarURL)
+            account: account, photo: PhotoID("avatar"), url: profile.avatarURL)
         return (try? await image(key)) ?? ""
     }
 

@@ -37,6 +37,8 @@ final class RemoteService: PhotoService {
     var isForgotten = false
     /// True if the profile has to be fetched.
     var isProfileDue = true
+    /// The reason for which the service denied likes to the account; nil after it accepted one.
+    var likesDenial: String?
     /// True if the number of likes has to be fetched once no like is pending.
     var isCountDue = false
     /// The time of the last profile that the service sent.
@@ -45,6 +47,8 @@ final class RemoteService: PhotoService {
     var profileResponses = 0
     /// The requests for the profile in progress. They continue after the time limit of a call.
     let profileRequests = SingleFlight<AccountID, Profile>()
+    /// The images from which the sizes of photos were read.
+    var measuredImages: Set<ImageStore.Key> = []
     /// The timer of the next request that checks if a service without likes offers them again.
     private var availabilityCheck: (due: Timestamp, task: Task<Void, Never>)?
     /// The calls in progress. A logout ends them.

@@ -13,6 +13,8 @@ struct CommonsClient: Sendable {
     ///
     /// Source: mediawiki.org, "Common thumbnail sizes".
     private static let widths = (small: 330, large: 1920)
+    /// All standard widths.
+    static let standardWidths = [20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840]
     /// The maximum number of responses to a query.
     private static let maximumResponses = 8
     /// The maximum size of a response, in bytes. A page of 30 pictures takes about 100 KiB.

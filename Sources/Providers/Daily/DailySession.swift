@@ -6,13 +6,14 @@ internal import Synchronization
 /// The session of the account. It stores only the first page, for an hour.
 ///
 /// A page has the pictures of ``daysPerPage`` days. Its token is the first of these days, which is the latest one.
-final class DailySession: RemoteLikes, ProfileSession {
+final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
     let events: AsyncStream<SessionEvent>
     let likesSource = SourceID("likes")
     let hasLocalLikes = true
     let hasStablePageTokens = true
     private let continuation: AsyncStream<SessionEvent>.Continuation
     private let client: Result<CommonsClient, ProviderError>
+    private let http: any HTTPClient
     private let now: @Sendable () -> Timestamp
 
     private let firstPage = Mutex<FirstPage?>(nil)
@@ -34,6 +35,7 @@ final class DailySession: RemoteLikes, ProfileSession {
     init(_ ports: SessionPorts, now: @escaping @Sendable () -> Timestamp) {
         (events, continuation) = AsyncStream.makeStream()
         self.now = now
+        http = ports.http
         do throws(ProviderError) {
             client = .success(try CommonsClient(ports, now: now))
             continuation.yield(.status(.ready))
@@ -136,6 +138,10 @@ final class DailySession: RemoteLikes, ProfileSession {
             files[picture.page].flatMap { mapping.photo($0, of: picture.day) }
         }
     }
+
+    // MARK: Images
+
+    var imageClient: any HTTPClient { ThumbnailClient(http: http) }
 
     // MARK: Likes
 

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import ProviderKit
 
 /// A day in UTC, on which Wikimedia Commons changes the picture.
@@ -42,8 +43,15 @@ struct Day: Hashable, Comparable, Sendable {
         return "\(date.year)-\(Self.digits(date.month))-\(Self.digits(date.day))"
     }
 
-    /// The first second of the day.
-    var start: Timestamp { Timestamp(secondsSince1970: Int64(number) * Self.seconds) }
+    /// The first second of the day in the time zone of this computer. In UTC, the day of the picture would be another
+    /// one for users west of Greenwich.
+    var localStart: Timestamp {
+        var seconds = time_t(Int64(number) * Self.seconds)
+        var fields = tm()
+        gmtime_r(&seconds, &fields)
+        fields.tm_isdst = -1
+        return Timestamp(secondsSince1970: Int64(mktime(&fields)))
+    }
 
     static func < (left: Day, right: Day) -> Bool { left.number < right.number }
 

@@ -23,10 +23,10 @@ struct ModelMapping: Sendable {
         let images = images(file, mediaType)
         guard let full = images[.full] else { return nil }
         var photo = Photo(id: PictureID(day: day, page: file.id).photo)
-        photo.created = day.start
+        photo.created = day.localStart
         photo.width = ServiceNumber.size(record.width)
         photo.height = ServiceNumber.size(record.height)
-        photo.title = line("ObjectName", of: record) ?? name(file.title)
+        photo.setText(line("ObjectName", of: record) ?? name(file.title))
         photo.description = text("ImageDescription", of: record)
         photo.author = attribution(record)
         photo.authorURL = record.texts["Artist"].flatMap(firstLink)

@@ -45,12 +45,19 @@ struct PageRecord: Decodable {
     /// The files of the page may include icons.
     var namedFile: String? {
         guard files.count > 1 else { return files.first }
-        let text = (text ?? "").replacing("_", with: " ").lowercased()
-        // The longest title is used, because `a.jpg` is a part of `aa.jpg`.
-        return files.filter { title in
-            let name = title.drop { $0 != ":" }.dropFirst()
-            return !name.isEmpty && text.contains(name.lowercased())
-        }.max { $0.utf8.count < $1.utf8.count }
+        // The text can contain character references: `A &amp; B.jpg`.
+        let text = HTMLText.plain(text ?? "").replacing("_", with: " ").lowercased()
+        let found = files.compactMap { title -> (title: String, start: String.Index)? in
+            let name = title.drop { $0 != ":" }.dropFirst().lowercased()
+            guard !name.isEmpty else { return nil }
+            return text.firstRange(of: name).map { (title, $0.lowerBound) }
+        }
+        // The name of the picture is the first argument of the template; icons follow. Of two names with the same start,
+        // one is a part of the other.
+        return found.min { left, right in
+            left.start == right.start
+                ? left.title.utf8.count > right.title.utf8.count : left.start < right.start
+        }?.title
     }
 }
 

@@ -2,7 +2,7 @@ package import ProviderKit
 
 /// The provider of photos from Immich servers. Each account names its server.
 ///
-/// Source: the OpenAPI descriptions of Immich 1.112 to 3.0.3.
+/// Source: the OpenAPI descriptions of Immich 1.113 to 3.2.0.
 package struct ImmichProvider: TokenLogin {
     package let info = ProviderInfo(
         id: "immich", name: "Immich", iconName: "image-x-generic", authentication: .password,

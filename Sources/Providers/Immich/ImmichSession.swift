@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The session of a user at a server.
 ///
-/// It stores only the major version of the server, and the sources for a minute.
+/// It stores only the version of the server, and the sources for a minute.
 final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     let events: AsyncStream<SessionEvent>
     let likesSource = ImmichSource.likes.id
@@ -14,7 +14,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     private let client: Result<ImmichClient, ProviderError>
     private let http: any HTTPClient
     private let now: @Sendable () -> Timestamp
-    private let majorVersion = Mutex<Int?>(nil)
+    private let knownVersion = Mutex<VersionRecord?>(nil)
     private let knownSources: SourceCache
 
     /// The number of photos in a page.
@@ -44,7 +44,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
 
     func accepts(_ source: SourceID) -> Bool { ImmichSource(source) != nil }
 
-    /// Fetches the sources. Without the permission to read albums or people, these are left out.
+    /// Fetches the sources. Without the permission to read albums or people, these are left out, and a notice says so.
     func sources() async throws -> [Source] {
         let client = try client.get()
         return try await knownSources.sources { try await fetchSources(client) }
@@ -56,20 +56,16 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
             Source(id: likesSource, title: "Favourites", kind: .likes),
             Source(id: ImmichSource.memories.id, title: "Memories", kind: .feed),
         ]
-        sources += try await permitted { try await albums(client) }
-        sources += try await permitted { try await people(client) }
-        return sources
-    }
-
-    /// Returns the sources of a list; none if the account may not read it.
-    private func permitted(_ fetch: () async throws -> [Source]) async throws -> [Source] {
-        do {
-            return try await fetch()
-        } catch ProviderError.denied(let reason) {
-            try client.get().logger.notice(
-                "Sources are omitted", metadata: ["reason": "\(reason)"])
-            return []
+        var notices: [String] = []
+        for fetch in [albums, people] {
+            do {
+                sources += try await fetch(client)
+            } catch ProviderError.denied(let reason) {
+                notices.append(reason)
+            }
         }
+        continuation.yield(.notices(notices))
+        return sources
     }
 
     /// Fetches the albums of the user and those that others share with the user. From version 3 on, both lists are
@@ -110,15 +106,15 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
 
     // MARK: Photos
 
-    /// Fetches a page of photos. The page token is the number of the page.
+    /// Fetches a page of photos. The page token is the number of the page, or from version 3.2 on a cursor.
     func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
         let client = try client.get()
         guard let kind = ImmichSource(source) else {
             throw ProviderError.notFound(
                 "There is no source \(source.text.quoted) at \(client.server.host).")
         }
-        let page = try pageToken.map(Self.pageNumber) ?? 1
-        var search = SearchRequest(page: page, size: Self.photosPerPage)
+        var search = SearchRequest(
+            position: try pageToken.map(SearchPosition.init), size: Self.photosPerPage)
         switch kind {
         case .all: search.visibility = "timeline"
         case .likes: search.isFavorite = true
@@ -126,7 +122,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
             search.visibility = "timeline"
             search.personIds = [id.text]
         case .album(let id):
-            if let found = try await albumPage(id, page, client) { return found }
+            if let found = try await albumPage(id, search.page ?? 1, client) { return found }
             search.albumIds = [id.text]
         case .search(let words):
             search.visibility = "timeline"
@@ -138,14 +134,14 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         return try await find(search, "metadata", source, client)
     }
 
-    private static func pageNumber(_ token: String) throws(ProviderError) -> Int {
-        guard let page = Int(token), 1...1_000_000 ~= page else { throw .staleCursor }
-        return page
-    }
-
     private func find(
         _ search: SearchRequest, _ endpoint: String, _ source: SourceID, _ client: ImmichClient
     ) async throws -> RemotePage {
+        // A server that does not state its version has the original form of searches.
+        let version = (try? await version(client)) ?? VersionRecord(1, 0, 0)
+        let search = search.page == nil ? search.form(at: version) : search
+        // The server was replaced by an older version.
+        if search.cursor != nil, search.filter == nil { throw ProviderError.staleCursor }
         let call = try APICall(
             .post, ["search", endpoint], about: .source(source), permission: "asset.read"
         ).with(search)
@@ -154,9 +150,13 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
             throw Refusal.invalidResponse("a list without photos", client.server.host)
         }
         // A server that repeats a page has no more photos.
-        let next = record.nextPage.flatMap { $0 > search.page ? $0 : nil }
-        return RemotePage(
-            client.mapping.photos(record.assets.elements), next: next.map { "\($0)" })
+        let next: SearchPosition? =
+            if search.filter == nil {
+                record.nextPage.flatMap { $0 > search.page ?? 1 ? .page($0) : nil }
+            } else {
+                record.nextCursor.flatMap { $0 == search.cursor ? nil : .cursor($0) }
+            }
+        return RemotePage(client.mapping.photos(record.assets.elements), next: next?.token)
     }
 
     /// Fetches a page of an album from a server of version 1, which ignores the filter for albums in a search.
@@ -165,7 +165,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     private func albumPage(
         _ id: AssetID, _ page: Int, _ client: ImmichClient
     ) async throws -> RemotePage? {
-        guard try await version(client) < 2 else { return nil }
+        guard try await version(client).major < 2 else { return nil }
         let source = ImmichSource.album(id).id
         var call = APICall(
             .get, ["albums", id.text], about: .source(source), permission: "album.read")
@@ -173,8 +173,8 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         let album: AlbumRecord = try await client.fetch(call)
         guard let assets = album.assets else {
             // The server was updated since the last request.
-            majorVersion.withLock { $0 = nil }
-            guard try await version(client) >= 2 else {
+            knownVersion.withLock { $0 = nil }
+            guard try await version(client).major >= 2 else {
                 throw Refusal.invalidResponse("an album without photos", client.server.host)
             }
             return nil
@@ -189,20 +189,37 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
             next: rest.count > Self.photosPerPage ? "\(page + 1)" : nil)
     }
 
-    /// Returns the major version of the server, which is fetched once. It changes with an update of the server.
-    private func version(_ client: ImmichClient) async throws -> Int {
-        if let known = majorVersion.withLock({ $0 }) { return known }
-        let version = try await client.version().major
-        majorVersion.withLock { $0 = version }
+    /// Returns the version of the server, which is fetched once. It changes with an update of the server.
+    private func version(_ client: ImmichClient) async throws -> VersionRecord {
+        if let known = knownVersion.withLock({ $0 }) { return known }
+        let version = try await client.version()
+        knownVersion.withLock { $0 = version }
         return version
     }
 
     /// Fetches the memories of today, the most recent year first.
     private func memories(_ client: ImmichClient) async throws -> RemotePage {
+        let version = try await version(client)
+        do {
+            return try await memories(client, version)
+        } catch ProviderError.failed(let reason) {
+            // The server may have been updated since its version was fetched.
+            knownVersion.withLock { $0 = nil }
+            let current = try await self.version(client)
+            guard current != version else { throw ProviderError.failed(reason) }
+            return try await memories(client, current)
+        }
+    }
+
+    private func memories(
+        _ client: ImmichClient, _ version: VersionRecord
+    ) async throws -> RemotePage {
         let today = LocalDay(now())
+        // Source: immich-app/immich #29907. Versions before 3.0.0 accept both forms, the others only one of them.
+        let day = version < VersionRecord(3, 0, 3) ? today.noon : String(today.noon.prefix(10))
         let memories: LenientList<MemoryRecord> = try await client.fetch(
             APICall(
-                .get, ["memories"], [("for", today.noon), ("type", "on_this_day")],
+                .get, ["memories"], [("for", day), ("type", "on_this_day")],
                 about: .source(ImmichSource.memories.id), permission: "memory.read"))
         guard !memories.isUnreadable else {
             throw Refusal.invalidResponse("memories without photos", client.server.host)
@@ -291,25 +308,4 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     // MARK: Users
 
     func profile() async throws -> Profile { try await client.get().currentUser() }
-}
-
-/// The body of a search. Members that are nil are left out.
-private struct SearchRequest: Encodable {
-    let page: Int
-    let size: Int
-    let type = "IMAGE"
-    let withExif = true
-    var order: String? = "desc"
-    /// Version 3 also returns archived photos by default; version 1 ignores the member.
-    var visibility: String?
-    var isFavorite: Bool?
-    var albumIds: [String]?
-    var personIds: [String]?
-    /// The words of a search by content.
-    var query: String?
-
-    init(page: Int, size: Int) {
-        self.page = page
-        self.size = size
-    }
 }

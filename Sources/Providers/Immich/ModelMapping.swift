@@ -24,7 +24,7 @@ struct ModelMapping: Sendable {
         photo.width = ServiceNumber.size(size.width)
         photo.height = ServiceNumber.size(size.height)
         photo.color = record.thumbHash.flatMap { ThumbHash(base64: $0) }?.averageColor
-        photo.title = ServiceText.line(record.fileName.map(Self.title))
+        photo.setText(record.fileName.map(Self.title))
         photo.description = ServiceText.paragraphs(record.exif?.description)
         photo.camera = Self.camera(record.exif)
         if showsLocation, let latitude = record.exif?.latitude,

@@ -18,13 +18,15 @@ final class MastodonClient: Sendable {
     /// - Throws: ``ProviderError/notConfigured(_:)``.
     init(
         _ server: String, _ ports: SessionPorts, now: @escaping @Sendable () -> Timestamp,
-        onRateLimit: @escaping @Sendable (RateLimit) -> Void = { _ in }
+        onRateLimit: @escaping @Sendable (RateLimit) -> Void = { _ in },
+        onNotice: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(ProviderError) {
         settings = try MastodonSettings(ports.settings)
         base = try settings.base(server)
         self.server = server
         mapping = ModelMapping(
-            allowsLoopback: base.isLoopback, showsSensitive: settings.showsSensitive)
+            allowsLoopback: base.isLoopback, showsSensitive: settings.showsSensitive,
+            omissions: OmittedImages(server, ports.logger, onNotice: onNotice))
         http = ports.http
         logger = ports.logger
         self.now = now

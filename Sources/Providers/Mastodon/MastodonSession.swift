@@ -35,9 +35,10 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         self.now = now
         do throws(ProviderError) {
             let continuation = continuation
-            let client = try MastodonClient(account.server, ports, now: now) {
-                continuation.yield(.rateLimit($0))
-            }
+            let client = try MastodonClient(
+                account.server, ports, now: now,
+                onRateLimit: { continuation.yield(.rateLimit($0)) },
+                onNotice: { continuation.yield(.notices([$0])) })
             self.client = .success(client)
             cacheVariant = client.settings.showsSensitive ? "sensitive" : ""
             continuation.yield(.status(.ready))
@@ -144,8 +145,15 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         guard !list.isUnreadable else {
             throw Refusal.invalidResponse("a list without statuses", client.server)
         }
+        if source == .likes, list.elements.isEmpty, !query.contains(where: { $0.name == "max_id" }),
+            try await dialect(client) == .snac
+        {
+            // Source: snac 2.75, `mastoapi_get_handler`: the list is always empty.
+            throw ProviderError.notSupported("snac has no list of liked posts.")
+        }
         var next = PageToken(links: response.headers.all("Link"))
         if source == .likes { next = Self.nextLikes(list.elements, query) ?? next }
+        if next == nil, source != .likes { next = Self.nextStatuses(list.elements, query) }
         // Status 206, "Partial Content": the server is still preparing the feed.
         if response.status == 206, next == nil || list.elements.isEmpty {
             throw ProviderError.failed(
@@ -181,6 +189,17 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         guard let last = statuses.compactMap(\.likeNumber).min() else { return nil }
         return PageToken(
             fields: query.filter { $0.name != "max_id" } + [("max_id", "\(last)")])
+    }
+
+    /// Returns the token of the page below a full page without a `Link` field; nil for a page that is not full.
+    ///
+    /// Source: snac 2.75, `mastoapi_get_handler`: only the home timeline has the field, every timeline has `max_id`.
+    private static func nextStatuses(
+        _ statuses: [StatusRecord], _ query: [(name: String, value: String)]
+    ) -> PageToken? {
+        guard let last = statuses.last, statuses.count >= statusesPerPage else { return nil }
+        return PageToken(
+            fields: query.filter { $0.name != "max_id" } + [("max_id", last.id)])
     }
 
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {

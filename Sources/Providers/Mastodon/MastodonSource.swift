@@ -54,6 +54,8 @@ enum MastodonSource: Hashable, Sendable {
 }
 
 /// The ID of a photo: the ID of its status, a dot, and the ID of the attachment. Both IDs are opaque.
+///
+/// An ID of an attachment that is not plain, such as an address, is replaced by its hash.
 struct StatusPhotoID: Hashable, Sendable {
     let status: String
     let attachment: String
@@ -63,20 +65,27 @@ struct StatusPhotoID: Hashable, Sendable {
     /// The prefix that the IDs of all photos of the status have in common.
     var idPrefix: String { "\(status)." }
 
-    /// Creates an ID from the IDs of a server; nil if one of them has an unexpected form.
+    /// Creates an ID from the IDs of a server; nil if that of the status has an unexpected form, or if one is empty.
     init?(status: String, attachment: String) {
-        guard Self.isPart(status), Self.isPart(attachment) else { return nil }
+        guard Self.isPart(status), !attachment.isEmpty else { return nil }
         self.status = status
-        self.attachment = attachment
+        if Self.isPart(attachment) {
+            self.attachment = attachment
+        } else {
+            var hash = StableHash()
+            hash.combine(attachment.utf8)
+            self.attachment = hash.value.hexDigits
+        }
     }
 
     init?(_ id: PhotoID) {
         let parts = id.text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2 else { return nil }
-        self.init(status: String(parts[0]), attachment: String(parts[1]))
+        guard parts.count == 2, Self.isPart(parts[0]), Self.isPart(parts[1]) else { return nil }
+        status = String(parts[0])
+        attachment = String(parts[1])
     }
 
-    private static func isPart(_ text: String) -> Bool {
+    private static func isPart(_ text: some StringProtocol) -> Bool {
         1...64 ~= text.utf8.count
             && text.utf8.allSatisfy {
                 $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")

@@ -5,6 +5,8 @@ struct ModelMapping: Sendable {
     /// True if the server is on this computer and may refer to loopback addresses.
     let allowsLoopback: Bool
     let showsSensitive: Bool
+    /// The images that cannot be shown; nil if they are not counted.
+    var omissions: OmittedImages?
 
     /// The placeholder that Pixelfed sends for images that it has not processed yet.
     ///
@@ -35,11 +37,18 @@ struct ModelMapping: Sendable {
     ) -> [RemotePhoto] {
         let isSensitive = isSensitive ?? (status.isSensitive == true || warning(status) != nil)
         let texts = [warning(status), status.content.flatMap(text)].compactMap(\.self)
-        let title = ServiceText.paragraphs(texts.joined(separator: "\n\n"))
+        let text = texts.joined(separator: "\n\n")
         return status.attachments.compactMap { attachment in
-            guard attachment.kind == "image", let full = attachment.full.flatMap(address),
-                let id = StatusPhotoID(status: status.id, attachment: attachment.id)
-            else { return nil }
+            guard attachment.kind == "image" else { return nil }
+            guard let full = attachment.full.flatMap(address) else {
+                omissions?.record("\(status.id) \(attachment.id)", "its address is invalid")
+                return nil
+            }
+            guard let id = StatusPhotoID(status: status.id, attachment: attachment.id) else {
+                omissions?.record(
+                    "\(status.id) \(attachment.id)", "the ID of its status is invalid")
+                return nil
+            }
             var photo = Photo(id: id.id)
             photo.created = status.createdAt.flatMap { Timestamp(rfc3339: $0) }
             photo.updated = status.editedAt.flatMap { Timestamp(rfc3339: $0) }
@@ -49,7 +58,7 @@ struct ModelMapping: Sendable {
                 BlurHash.isValid($0) && $0 != Self.noBlurHash ? $0 : nil
             }
             photo.focus = attachment.focus
-            photo.title = title
+            photo.setText(text)
             photo.description = ServiceText.paragraphs(attachment.text)
             let handle = ServiceText.line(status.account?.handle ?? status.account?.username)
             photo.author = ServiceText.line(status.account?.displayName) ?? handle

@@ -81,12 +81,12 @@ struct Refusal {
     }
 
     private var notFoundError: ProviderError {
-        // An HTML page does not come from the API and does not concern the item.
-        guard !response.isHTML else { return invalidResponse("an HTML page") }
-        return switch subject {
+        switch subject {
+        // The body can be HTML: snac 2.75 sends the same page for every missing item (`httpd_connection`).
         case .photo(let id), .like(let id):
             .notFound("There is no photo \(id.text.quoted) at \(server).")
         case .source(let id): .notFound("There is no source \(id.text.quoted) at \(server).")
+        case _ where response.isHTML: invalidResponse("an HTML page")
         case .user: .notFound("\(server) has no user for this login; log in again.")
         case .server: .notFound("\(server) has no server description.")
         }

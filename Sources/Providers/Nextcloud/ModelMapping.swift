@@ -5,6 +5,7 @@ struct ModelMapping: Sendable {
     private let server: ServerAddress
     /// True if photos have the place where they were taken.
     private let showsLocation: Bool
+    private let omissions: OmittedImages
 
     /// The largest size of a preview that servers draw by default, in pixels.
     private static let maximumPreview = 4096
@@ -12,14 +13,24 @@ struct ModelMapping: Sendable {
         (.thumb, 256), (.small, 512), (.regular, 1024),
     ]
 
-    init(_ server: ServerAddress, showsLocation: Bool = false) {
+    init(_ server: ServerAddress, _ omissions: OmittedImages, showsLocation: Bool = false) {
         self.server = server
+        self.omissions = omissions
         self.showsLocation = showsLocation
     }
 
     /// Returns the photos of a list.
     func photos(_ records: some Sequence<FileRecord>) -> [RemotePhoto] {
-        records.lazy.filter(\.isPhoto).map(photo)
+        records.compactMap { record in
+            guard !record.isPhoto else { return photo(record) }
+            if record.hasPreview == false, let format = record.mediaType,
+                format.hasPrefix("image/"),
+                !format.hasPrefix("image/svg")
+            {
+                omissions.record("\(record.id)", "the server draws no images of its format")
+            }
+            return nil
+        }
     }
 
     func photo(_ record: FileRecord) -> RemotePhoto {
@@ -29,7 +40,7 @@ struct ModelMapping: Sendable {
         photo.width = ServiceNumber.size(record.width)
         photo.height = ServiceNumber.size(record.height)
         photo.blurHash = record.blurHash.flatMap { BlurHash.isValid($0) ? $0 : nil }
-        photo.title = ServiceText.line(record.name.map(Self.title))
+        photo.setText(record.name.map(Self.title))
         photo.camera = Self.camera(record)
         if showsLocation, let latitude = record.latitude, let longitude = record.longitude,
             -90...90 ~= latitude, -180...180 ~= longitude
@@ -39,29 +50,45 @@ struct ModelMapping: Sendable {
         }
         photo.url = "\(server.base)/index.php/f/\(record.id)"
         photo.isLiked = record.isFavourite ?? false
-        let isDisplayed = record.mediaType.map(FileRecord.displayedTypes.contains) ?? false
         // Servers draw other formats for display, in a format that the record does not state.
-        photo.mediaType = isDisplayed ? record.mediaType : nil
+        photo.mediaType = record.isOriginalUsable ? record.mediaType : nil
         var images: [ImageSize: String] = [:]
         if record.hasPreview != false {
             for (size, pixels) in Self.previewSizes { images[size] = preview(record, pixels) }
         }
-        let original = server.origin + record.path
-        images[.full] = isDisplayed ? original : preview(record, Self.maximumPreview)
-        var remote = RemotePhoto(photo, images: images, note: record.path)
+        images[.full] =
+            record.isOriginalUsable ? original(record) : preview(record, Self.maximumPreview)
+        var remote = RemotePhoto(
+            photo, images: images, note: String(original(record).dropFirst(server.origin.count)))
         remote.hasLikeState = record.isFavourite != nil
         return remote
     }
 
     /// Returns the address of a preview that fits into a square. The tag changes with the file, and with it the address.
     private func preview(_ record: FileRecord, _ pixels: Int) -> String {
-        var query = [
-            ("fileId", "\(record.id)"), ("x", "\(pixels)"), ("y", "\(pixels)"), ("a", "1"),
-            ("forceIcon", "0"),
-        ]
+        let size = [("x", "\(pixels)"), ("y", "\(pixels)")]
+        guard !record.isInAlbum else {
+            // Source: photos 6.0, `appinfo/routes.php` and `PreviewController::index`.
+            return URLEncoding.adding(
+                size + version(record),
+                to: "\(server.base)/index.php/apps/photos/api/v1/preview/\(record.id)")
+        }
+        return URLEncoding.adding(
+            [("fileId", "\(record.id)")] + size + [("a", "1"), ("forceIcon", "0")]
+                + version(record),
+            to: server.base + "/index.php/core/preview")
+    }
+
+    /// Returns the address of the original file. The server ignores the parameters: the tag changes with the file, and
+    /// the ID finds the file after it was moved.
+    func original(_ record: FileRecord) -> String {
+        URLEncoding.adding(
+            [("fileId", "\(record.id)")] + version(record), to: server.origin + record.path)
+    }
+
+    private func version(_ record: FileRecord) -> [(String, String)] {
         let tag = record.tag.map { $0.filter { $0 != "\"" }.prefix(64) }
-        if let tag { query.append(("c", String(tag))) }
-        return URLEncoding.adding(query, to: server.base + "/index.php/core/preview")
+        return tag.map { [("c", String($0))] } ?? []
     }
 
     /// Returns the address of the original file; nil for a photo of another server.
@@ -69,7 +96,7 @@ struct ModelMapping: Sendable {
         photo.note.hasPrefix(server.path + "/remote.php/") ? server.origin + photo.note : nil
     }
 
-    /// Returns the name of a file without its extension. In an album, the ID of the file precedes the name.
+    /// Returns the name of a file without its extension.
     private static func title(_ name: String) -> String {
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
         return String(name[..<dot])

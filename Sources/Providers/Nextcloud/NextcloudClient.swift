@@ -21,12 +21,15 @@ struct NextcloudClient: Sendable {
     /// - Throws: ``ProviderError/invalidArgument(_:)`` for an invalid server, ``ProviderError/notConfigured(_:)``.
     init(
         _ account: AccountIdentity, _ ports: SessionPorts,
-        now: @escaping @Sendable () -> Timestamp
+        now: @escaping @Sendable () -> Timestamp,
+        onNotice: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(ProviderError) {
         server = try ServerAddress(account.server, keepsPath: true)
         user = account.username
         showsLocation = try ports.settings.flag("ShowLocation", of: "nextcloud")
-        mapping = ModelMapping(server, showsLocation: showsLocation)
+        mapping = ModelMapping(
+            server, OmittedImages(server.host, ports.logger, onNotice: onNotice),
+            showsLocation: showsLocation)
         http = ports.http
         logger = ports.logger
         self.now = now
@@ -41,16 +44,19 @@ struct NextcloudClient: Sendable {
     ///   - order: The property by which the results are ordered, highest first; nil for any order.
     ///   - limit: The maximum number of results.
     ///   - hasMetadata: True if the properties of the app Photos are requested.
+    ///   - onlyPositions: True if only the properties are requested that determine the order.
     ///   - subject: The item, for error messages.
     /// - Returns: The results, in any order: servers sort results of several storages again.
     /// - Throws: ``UnsupportedSearch`` if the server does not support a part of the search; ``ProviderError``,
     ///   ``HTTPError``.
     func search(
         _ condition: DAVCondition, by order: String?, limit: Int, hasMetadata: Bool,
-        about subject: Subject
+        onlyPositions: Bool = false, about subject: Subject
     ) async throws -> [FileRecord] {
-        let properties = DAVBody.properties(
-            hasMetadata: hasMetadata, showsLocation: showsLocation)
+        let properties =
+            onlyPositions
+            ? DAVBody.position(hasMetadata: hasMetadata)
+            : DAVBody.properties(hasMetadata: hasMetadata, showsLocation: showsLocation)
         let body = DAVBody.search(
             of: user, properties, where: condition, by: order, limit: limit)
         let response = try await exchange(.search, "/remote.php/dav/", body)
@@ -61,11 +67,36 @@ struct NextcloudClient: Sendable {
         throw refusal.isUnsupportedSearch ? UnsupportedSearch(error: error) : error
     }
 
-    /// Lists the photos of an album.
+    /// Searches files of the user by their IDs.
+    ///
+    /// - Parameters:
+    ///   - ids: The IDs, any number.
+    ///   - hasMetadata: True if the properties of the app Photos are requested.
+    ///   - subject: The item, for error messages.
+    /// - Returns: The files that the user has.
+    func files(
+        _ ids: [Int64], hasMetadata: Bool, about subject: Subject
+    ) async throws -> [Int64: FileRecord] {
+        var found: [Int64: FileRecord] = [:]
+        var rest = ids[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(DAVCondition.maximumComparisons)
+            rest = rest.dropFirst(part.count)
+            let conditions = part.map {
+                DAVCondition.comparison("eq", property: "oc:fileid", literal: "\($0)")
+            }
+            let records = try await search(
+                .any(conditions), by: nil, limit: part.count, hasMetadata: hasMetadata,
+                about: subject)
+            for record in records where part.contains(record.id) { found[record.id] = record }
+        }
+        return found
+    }
+
+    /// Lists the photos of an album, with their paths in the album.
     func photos(of source: NextcloudSource) async throws -> [FileRecord] {
         guard let path = albumPath(source) else { return [] }
-        let properties = DAVBody.properties(
-            hasMetadata: true, showsLocation: showsLocation)
+        let properties = DAVBody.albumProperties(showsLocation: showsLocation)
         let response = try await exchange(.propfind, path, DAVBody.find(properties), depth: 1)
         if let error = refusal(response).error(.source(source.id)) { throw error }
         return try records(response)

@@ -19,6 +19,8 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     private let knownSources: SourceCache
 
     private static let maximumAlbums = 600
+    /// The maximum number of albums that are searched for a photo of another user.
+    private static let maximumSearchedAlbums = 40
     private static let photosPerPage = 500
 
     init(
@@ -28,7 +30,8 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
         self.now = now
         knownSources = SourceCache(now: now)
         http = ports.http
-        client = Result { () throws(ProviderError) in try NextcloudClient(account, ports, now: now)
+        client = Result { [continuation] () throws(ProviderError) in
+            try NextcloudClient(account, ports, now: now) { continuation.yield(.notices([$0])) }
         }
         cacheVariant = (try? client.get().showsLocation) == true ? "location" : ""
         continuation.yield(.status(client.sessionStatus))
@@ -94,8 +97,13 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
                 .filter { PhotoPosition($0) < position }
                 .sorted { PhotoPosition($0) > PhotoPosition($1) }
             let shown = records.prefix(Self.photosPerPage)
+            // An album has other paths than the files, and those of other users.
+            let own = try await supported { mode in
+                try await client.files(
+                    shown.map(\.id), hasMetadata: mode.hasMetadata, about: .source(source))
+            }
             return RemotePage(
-                client.mapping.photos(shown),
+                client.mapping.photos(shown.map { $0.located(at: own[$0.id]) }),
                 next: shown.count < records.count
                     ? shown.last.map { PhotoPosition($0).token } : nil)
         }
@@ -130,15 +138,26 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
         let missing = Refusal.missing(id, client.server.host)
         guard let number = Int64(id.text), number > 0, "\(number)" == id.text else { throw missing }
         let found = try await supported { mode in
-            try await client.search(
-                .comparison("eq", property: "oc:fileid", literal: id.text), by: nil, limit: 1,
-                hasMetadata: mode.hasMetadata, about: .photo(id))
+            try await client.files([number], hasMetadata: mode.hasMetadata, about: .photo(id))
         }
-        guard let record = found.first else { throw missing }
-        guard record.id == number else {
-            throw Refusal.invalidResponse("another photo", client.server.host)
-        }
+        if let record = found[number] { return record }
+        guard let record = try await albumRecord(number, client) else { throw missing }
         return record
+    }
+
+    /// Returns a photo of another user in an album; nil if no album has it.
+    private func albumRecord(
+        _ id: Int64, _ client: NextcloudClient
+    ) async throws -> FileRecord? {
+        let shared = try await client.albums(in: "sharedalbums").map {
+            NextcloudSource.sharedAlbum($0.name)
+        }
+        let own = try await client.albums(in: "albums").map { NextcloudSource.album($0.name) }
+        for album in (shared + own).prefix(Self.maximumSearchedAlbums) {
+            let records = try await client.photos(of: album)
+            if let record = records.first(where: { $0.id == id }) { return record }
+        }
+        return nil
     }
 
     // MARK: Images
@@ -146,7 +165,8 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     /// The images require the credentials of the account.
     var imageClient: any HTTPClient {
         switch client {
-        case .success(let client): ImageClient(client: client)
+        case .success(let client):
+            ImageClient(client: client) { [self] in try await fetchRecord($0, client) }
         case .failure: http
         }
     }
@@ -161,7 +181,8 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     /// Sets the favourite state. The service does not count favourites.
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
         let client = try client.get()
-        // The path, which a favourite needs, changes when the file is moved.
+        // The path, which a favourite needs, changes when the file is moved. The server refuses a favourite by the path in
+        // an album, with the reason: only the owner can change it.
         let record = try await fetchRecord(photo, client)
         try await client.setFavourite(record, isLiked, photo)
         return nil

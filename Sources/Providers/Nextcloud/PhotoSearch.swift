@@ -29,8 +29,10 @@ struct PhotoSearch {
 
     /// The number of results of the first search.
     private static let firstLimit = 100
-    /// The largest number of results. More photos with the same time cannot be fetched.
-    private static let maximumLimit = 6400
+    /// The largest number of results. More photos with the same time are searched by their IDs.
+    var maximumLimit = 6400
+    /// The largest number of photos with the same time.
+    private static let maximumPositions = 50_000
     private static let photosPerPage = 500
     /// The largest number of windows without photos that one page reads.
     private static let maximumWindows = 8
@@ -56,15 +58,13 @@ struct PhotoSearch {
             if floor < position.seconds {
                 // No photo is above the floor.
                 position = PhotoPosition(seconds: floor, id: .max)
-            } else if limit < Self.maximumLimit {
+            } else if limit < maximumLimit {
                 // All results have one time.
                 limit *= 4
             } else {
-                guard !records.isEmpty else {
-                    position = PhotoPosition(seconds: floor - 1, id: .max)
-                    continue
-                }
-                return page(records, isLast: false)
+                let records = try await simultaneous(at: floor, below: position)
+                guard records.isEmpty else { return page(records, isLast: false) }
+                position = PhotoPosition(seconds: floor - 1, id: .max)
             }
         }
         return RemotePage([], next: position.token)
@@ -102,6 +102,30 @@ struct PhotoSearch {
         return window
     }
 
+    /// Fetches photos with one time in two steps, because their number is larger than that of results: first the IDs of
+    /// all, then those of the page by their IDs. The service can compare IDs for equality only.
+    private func simultaneous(
+        at time: Int64, below position: PhotoPosition
+    ) async throws -> [FileRecord] {
+        var positions: [PhotoPosition] = []
+        if mode.hasMetadata {
+            positions = try await search(
+                [.taken("eq", time)], by: DAVCondition.dateTaken, Self.maximumPositions,
+                onlyPositions: true
+            ).map { PhotoPosition($0) }
+        }
+        var conditions = [DAVCondition.modified("eq", time)]
+        if mode == .full { conditions.append(.undefined(DAVCondition.dateTaken)) }
+        positions += try await search(
+            conditions, by: DAVCondition.modified, Self.maximumPositions, onlyPositions: true
+        ).map { PhotoPosition($0) }
+        let ids = Set(positions).filter { $0.seconds == time && $0 < position }
+            .sorted(by: >).prefix(Self.photosPerPage).map(\.id)
+        return try await client.files(
+            ids, hasMetadata: mode.hasMetadata, about: .source(source.id)
+        ).values.sorted { PhotoPosition($0) > PhotoPosition($1) }
+    }
+
     /// Fetches the photos of today's date in earlier years, the most recent first.
     ///
     /// The server interprets the time of a camera as UTC, so that the days are those in UTC.
@@ -123,11 +147,12 @@ struct PhotoSearch {
     private static let maximumYears = 40
 
     private func search(
-        _ conditions: [DAVCondition], by order: String, _ limit: Int
+        _ conditions: [DAVCondition], by order: String, _ limit: Int, onlyPositions: Bool = false
     ) async throws -> [FileRecord] {
         let favourites: [DAVCondition] = source == .likes ? [.isFavourite] : []
         return try await client.search(
             .all([.isImage] + favourites + conditions), by: order, limit: limit,
-            hasMetadata: mode.hasMetadata, about: .source(source.id))
+            hasMetadata: mode.hasMetadata, onlyPositions: onlyPositions,
+            about: .source(source.id))
     }
 }

@@ -66,7 +66,10 @@ struct Refusal {
     /// True if the response is the failure of an invalid search.
     private var isFailedSearch: Bool {
         guard response.status == 500, let document else { return false }
-        return document.child("exception")?.text.hasSuffix("InvalidArgumentException") == true
+        // Versions 29.0.0 to 29.0.11 and 30.0.0 to 30.0.5 have a TypeError for each condition about metadata:
+        // nextcloud/server #45253, corrected by #50273.
+        let exception = document.child("exception")?.text ?? ""
+        return exception.hasSuffix("InvalidArgumentException") || exception == "TypeError"
     }
 
     /// True if the body is HTML, which the interfaces do not send. The documents of WebDAV begin with `<` as well.

@@ -21,7 +21,7 @@ struct ModelMapping: Sendable {
         photo.height = ServiceNumber.size(record.height)
         photo.color = record.color.flatMap { HexColor.isValid($0) ? $0 : nil }
         photo.blurHash = record.blurHash.flatMap { BlurHash.isValid($0) ? $0 : nil }
-        photo.title = ServiceText.paragraphs(record.caption)
+        photo.setText(record.caption)
         photo.description = ServiceText.paragraphs(record.alternativeText)
         let username = ServiceText.line(record.user?.username)
         photo.author = ServiceText.line(record.user?.name) ?? username

@@ -11,6 +11,8 @@ struct Photo: Equatable {
     var color: String?
     var blurHash: String?
     var title = ""
+    /// The whole text of a post, if the title does not contain it.
+    var text = ""
     var description = ""
     var author = ""
     var authorURL = ""
@@ -50,6 +52,7 @@ struct Photo: Equatable {
         if let value = entries["color"]?.string { color = value }
         if let value = entries["blur_hash"]?.string { blurHash = value }
         text("title", &title)
+        text("text", &self.text)
         text("description", &description)
         text("author", &author)
         text("author_url", &authorURL)

@@ -24,6 +24,7 @@ final class InfoPanel {
         content.removeAll()
         let title = Label(photo.title.isEmpty ? "Photo" : photo.title).wrapping().selectable()
         content.append(title.styled("title-2"))
+        if !photo.text.isEmpty { content.append(Label(photo.text).wrapping().selectable()) }
         if !photo.description.isEmpty, photo.description != photo.title {
             content.append(Label(photo.description).wrapping().selectable())
         }

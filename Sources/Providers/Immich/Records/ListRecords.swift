@@ -5,9 +5,11 @@ struct SearchRecord: Decodable {
     let assets: LenientList<AssetRecord>
     /// The number of the next page; nil at the end.
     let nextPage: Int?
+    /// The cursor of the next page (version 3.2); nil at the end.
+    let nextCursor: String?
 
     private enum Key: String, CodingKey {
-        case assets, items, nextPage
+        case assets, items, nextPage, nextCursor
     }
 
     init(from decoder: any Decoder) throws {
@@ -15,6 +17,7 @@ struct SearchRecord: Decodable {
             .nestedContainer(keyedBy: Key.self, forKey: .assets)
         assets = try values.decode(LenientList<AssetRecord>.self, forKey: .items)
         nextPage = values.lenientInteger(.nextPage)
+        nextCursor = values.lenient(.nextCursor)
     }
 }
 

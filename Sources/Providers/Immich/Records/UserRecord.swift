@@ -27,6 +27,18 @@ struct UserRecord: Decodable {
 }
 
 /// The version of a server.
-struct VersionRecord: Decodable {
+struct VersionRecord: Decodable, Hashable, Comparable {
     let major: Int
+    let minor: Int
+    let patch: Int
+
+    init(_ major: Int, _ minor: Int, _ patch: Int) {
+        self.major = major
+        self.minor = minor
+        self.patch = patch
+    }
+
+    static func < (left: VersionRecord, right: VersionRecord) -> Bool {
+        (left.major, left.minor, left.patch) < (right.major, right.minor, right.patch)
+    }
 }

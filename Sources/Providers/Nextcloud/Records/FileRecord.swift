@@ -3,10 +3,10 @@ internal import XML
 
 /// The used properties of a file.
 struct FileRecord: Hashable, Sendable {
-    /// The path at the server, percent-encoded.
-    let path: String
+    /// The path at the server, percent-encoded. It is a path in an album if the photo is not in the user's files.
+    private(set) var path: String
     let id: Int64
-    let name: String?
+    private(set) var name: String?
     let mediaType: String?
     let tag: String?
     let modified: Timestamp?
@@ -39,7 +39,7 @@ struct FileRecord: Hashable, Sendable {
         }
         self.id = id
         path = response.path
-        name = text("displayname", in: Namespace.dav)
+        name = text("displayname", in: Namespace.dav) ?? text("file-name", in: Namespace.nextcloud)
         mediaType = text("getcontenttype", in: Namespace.dav)
         tag = text("getetag", in: Namespace.dav)
         modified = text("getlastmodified", in: Namespace.dav).flatMap { Timestamp(httpDate: $0) }
@@ -68,7 +68,27 @@ struct FileRecord: Hashable, Sendable {
     var isPhoto: Bool {
         guard let mediaType, mediaType.hasPrefix("image/"), !mediaType.hasPrefix("image/svg")
         else { return false }
-        return hasPreview != false || FileRecord.displayedTypes.contains(mediaType)
+        return hasPreview != false || isOriginalUsable
+    }
+
+    /// True if clients can use the original.
+    var isOriginalUsable: Bool {
+        guard let mediaType else { return false }
+        // The server draws other formats, and those of HEIF if it can.
+        return FileRecord.displayedTypes.contains(mediaType)
+            || hasPreview == false && ["image/heic", "image/heif"].contains(mediaType)
+    }
+
+    /// True if the photo is known only from an album, because another user owns it.
+    var isInAlbum: Bool { path.contains("/remote.php/dav/photos/") }
+
+    /// Returns the photo of an album with its path and name in the user's files.
+    func located(at own: FileRecord?) -> FileRecord {
+        guard let own else { return self }
+        var record = self
+        record.path = own.path
+        record.name = own.name ?? name
+        return record
     }
 
     /// The formats that clients can show without a conversion.

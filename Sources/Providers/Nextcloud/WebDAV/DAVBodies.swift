@@ -14,6 +14,18 @@ enum Namespace {
 
 /// The bodies of requests.
 enum DAVBody {
+    /// The properties that ``PhotoPosition`` needs.
+    static func position(hasMetadata: Bool) -> String {
+        "<d:getlastmodified/><oc:fileid/>" + (hasMetadata ? "<\(DAVCondition.dateTaken)/>" : "")
+    }
+
+    /// The properties of a photo in an album, whose name is not the property of files.
+    ///
+    /// Source: photos 6.0, `PropFindPlugin::propFind`.
+    static func albumProperties(showsLocation: Bool) -> String {
+        properties(hasMetadata: true, showsLocation: showsLocation) + "<nc:file-name/>"
+    }
+
     /// The properties of a photo.
     ///
     /// - Parameters:
@@ -104,6 +116,11 @@ indirect enum DAVCondition: Hashable, Sendable {
             "<d:\(name)><d:prop><\(property)/></d:prop><d:literal>\(literal.escapedForXML)</d:literal></d:\(name)>"
         }
     }
+
+    /// The maximum number of comparisons in a search.
+    ///
+    /// Source: server 31, `FileSearchBackend::OPERATOR_LIMIT`.
+    static let maximumComparisons = 100
 
     /// The images.
     static let isImage = comparison("like", property: "d:getcontenttype", literal: "image/%")

@@ -1,0 +1,46 @@
+package import Logging
+internal import Synchronization
+
+/// The images of an account at a server that cannot be shown, which are counted and logged.
+package final class OmittedImages: Sendable {
+    private let server: String
+    private let logger: Logger
+    private let onNotice: @Sendable (String) -> Void
+    /// The images, so that each counts once.
+    private let known = Mutex<Set<String>>([])
+
+    private static let maximumCount = 10_000
+
+    /// - Parameters:
+    ///   - server: The server, for the notice.
+    ///   - logger: The logger for the reasons.
+    ///   - onNotice: Called with a sentence for the user when the number changes.
+    package init(_ server: String, _ logger: Logger, onNotice: @escaping @Sendable (String) -> Void)
+    {
+        self.server = server
+        self.logger = logger
+        self.onNotice = onNotice
+    }
+
+    /// Records an image.
+    ///
+    /// - Parameters:
+    ///   - image: The ID at the service.
+    ///   - reason: The reason, as the end of a sentence.
+    package func record(_ image: String, _ reason: String) {
+        let count = known.withLock { known -> Int? in
+            guard known.count < Self.maximumCount, known.insert(image).inserted
+            else { return nil }
+            return known.count
+        }
+        guard let count else { return }
+        logger.debug(
+            "An image is omitted",
+            metadata: ["image": "\(ServiceText.message(image) ?? "")", "reason": "\(reason)"])
+        onNotice(
+            count == 1
+                ? "An image of \(server) is omitted, because \(reason)."
+                : "\(count) images of \(server) are omitted; the log of the daemon has the reasons."
+        )
+    }
+}
