@@ -1,9 +1,24 @@
 internal import CExpat
+internal import Glibc
 
 /// The parser of XML documents.
 ///
-/// It reads no other file, and expands no entities but the five of XML: a document type declaration is an error.
+/// It reads no other file, and expands no entities but the five of XML: a document type declaration is an error. Its
+/// time and memory are linear in the size of the document, also for an invalid one.
 package enum XMLDocument {
+    /// Parses a document, and reads it off the caller's thread.
+    ///
+    /// - Parameters:
+    ///   - bytes: The document, as for ``parse(_:limits:)``.
+    ///   - body: Reads the root element. The elements are released before this function returns.
+    /// - Returns: The result of `body`.
+    /// - Throws: ``XMLError``.
+    @concurrent package static func read<Value: Sendable>(
+        _ bytes: [UInt8], _ body: @Sendable (XMLElement) -> Value
+    ) async throws -> Value {
+        body(try parse(bytes))
+    }
+
     /// Parses a document.
     ///
     /// - Parameters:
@@ -17,18 +32,16 @@ package enum XMLDocument {
         _ bytes: [UInt8], limits: XMLLimits = XMLLimits()
     ) throws(XMLError) -> XMLElement {
         let expat = try ExpatLibrary.load()
-        guard let count = Int32(exactly: bytes.count) else { throw .tooLarge }
-        guard let parser = expat.ParserCreateNS(nil, XML_Char(Builder.separator)) else {
-            throw .unavailable("out of memory")
-        }
+        // The builder resolves namespaces: libexpat would copy a namespace for each element and attribute.
+        guard let parser = expat.ParserCreate(nil) else { throw .unavailable("out of memory") }
         defer { expat.ParserFree(parser) }
         let builder = Builder(limits) { _ = expat.StopParser(parser, XML_Bool(0)) }
         expat.SetUserData(parser, Unmanaged.passUnretained(builder).toOpaque())
         expat.SetElementHandler(
             parser,
-            { data, name, _ in
-                guard let name else { return }
-                Builder.of(data)?.start(String(cString: name))
+            { data, name, attributes in
+                guard let name, let attributes else { return }
+                Builder.of(data)?.start(name, attributes)
             },
             { data, _ in Builder.of(data)?.end() })
         expat.SetCharacterDataHandler(parser) { data, text, count in
@@ -40,11 +53,23 @@ package enum XMLDocument {
         expat.SetStartDoctypeDeclHandler(parser) { data, _, _, _, _ in
             Builder.of(data)?.fail(.documentType)
         }
-        let status = withExtendedLifetime(builder) {
-            bytes.withUnsafeBytes {
-                expat.Parse(parser, $0.baseAddress?.assumingMemoryBound(to: CChar.self), count, 1)
+        var status = XML_STATUS_OK
+        var start = 0
+        repeat {
+            let part = bytes[start..<min(start + limits.markupBytes / 4, bytes.count)]
+            status = withExtendedLifetime(builder) {
+                part.withUnsafeBytes {
+                    expat.Parse(
+                        parser, $0.baseAddress?.assumingMemoryBound(to: CChar.self),
+                        Int32($0.count), part.endIndex == bytes.count ? 1 : 0)
+                }
             }
-        }
+            start = part.endIndex
+            // The parser keeps an incomplete tag, and takes a multiple of its size when the tag is complete.
+            if start - expat.GetCurrentByteIndex(parser) > limits.markupBytes {
+                builder.fail(.tooLarge)
+            }
+        } while status == XML_STATUS_OK && builder.error == nil && start < bytes.count
         if let error = builder.error { throw error }
         guard status == XML_STATUS_OK, let root = builder.root else {
             let reason = expat.ErrorString(expat.GetErrorCode(parser))
@@ -56,9 +81,6 @@ package enum XMLDocument {
 
 /// Builds the tree of a document from the calls of the parser.
 private final class Builder {
-    /// The byte between the namespace and the name of an element. No namespace contains it.
-    static let separator = UInt8(ascii: "\n")
-
     private(set) var root: XMLElement?
     private(set) var error: XMLError?
     private let limits: XMLLimits
@@ -66,6 +88,13 @@ private final class Builder {
     /// The elements that have begun and not ended.
     private var open: [XMLElement] = []
     private var count = 0
+    private var attributeCount = 0
+    /// The namespaces in scope by prefix, the innermost one last.
+    private var namespaces: [(prefix: String, namespace: String)] = []
+    /// The number of ``namespaces`` before each open element.
+    private var outerNamespaces: [Int] = []
+    /// The names of elements by their form in the document, as long as ``namespaces`` are the same.
+    private var names: [String: XMLName] = [:]
 
     init(_ limits: XMLLimits, stop: @escaping () -> Void) {
         self.limits = limits
@@ -82,19 +111,70 @@ private final class Builder {
         stop()
     }
 
-    func start(_ name: String) {
+    /// Begins an element.
+    ///
+    /// - Parameters:
+    ///   - name: The name in the document, with its prefix.
+    ///   - attributes: The names and values of the attributes in turn, and a null pointer.
+    func start(
+        _ name: UnsafePointer<CChar>, _ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>
+    ) {
         guard error == nil else { return }
         count += 1
         guard open.count < limits.depth, count <= limits.elements else { return fail(.tooLarge) }
-        let end = name.utf8.lastIndex(of: Self.separator)
-        open.append(
-            XMLElement(
-                namespace: end.map { String(name[..<$0]) } ?? "",
-                name: end.map { String(name[name.utf8.index(after: $0)...]) } ?? name))
+        outerNamespaces.append(namespaces.count)
+        var next = attributes
+        while let attribute = next[0], let value = next[1] {
+            next += 2
+            attributeCount += 1
+            if strncmp(attribute, "xmlns", 5) == 0 { declare(attribute + 5, value) }
+        }
+        guard attributeCount <= limits.elements else { return fail(.tooLarge) }
+        guard error == nil, let text = text(name), let name = self.name(text) else { return }
+        open.append(XMLElement(name: name))
+    }
+
+    /// Adds a namespace, unless `suffix`, the text after `xmlns`, is the rest of another name.
+    private func declare(_ suffix: UnsafePointer<CChar>, _ value: UnsafePointer<CChar>) {
+        let colon = CChar(bitPattern: UInt8(ascii: ":"))
+        guard suffix[0] == 0 || suffix[0] == colon else { return }
+        guard namespaces.count < limits.namespaces else { return fail(.tooLarge) }
+        guard let prefix = text(suffix[0] == 0 ? suffix : suffix + 1), let namespace = text(value)
+        else { return }
+        namespaces.append((prefix, namespace))
+        names = [:]
+    }
+
+    /// Returns a name or a namespace; nil for one that is too long.
+    private func text(_ text: UnsafePointer<CChar>) -> String? {
+        guard strnlen(text, limits.nameBytes + 1) <= limits.nameBytes else {
+            fail(.tooLarge)
+            return nil
+        }
+        return String(cString: text)
+    }
+
+    private func name(_ text: String) -> XMLName? {
+        if let known = names[text] { return known }
+        let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
+        let prefix = colon.map { text[..<$0] } ?? ""
+        let namespace = namespaces.last { $0.prefix == prefix }?.namespace
+        guard prefix.isEmpty || namespace != nil else {
+            fail(.malformed("unbound prefix"))
+            return nil
+        }
+        let local = colon.map { String(text[text.utf8.index(after: $0)...]) } ?? text
+        let name = XMLName(namespace: namespace ?? "", local: local)
+        names[text] = name
+        return name
     }
 
     func end() {
         guard error == nil, let element = open.popLast() else { return }
+        if let outer = outerNamespaces.popLast(), outer < namespaces.count {
+            namespaces.removeLast(namespaces.count - outer)
+            names = [:]
+        }
         if open.isEmpty {
             root = element
         } else {

@@ -1,18 +1,18 @@
 /// An element of an XML document, with its text and its children. Attributes are left out.
-package struct XMLElement: Hashable, Sendable {
-    /// The namespace; empty for none.
-    package let namespace: String
-    /// The name without a prefix.
-    package let name: String
+package struct XMLElement: Sendable {
+    private let fullName: XMLName
     /// The text of the element, without that of its children. Text around children is left out.
     package private(set) var text = ""
     /// The children, in order.
     package private(set) var children: [XMLElement] = []
 
-    init(namespace: String, name: String) {
-        self.namespace = namespace
-        self.name = name
-    }
+    init(name: XMLName) { fullName = name }
+
+    /// The namespace; empty for none.
+    package var namespace: String { fullName.namespace }
+
+    /// The name without a prefix.
+    package var name: String { fullName.local }
 
     /// Returns the first child with a name, in any namespace.
     package func child(_ name: String) -> XMLElement? { children.first { $0.name == name } }
@@ -35,6 +35,17 @@ package struct XMLElement: Hashable, Sendable {
 
     mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
         if children.isEmpty { text += String(decoding: bytes, as: UTF8.self) }
+    }
+}
+
+/// The name of elements, which equal elements of a document share.
+final class XMLName: Sendable {
+    let namespace: String
+    let local: String
+
+    init(namespace: String, local: String) {
+        self.namespace = namespace
+        self.local = local
     }
 }
 

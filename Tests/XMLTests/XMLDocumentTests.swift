@@ -71,6 +71,36 @@ struct XMLDocumentTests {
         #expect(throws: XMLError.tooLarge) { try parse("<a>012345&amp;67890</a>", limits) }
     }
 
+    @Test func `names, namespaces and markup are limited`() throws {
+        let long = String(repeating: "n", count: 256)
+        let root = try parse("<\(long) xmlns='\(long)' xmlns:\(long)='\(long)'/>")
+        #expect(root.name == long && root.namespace == long)
+        for text in [
+            "<n\(long)/>", "<a xmlns='n\(long)'/>", "<a xmlns:n\(long)='b'/>",
+            "<a \((0...32).map { "xmlns:n\($0)='b'" }.joined(separator: " "))/>",
+            "<a b='\(String(repeating: "c", count: 400_000))'/>",
+            "<a><!--\(String(repeating: "c", count: 400_000))--></a>",
+            "<r>\(String(repeating: "<a b=''/>", count: 200_001))</r>",
+        ] {
+            #expect(throws: XMLError.tooLarge, "\(text.prefix(20))") { try parse(text) }
+        }
+        _ = try parse("<a b='\(String(repeating: "c", count: 200_000))'>\(text(300_000))</a>")
+    }
+
+    private func text(_ count: Int) -> String {
+        String(repeating: "<b>text</b>", count: count / 11)
+    }
+
+    @Test func `a prefix is valid in the element that declares it`() throws {
+        let root = try parse(
+            "<a xmlns='1' xmlns:x='2'><x:b xmlns:x='3'><x:c/><c xmlns=''/></x:b><x:b/><b/></a>")
+        #expect(root.children.map(\.namespace) == ["3", "2", "1"])
+        #expect(root.children[0].children.map(\.namespace) == ["3", ""])
+        #expect(throws: XMLError.malformed("unbound prefix")) {
+            try parse("<a><x:b xmlns:x='1'/><x:b/></a>")
+        }
+    }
+
     @Test func `a library that is missing is an error`() {
         // The table of the process may be loaded already, so this test uses a name that was not loaded.
         #expect(throws: XMLError.self) { try ExpatLibrary.find("libexpat-missing.so.1") }

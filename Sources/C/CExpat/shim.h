@@ -6,9 +6,9 @@
 #include <expat.h>
 
 #define SHIM_EXPAT_FUNCTIONS(each) \
-    each(ErrorString) each(GetErrorCode) each(Parse) each(ParserCreateNS) each(ParserFree) \
-    each(SetCharacterDataHandler) each(SetElementHandler) each(SetStartDoctypeDeclHandler) \
-    each(SetUserData) each(StopParser)
+    each(ErrorString) each(GetCurrentByteIndex) each(GetErrorCode) each(Parse) each(ParserCreate) \
+    each(ParserFree) each(SetCharacterDataHandler) each(SetElementHandler) \
+    each(SetStartDoctypeDeclHandler) each(SetUserData) each(StopParser)
 
 #define SHIM_EXPAT_FIELD(name) __typeof__(&XML_##name) name;
 #define SHIM_EXPAT_FIND(name) SHIM_FIND_AS(name, "XML_" #name)

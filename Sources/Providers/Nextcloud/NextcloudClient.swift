@@ -62,7 +62,7 @@ struct NextcloudClient: Sendable {
         let response = try await exchange(.search, "/remote.php/dav/", body)
         let refusal = refusal(response)
         guard let error = refusal.error(subject) else {
-            return try records(response)
+            return try await records(response)
         }
         throw refusal.isUnsupportedSearch ? UnsupportedSearch(error: error) : error
     }
@@ -99,7 +99,7 @@ struct NextcloudClient: Sendable {
         let properties = DAVBody.albumProperties(showsLocation: showsLocation)
         let response = try await exchange(.propfind, path, DAVBody.find(properties), depth: 1)
         if let error = refusal(response).error(.source(source.id)) { throw error }
-        return try records(response)
+        return try await records(response)
     }
 
     private func albumPath(_ source: NextcloudSource) -> String? {
@@ -123,8 +123,9 @@ struct NextcloudClient: Sendable {
         if [404, 405, 501].contains(response.status) { return [] }
         if let error = refusal(response).error(.albums) { throw error }
         // The first response describes the folder.
-        return try document(response).responses.filter { $0.name != folder }
-            .compactMap(AlbumRecord.init)
+        return try await read(response) {
+            $0.responses.filter { $0.name != folder }.compactMap(AlbumRecord.init)
+        }
     }
 
     /// Changes a favourite.
@@ -133,7 +134,7 @@ struct NextcloudClient: Sendable {
             .proppatch, relative(file.path),
             DAVBody.favourite(isFavourite))
         if let error = refusal(response).error(.like(id)) { throw error }
-        switch try document(response).failure {
+        switch try await read(response, \.failure) {
         case nil: return
         case 404: throw Refusal.missing(id, server.host)
         case 401, 403, 409, 422:
@@ -161,9 +162,13 @@ struct NextcloudClient: Sendable {
         return try await http.send(request)
     }
 
-    private func document(_ response: HTTPResponse) throws -> MultiStatus {
+    /// Reads a multi-status document off the main thread.
+    private func read<Value: Sendable>(
+        _ response: HTTPResponse, _ body: @Sendable (MultiStatus) -> Value
+    ) async throws -> Value {
         do {
-            if let document = MultiStatus(try XMLDocument.parse(response.body)) { return document }
+            let value = try await XMLDocument.read(response.body) { MultiStatus($0).map(body) }
+            if let value { return value }
         } catch XMLError.unavailable(let reason) {
             throw ProviderError.notSupported(
                 "The documents of \(server.host) cannot be read, because \(reason).")
@@ -178,9 +183,9 @@ struct NextcloudClient: Sendable {
         throw Refusal.invalidResponse("an unexpected document", server.host)
     }
 
-    private func records(_ response: HTTPResponse) throws -> [FileRecord] {
+    private func records(_ response: HTTPResponse) async throws -> [FileRecord] {
         // A folder of the list has no file ID.
-        try document(response).responses.compactMap(FileRecord.init)
+        try await read(response) { $0.responses.compactMap(FileRecord.init) }
     }
 
     private func refusal(_ response: HTTPResponse) -> Refusal {
