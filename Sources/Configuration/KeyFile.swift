@@ -20,6 +20,10 @@ package struct KeyFile: Sendable {
 
     /// Parses the contents of a key file.
     package init(_ text: String) {
+        if case .success(let groups) = Self.parse(text) {
+            self.groups = groups
+            return
+        }
         var good = ""
         var hasGroup = false
         // By scalars, because CR LF is a single Character.

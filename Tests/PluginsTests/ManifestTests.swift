@@ -107,6 +107,77 @@ struct ManifestTests {
         #expect(problems.first?.line == line, "\(problems)")
     }
 
+    @Test(arguments: [
+        String(repeating: "Key\u{1}=value\n", count: 900),
+        (0..<900).map { "Unknown\($0)=value\n" }.joined(),
+        (0..<450).map { "[Unknown\($0)]\nKey=value\n" }.joined(),
+        String(repeating: "Name=Other\n", count: 900), String(repeating: "what\n", count: 900),
+    ])
+    func `of many problems the first ones are reported, in a short time`(
+        _ lines: String
+    ) throws {
+        let directory = try TemporaryDirectory()
+        let text = Self.good.replacing("[Authentication]", with: "\(lines)[Authentication]")
+        let path = try directory.write(text, to: "good.provider")
+        let clock = ContinuousClock()
+        // The fastest of several rounds: other tests run at the same time.
+        let time = (0..<5).map { _ in
+            clock.measure {
+                let (manifest, problems) = PluginTrial.read(path, ProviderSettings())
+                #expect(manifest == nil)
+                #expect(problems.count == 20)
+            }
+        }.min()
+        #expect(try #require(time) < .milliseconds(300))
+    }
+
+    @Test func `a manifest with too many lines is not read`() throws {
+        let text = Self.good + (0..<3000).map { "\nKey\($0)=value" }.joined()
+        let provider = try #require(try providers(["good.provider": text]).first)
+        #expect(provider.condition.reason == "The manifest has more than 1000 lines.")
+    }
+
+    @Test func `an invalid manifest is read again only after a change`() throws {
+        let directory = try TemporaryDirectory()
+        let path = try directory.write(
+            Self.good.replacing("Type=key", with: "Type=kex"), to: "providers/good.provider")
+        let host = PluginHost(
+            folders: [directory.appending("providers")], reserved: [], confinements: [.none],
+            logger: .silent
+        ) { _ in ProviderSettings() }
+        host.start()
+        #expect(host.providers.map(\.condition.state) == [.invalid])
+        // Another text with the size and the time of the first one, which only a reader notices.
+        var status = stat()
+        try #require(stat(path, &status) == 0)
+        let file = open(path, O_WRONLY)
+        defer { close(file) }
+        try #require(write(file, Self.good, Self.good.utf8.count) == Self.good.utf8.count)
+        func setTime(_ time: timespec) { _ = futimens(file, [time, time]) }
+        setTime(status.st_mtim)
+        host.reload()
+        #expect(host.providers.map(\.condition.state) == [.invalid])
+        setTime(timespec(tv_sec: 1, tv_nsec: 0))
+        host.reload()
+        #expect(host.providers.map(\.condition.state) == [.ready])
+    }
+
+    @Test func `an invalid manifest is read again after a change of its program`() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(
+            Self.good.replacing("/usr/bin/true", with: "./good/program"),
+            to: "providers/good.provider")
+        let host = PluginHost(
+            folders: [directory.appending("providers")], reserved: [], confinements: [.none],
+            logger: .silent
+        ) { _ in ProviderSettings() }
+        host.start()
+        #expect(host.providers.map(\.condition.state) == [.invalid])
+        chmod(try directory.write("#!/bin/sh", to: "providers/good/program"), 0o755)
+        host.reload()
+        #expect(host.providers.map(\.condition.state) == [.ready])
+    }
+
     @Test(arguments: ["search:*", "*"])
     func `a manifest with the source of its search is valid`(_ source: String) throws {
         let text = Self.good.replacing("feed;like;", with: "feed;like;search;")

@@ -47,7 +47,8 @@ internal import ProviderKit
         rmdir(folder)
     }
     precondition(write(file, bytes, bytes.count) == bytes.count)
-    _ = try? Manifest(path: path, settings: ProviderSettings())
+    var problems = ManifestProblems()
+    _ = Manifest(path: path, settings: ProviderSettings(), &problems)
 }
 
 /// Parses a line of a plugin as every kind of result and parameter.

@@ -2,20 +2,6 @@ internal import Configuration
 internal import ProviderKit
 
 nonisolated extension Manifest {
-    /// Reads a manifest.
-    ///
-    /// - Parameters:
-    ///   - path: The path of the file, `…/NAME.provider`.
-    ///   - settings: The settings of the provider, which may permit hosts and addresses on this computer.
-    /// - Throws: The first ``ManifestProblem``.
-    init(path: String, settings: ProviderSettings) throws(ManifestProblem) {
-        var problems = ManifestProblems()
-        guard let manifest = Self(path: path, settings: settings, &problems),
-            problems.all.isEmpty
-        else { throw problems.all.first?.problem ?? ManifestProblem("The file cannot be read.") }
-        self = manifest
-    }
-
     /// Reads a manifest, and collects its problems. The result is nil if the file cannot be read as a key file.
     ///
     /// - Parameters:
@@ -23,6 +9,7 @@ nonisolated extension Manifest {
     ///   - settings: The settings of the provider.
     ///   - problems: Receives the problems. If there are any, the manifest must not be used.
     init?(path: String, settings: ProviderSettings, _ problems: inout ManifestProblems) {
+        problems.stamp = FileStamps([path], folders: [ManifestFile.parent(of: path)])
         let allowsLoopback = settings["AllowLoopback"] == "true"
         let addresses = ManifestAddresses(allowsLoopback: allowsLoopback)
         let found: ManifestFile
@@ -33,28 +20,20 @@ nonisolated extension Manifest {
             return nil
         }
         let id = found.id
-        let lines = ManifestLines(found.text)
-        guard !lines.checkIndentation(&problems) else { return nil }
-        let file = KeyFile(found.text)
-        problems.text = found.text
-        for line in file.badLines {
-            problems.add(
-                ManifestProblem("Line \(line.number) cannot be read: \(line.reason)"),
-                line: line.number)
-        }
-        lines.checkDuplicates(&problems)
+        guard let file = Self.keyFile(found.text, &problems) else { return nil }
         let main = ManifestGroup("Provider", file.groups)
         let login = ManifestGroup("Authentication", file.groups)
+        let files = ManifestCommand.files(main["Exec"] ?? "", in: found.folder)
+        problems.stamp = FileStamps(
+            [path] + files, folders: [found.folder] + files.map(ManifestFile.parent))
         for name in file.groups.keys.sorted() where name != main.name && name != login.name {
             // The Desktop Entry Specification reserves the prefix X- for extensions.
-            guard name.hasPrefix("X-") else {
-                problems.add(
-                    ManifestProblem(
-                        "[\(name)] is not a group of a manifest; use [Provider] and [Authentication]."
-                    ),
-                    name)
-                continue
-            }
+            guard !name.hasPrefix("X-") else { continue }
+            problems.add(
+                ManifestProblem(
+                    "[\(name)] is not a group of a manifest; use [Provider] and [Authentication]."
+                ),
+                name)
         }
         main.expect(
             [
@@ -139,8 +118,39 @@ nonisolated extension Manifest {
         }
         self.hosts = patterns
         loopbackOrigins = origins
-        let files = command.filter { $0.hasPrefix("/") }
-        stamp = FileStamps([path] + files, folders: [found.folder] + files.map(ManifestFile.parent))
+        stamp = problems.stamp
+    }
+
+    /// Parses the groups, and checks the lines. The result is nil if the groups would not be what the author meant.
+    private static func keyFile(_ text: String, _ problems: inout ManifestProblems) -> KeyFile? {
+        let lines = ManifestLines(text)
+        problems.lines = lines
+        guard lines.count <= ManifestLines.maximum else {
+            problems.add(
+                ManifestProblem("The manifest has more than \(ManifestLines.maximum) lines."))
+            return nil
+        }
+        if let first = lines.indented.first {
+            let count = lines.indented.count - 1
+            let others = count == 0 ? "begins" : "and \(count) more begin"
+            problems.add(
+                ManifestProblem("Line \(first) \(others) with a blank; remove the indentation."),
+                line: first)
+            return nil
+        }
+        let file = KeyFile(text)
+        for line in file.badLines {
+            problems.add(
+                ManifestProblem("Line \(line.number) cannot be read: \(line.reason)"),
+                line: line.number)
+        }
+        for (place, number) in lines.repetitions {
+            problems.add(
+                ManifestProblem(
+                    "\(place.key) in [\(place.group)] is set more than once; remove a line."),
+                line: number)
+        }
+        return file
     }
 
     private static func capabilities(

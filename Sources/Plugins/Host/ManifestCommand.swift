@@ -22,16 +22,30 @@ nonisolated struct ManifestCommand {
         self.words = words
     }
 
+    /// Returns the files that a command may use, with links resolved, whether they exist or not.
+    static func files(_ line: String, in folder: String) -> [String] {
+        let words = (try? split(line)) ?? []
+        let arguments = words.dropFirst().filter { $0.hasPrefix("./") }.map {
+            folder + $0.dropFirst()
+        }
+        let files = (words.first.map { candidates($0, in: folder) } ?? []) + arguments
+        return files.flatMap { path in
+            let resolved = (try? ManifestFile.resolve(path, parent: false)) ?? path
+            return resolved == path ? [path] : [path, resolved]
+        }
+    }
+
+    /// Returns the paths at which a program is looked for.
+    private static func candidates(_ name: String, in folder: String) -> [String] {
+        if name.hasPrefix("/") { return [name] }
+        if name.contains("/") { return ["\(folder)/\(name)"] }
+        return ["/usr/local/bin/", "/usr/bin/", "/bin/"].map { $0 + name }
+    }
+
     private static func program(
         _ name: String, in folder: String
     ) throws(ManifestProblem) -> String {
-        let candidates =
-            name.hasPrefix("/")
-            ? [name]
-            : name.contains("/")
-                ? ["\(folder)/\(name)"]
-                : ["/usr/local/bin/\(name)", "/usr/bin/\(name)", "/bin/\(name)"]
-        guard let path = candidates.first(where: { access($0, X_OK) == 0 }) else {
+        guard let path = candidates(name, in: folder).first(where: { access($0, X_OK) == 0 }) else {
             throw ManifestProblem(
                 "The program of Exec, \(name), does not exist or is not executable.")
         }

@@ -7,11 +7,16 @@ nonisolated struct ManifestProblems {
         let line: Int?
     }
 
-    private(set) var all: [Entry] = []
-    /// The text of the file, for the line numbers.
-    var text = ""
+    /// The number of problems that are reported.
+    static let maximum = 20
 
-    /// Adds a problem.
+    private(set) var all: [Entry] = []
+    /// The lines of the file, for their numbers.
+    var lines = ManifestLines("")
+    /// The state of the files and folders that the problems may concern.
+    var stamp = FileStamps([])
+
+    /// Adds a problem, unless there are enough.
     ///
     /// - Parameters:
     ///   - problem: The problem.
@@ -19,9 +24,11 @@ nonisolated struct ManifestProblems {
     ///   - key: The key in the group that the problem concerns.
     ///   - line: The line, if it is known.
     mutating func add(
-        _ problem: ManifestProblem, _ group: String? = nil, _ key: String? = nil, line: Int? = nil
+        _ problem: @autoclosure () -> ManifestProblem, _ group: String? = nil,
+        _ key: String? = nil, line: Int? = nil
     ) {
-        all.append(Entry(problem: problem, line: line ?? group.flatMap { self.line($0, key) }))
+        guard all.count < Self.maximum else { return }
+        all.append(Entry(problem: problem(), line: line ?? group.flatMap { self.line($0, key) }))
     }
 
     /// Evaluates a part of the manifest.
@@ -47,20 +54,6 @@ nonisolated struct ManifestProblems {
 
     /// Returns the line of a key, or of the heading of the group if `key` is nil; nil if there is no such line.
     private func line(_ group: String, _ key: String?) -> Int? {
-        var heading: Int?
-        var isInGroup = false
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
-            .enumerated()
-        {
-            if line.hasPrefix("[") {
-                isInGroup = line.hasPrefix("[\(group)]")
-                if isInGroup { heading = heading ?? index + 1 }
-            } else if isInGroup, let key, let equals = line.firstIndex(of: "="),
-                line[..<equals].filter({ $0 != " " && $0 != "\t" }) == key
-            {
-                return index + 1
-            }
-        }
-        return key == nil ? heading : nil
+        lines.numbers[ManifestLines.Place(group: group, key: key ?? "")]
     }
 }

@@ -103,17 +103,16 @@ package final class PluginHost {
             // The ID of an unusable plugin must differ from the IDs of the built-in providers.
             let id =
                 ManifestFile.isID(base) && !reserved.contains(base) ? base : Self.escaped(name)
-            // An invalid manifest is read each time: its problem may be in another file or folder.
             if let known = installed[id], known.path == path, known.settings == settings,
-                known.plugin != nil, !known.stamp.haveChanged
+                !known.stamp.haveChanged
             {
                 now[id] = known
                 continue
             }
             guard settings["Enabled"] != "false" else { continue }
             let entry = read(path, id: id, base: base, settings)
-            if entry.plugin == nil, let known = installed[id], known.isEqual(to: entry) {
-                now[id] = known
+            if let known = installed[id], known.isEqual(to: entry) {
+                now[id] = entry
                 continue
             }
             if let problem = entry.problem {
@@ -141,29 +140,31 @@ package final class PluginHost {
     private func read(
         _ path: String, id: String, base: String, _ settings: ProviderSettings
     ) -> Installed {
-        do throws(ManifestProblem) {
-            guard !reserved.contains(base) else {
-                throw ManifestProblem(
+        var problems = ManifestProblems()
+        if reserved.contains(base) {
+            problems.stamp = FileStamps([path])
+            problems.add(
+                ManifestProblem(
                     "The ID “\(base)” belongs to a provider of Image Feed; choose another file name."
-                )
-            }
-            let manifest = try Manifest(path: path, settings: settings)
+                ))
+        } else if let manifest = Manifest(path: path, settings: settings, &problems),
+            problems.all.isEmpty
+        {
             let plugin = Plugin(manifest, settings, context)
-            let provider = provider(plugin)
             plugin.onChange = { [weak self, weak plugin] in
                 guard let self, let plugin else { return }
                 onChange?(Change(changed: [self.provider(plugin)]))
             }
             return Installed(
-                path: path, stamp: manifest.stamp, settings: settings, provider: provider,
+                path: path, stamp: manifest.stamp, settings: settings, provider: provider(plugin),
                 plugin: plugin)
-        } catch {
-            return Installed(
-                path: path, stamp: FileStamps([path]), settings: settings,
-                provider: UnusableProvider(
-                    id: id, name: ServiceText.line(base) ?? id, reason: error.description),
-                plugin: nil, problem: error)
         }
+        let problem = problems.all.first?.problem ?? ManifestProblem("The file cannot be read.")
+        return Installed(
+            path: path, stamp: problems.stamp, settings: settings,
+            provider: UnusableProvider(
+                id: id, name: ServiceText.line(base) ?? id, reason: problem.description),
+            plugin: nil, problem: problem)
     }
 
     private func provider(_ plugin: Plugin) -> any InstalledProvider {
