@@ -9,6 +9,7 @@ origins of the servers that requests go to, separated by blanks.
 """
 
 import ctypes
+import fcntl
 import json
 import os
 import sys
@@ -100,6 +101,28 @@ def large(account, end):
     repeat(end, 3, burst)
 
 
+def unread(account, end):
+    """Eight requests with large responses, which are not read until the end."""
+    for number in range(8):
+        request(number, account, "/large")
+    time.sleep(max(0, end - time.monotonic()))
+
+
+def incomplete(account, end):
+    """A message of 7 MiB that is completed at the end."""
+    sys.stdout.write('{"jsonrpc":"2.0","method":"log","params":{"message":"' + "x" * (7 << 20))
+    sys.stdout.flush()
+    time.sleep(max(0, end - time.monotonic()))
+    write('"}}')
+
+
+def packets(account, end):
+    """Single bytes before a message, each of which the daemon has to read separately."""
+    fcntl.fcntl(1, fcntl.F_SETFL, fcntl.fcntl(1, fcntl.F_GETFL) | os.O_DIRECT)
+    while time.monotonic() < end:
+        os.write(1, b" ")
+
+
 def errors(account, end):
     """Lines on the standard error, less than 1 MiB in 10 seconds."""
     repeat(end, 0.75, lambda number: os.write(2, b"\n" * (1 << 16)))
@@ -177,13 +200,20 @@ def images(account, end):
     """Photos with large images."""
 
 
+def answers(account, end):
+    """No flood: the call is answered after a request with a large response."""
+    request(0, account, "/page")
+    sys.stdin.buffer.readline()
+
+
 FLOODS = {
     flood.__name__: flood
     for flood in (
-        log, values, rates, requests, silent, large, errors, threads, memory, spin, denied, calm, pages, images)
+        log, values, rates, requests, silent, large, unread, incomplete, packets, errors, threads, memory, spin,
+        denied, calm, pages, images, answers)
 }
-# Answered at once.
-ANSWERS = (calm, pages, images)
+# The flood runs on the thread that reads messages.
+ANSWERS = (calm, pages, images, answers, unread)
 
 
 def photos(flood):

@@ -1,11 +1,12 @@
-internal import DBus
+package import DBus
 internal import Glibc
 internal import System
 
-/// The user's service manager, which starts programs without the restrictions of the daemon's unit.
+/// The user's service manager, which starts programs without the restrictions of the daemon's unit, and limits
+/// processes.
 ///
 /// Source: org.freedesktop.systemd1(5).
-final class ServiceManager {
+package final class ServiceManager {
     private static let name: BusName = "org.freedesktop.systemd1"
     private static let interface: InterfaceName = "org.freedesktop.systemd1.Manager"
 
@@ -13,7 +14,7 @@ final class ServiceManager {
     private let manager: BusProxy
     private var count = 0
 
-    init(_ connection: BusConnection) {
+    package init(_ connection: BusConnection) {
         self.connection = connection
         manager = BusProxy(connection, Self.name, "/org/freedesktop/systemd1")
     }
@@ -29,6 +30,52 @@ final class ServiceManager {
     func run(
         _ program: String, _ arguments: [String], timeout: Duration
     ) async throws -> Bool {
+        let command = Variant.structure([
+            .string(program), .array(([program] + arguments).map { .string($0) }, of: "s"),
+            .bool(false),
+        ])
+        return try await start(
+            "\(program).service",
+            [
+                "Description": .string("\(program), for Image Feed"),
+                // The job is done when the program exits; processes that it started, such as a browser, remain.
+                "Type": .string("oneshot"), "KillMode": .string("process"),
+                // The output may contain the address, which is private.
+                "StandardOutput": .string("null"), "StandardError": .string("null"),
+                "ExecStart": .array([command], of: "(sasb)"),
+            ], timeout: timeout)
+    }
+
+    /// Moves a process into a unit of its own, with limits for the process and its later children together.
+    ///
+    /// - Parameters:
+    ///   - process: The ID of the process.
+    ///   - name: The name of the unit without its suffix.
+    ///   - memoryBytes: The memory, including that of the kernel, in bytes.
+    ///   - tasks: The number of processes and threads.
+    ///   - timeout: The time after which the function returns although the process may not have been moved.
+    /// - Throws: `BusError` if there is no manager, or if it cannot start the unit.
+    package func limit(
+        _ process: Int32, name: String, memoryBytes: Int, tasks: Int, timeout: Duration
+    ) async throws {
+        _ = try await start(
+            "\(name).scope",
+            [
+                "Description": .string("A plugin of Image Feed"),
+                "PIDs": .array([.uint32(UInt32(process))], of: "u"),
+                "MemoryMax": .uint64(UInt64(memoryBytes)), "MemorySwapMax": .uint64(0),
+                "TasksMax": .uint64(UInt64(tasks)),
+                // One processor.
+                "CPUQuotaPerSecUSec": .uint64(1_000_000),
+            ], timeout: timeout)
+    }
+
+    /// Starts a unit.
+    ///
+    /// - Returns: True if the job of the start succeeds.
+    private func start(
+        _ unit: String, _ properties: [String: Variant], timeout: Duration
+    ) async throws -> Bool {
         let results = JobResults()
         let removals = try await connection.subscribe(
             MatchRule(sender: Self.name, interface: Self.interface, member: "JobRemoved")
@@ -39,35 +86,17 @@ final class ServiceManager {
             results[job].complete(.success(result))
         }
         defer { withExtendedLifetime(removals) {} }
-        let job = try await start(program, arguments)
+        count += 1
+        var properties = properties
+        properties["CollectMode"] = .string("inactive-or-failed")
+        let others: [BusStruct<String, [BusStruct<String, Variant>]>] = []
+        let job: ObjectPath = try await manager.call(
+            Self.interface, "StartTransientUnit", "imagefeed-\(getpid())-\(count)-\(unit)", "fail",
+            properties.map { BusStruct($0.key, $0.value) }, others, timeout: timeout)
         let result = results[job]
         let timer = MainLoopTimer(after: timeout) { result.complete(.success("done")) }
         defer { timer.cancel() }
         return await result.value() == "done"
-    }
-
-    private func start(_ program: String, _ arguments: [String]) async throws -> ObjectPath {
-        count += 1
-        let command = Variant.structure([
-            .string(program), .array(([program] + arguments).map { .string($0) }, of: "s"),
-            .bool(false),
-        ])
-        let properties: [BusStruct<String, Variant>] = [
-            BusStruct("Description", Variant.string("\(program), for Image Feed")),
-            // The job is done when the program exits; processes that it started, such as a browser, remain.
-            BusStruct("Type", Variant.string("oneshot")),
-            BusStruct("KillMode", Variant.string("process")),
-            BusStruct("CollectMode", Variant.string("inactive-or-failed")),
-            // The output may contain the address, which is private.
-            BusStruct("StandardOutput", Variant.string("null")),
-            BusStruct("StandardError", Variant.string("null")),
-            BusStruct("ExecStart", Variant.array([command], of: "(sasb)")),
-        ]
-        let others: [BusStruct<String, [BusStruct<String, Variant>]>] = []
-        return try await manager.call(
-            Self.interface, "StartTransientUnit",
-            "imagefeed-\(program)-\(getpid())-\(count).service",
-            "fail", properties, others)
     }
 
     /// The results of jobs. The signal with a result may precede the reply with the path of the job.

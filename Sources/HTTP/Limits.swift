@@ -40,7 +40,7 @@ nonisolated struct Limits {
     /// The largest number of bytes per second of a download of a plugin. Without a limit, the downloads from fast
     /// servers would delay other work of the main thread.
     var pluginDownloadBytesPerSecond = 16 << 20
-    /// The largest number of bytes of the large responses to all plugins together.
+    /// The largest number of bytes of the large responses to one plugin.
     var pluginBodyBytes = 8 << 20
     /// The size above which a response to a plugin is large.
     var smallBodyBytes = 256 << 10

@@ -339,12 +339,11 @@ final class Transfer {
 
     /// Returns true if the body may grow. Otherwise requests the memory; the transfer resumes when it is granted.
     func hasMemory(forBodyOf count: Int, atMost bodyLimit: Int) -> Bool {
-        guard request.plugin != nil, count > settings.limits.smallBodyBytes, memory == nil else {
-            return true
-        }
+        guard let plugin = request.plugin, count > settings.limits.smallBodyBytes, memory == nil
+        else { return true }
         guard memoryRequest == nil else { return false }
         let bytes = min(head.bodyLength ?? bodyLimit, bodyLimit)
-        memoryRequest = settings.responseMemory.request(bytes) { [weak self] in
+        memoryRequest = settings.responseMemory.request(bytes, for: plugin) { [weak self] in
             self?.receiveMemory($0)
         }
         return memory != nil

@@ -163,7 +163,7 @@ public struct HTTPResponse: Sendable {
     package var leftOrigin = false
     /// The secret that the request carried; nil if it carried none. Traces remove it from the response.
     package var sentSecret: Secret?
-    /// The memory of a large body that was requested by a plugin. Other plugins wait for it while it is held.
+    /// The memory of a large body that was requested by a plugin. Other responses to this plugin wait while it is held.
     package var memory: MemoryReservation?
 
     /// Creates a response.

@@ -4,7 +4,8 @@ internal import Glibc
 extension SystemCallFilter {
     /// Creates a filter for a program in any language that uses only its open descriptors. It allows all calls except
     /// network, other processes, memory that no limit counts, and calls for administrators. Calls that no such program
-    /// needs are reported.
+    /// needs are reported. `imagefeed-plugin-launcher` adds a filter for the calls that it uses itself: they pass
+    /// descriptors to other processes.
     ///
     /// - Parameters:
     ///   - seesOthers: True if the program can see processes outside its sandbox.
@@ -31,6 +32,8 @@ extension SystemCallFilter {
             // Resource limits
             __NR_setrlimit,
         ])
+        // Pages of files that no limit counts while a pipe holds them. Libraries copy the bytes instead.
+        filter.refuse(__NR_sendfile, with: ENOSYS)
         // Landlock rules use kernel memory that no limit counts. Libraries expect systems without Landlock.
         for call in landlock { filter.refuse(call, with: EOPNOTSUPP) }
         // Only pairs of connected stream sockets. A datagram can be sent to any socket that has a path, also from a
@@ -53,9 +56,10 @@ extension SystemCallFilter {
         // Reading limits without changing them: the third argument points to the new limit.
         filter.allow(__NR_prlimit64, argumentIsZero: 2)
         filter.refuse([__NR_prlimit64])
-        // Signals sent by the kernel to other processes, delays of other processes, and pipe memory of the user:
-        // F_SETOWN, F_SETSIG and F_SETOWN_EX; F_SETLEASE and F_NOTIFY; F_SETPIPE_SZ.
-        for command: UInt32 in [8, 10, 15, 1024, 1026, 1031] {
+        // Signals sent by the kernel to other processes, delays of other processes, pipe memory of the user, and locks,
+        // which use kernel memory that no limit counts: F_SETOWN, F_SETSIG and F_SETOWN_EX; F_SETLEASE and F_NOTIFY;
+        // F_SETPIPE_SZ; F_SETLK, F_SETLKW, F_OFD_SETLK and F_OFD_SETLKW.
+        for command: UInt32 in [8, 10, 15, 1024, 1026, 1031, 6, 7, 37, 38] {
             filter.report(__NR_fcntl, argument: 1, is: command)
         }
         // FIOASYNC, FIOSETOWN and SIOCSPGRP.
@@ -141,6 +145,8 @@ extension SystemCallFilter {
             ("msgrcv", __NR_msgrcv), ("msgctl", __NR_msgctl), ("semget", __NR_semget),
             ("semop", __NR_semop), ("semtimedop", __NR_semtimedop), ("semctl", __NR_semctl),
             ("mq_open", __NR_mq_open), ("mq_unlink", __NR_mq_unlink),
+            // Pages that no limit counts while a pipe holds them
+            ("vmsplice", __NR_vmsplice), ("splice", __NR_splice), ("tee", __NR_tee),
             // Other processes
             ("ptrace", __NR_ptrace), ("process_vm_readv", __NR_process_vm_readv),
             ("process_vm_writev", __NR_process_vm_writev), ("kcmp", __NR_kcmp),

@@ -55,15 +55,29 @@ package struct UnitLimits: Sendable {
         guard let status = text("/proc/self/status"), let mounts = text("/proc/self/mountinfo"),
             let identities = text("/proc/self/uid_map")
         else { return nil }
-        // Source: cgroups(7): the hierarchy ID of the unified hierarchy is 0.
-        let group = text("/proc/self/cgroup")?.split(separator: "\n")
-            .first { $0.hasPrefix("0::") }?.dropFirst(3)
-        let limit = { (name: String) in
-            group.flatMap { text("/sys/fs/cgroup\($0)/\(name)") }
-        }
         return UnitLimits(
             status: status, identities: identities, mounts: mounts, home: home,
-            groupLimits: (limit("memory.max"), limit("pids.max")))
+            groupLimits: (groupFile("memory.max", of: "self"), groupFile("pids.max", of: "self")))
+    }
+
+    /// True if the control group of this process, and those that the service manager makes beside it, count memory.
+    package static var hasMemoryController: Bool { groupFile("memory.max", of: "self") != nil }
+
+    /// Returns the memory limit of the control group of a process.
+    ///
+    /// - Parameter process: The ID of the process.
+    /// - Returns: The limit in bytes; nil if there is none, or if the group has no memory controller.
+    package static func memoryLimit(of process: Int32) -> Int? {
+        groupFile("memory.max", of: "\(process)")?.split { $0.isWhitespace }.first
+            .flatMap { Int($0) }
+    }
+
+    /// Returns a file of the control group of a process; nil if it does not exist.
+    private static func groupFile(_ name: String, of process: String) -> String? {
+        // Source: cgroups(7): the hierarchy ID of the unified hierarchy is 0.
+        let group = text("/proc/\(process)/cgroup")?.split(separator: "\n")
+            .first { $0.hasPrefix("0::") }?.dropFirst(3)
+        return group.flatMap { text("/sys/fs/cgroup\($0)/\(name)") }
     }
 
     private static func text(_ path: String) -> String? {

@@ -106,12 +106,23 @@ final class Daemon {
             folders: folders.providers, reserved: Set(known.map(\.info.id)),
             confinements: configuration.bool("Plugins", "AllowUnsandboxed") == true
                 ? [.bubblewrap, .landlock, .none] : [.bubblewrap, .landlock],
+            place: UnitLimits.hasMemoryController ? Self.placement(connection) : nil,
             logger: logger
         ) { [settings] in settings.settings(of: $0) }
         browser = DesktopBrowser(connection)
         notifications = DesktopNotificationPresenter(connection)
         notifications.isWanted = Self.areNotificationsEnabled(configuration)
         connection.onDisconnect = { [unowned self] in end("The connection to the bus was lost") }
+    }
+
+    /// Returns the function that places plugins in control groups of the service manager.
+    private static func placement(_ connection: BusConnection) -> PluginPlacement {
+        let manager = ServiceManager(connection)
+        return { process, plugin, memoryBytes, tasks in
+            try await manager.limit(
+                process, name: plugin, memoryBytes: memoryBytes, tasks: tasks,
+                timeout: .seconds(2))
+        }
     }
 
     /// Opens the store, requests the bus name and starts the engine. Earlier calls are held.

@@ -31,7 +31,8 @@ struct FloodTests {
 
 /// The floods of `dist/flood-plugin.py`.
 private enum Flood: String, CaseIterable {
-    case log, values, rates, requests, silent, large, errors, threads, memory, spin, denied
+    case log, values, rates, requests, silent, large, unread, incomplete, packets
+    case errors, threads, memory, spin, denied
 }
 
 private let sandboxes = [SandboxKind.bubblewrap, .landlock].map(\.rawValue)
@@ -40,60 +41,71 @@ private let sandboxes = [SandboxKind.bubblewrap, .landlock].map(\.rawValue)
 @MainActor
 private func expectUndelayedCalls(beside floods: [String], in sandbox: String) async throws {
     let programs = try OrdinaryPrograms()
-    let fixture = try FloodFixture(floods + ["calm"], in: sandbox, programs.programs)
-    let neighbour = try fixture.session("calm")
+    let fixture = try FloodFixture(
+        floods + CallTimes.neighbours, in: sandbox, programs.programs)
+    let neighbours = try CallTimes.neighbours.map { try fixture.session($0) }
     let sessions = try floods.map { try fixture.session($0) }
     try await compareTimes {
-        let alone = try await CallTimes(neighbour, fixture, until: nil)
+        let alone = try await CallTimes(neighbours, fixture, until: nil)
         let calls = sessions.map { session in
             Task { try await session.fetchPage(SourceID("home"), from: nil) }
         }
         // The plugins of the first round have to start.
         try await fixture.waitUntilRunning(floods)
-        let beside = try await CallTimes(neighbour, fixture, until: calls)
+        let beside = try await CallTimes(neighbours, fixture, until: calls)
         return beside.isWithinLimit(alone) ? nil : "\(alone), then \(beside)"
     }
 }
 
-/// The times of the calls of a neighbour that is a plugin, and of the requests of a built-in provider.
+/// The times of the calls of neighbours that are plugins, and of the requests of a built-in provider.
 private struct CallTimes: CustomStringConvertible {
-    private(set) var calls: [Duration] = []
-    private(set) var requests: [Duration] = []
+    /// Plugins with small pages, with pages of 2 MiB, and with pages after a response of 1.5 MiB.
+    static let neighbours = ["calm", "pages", "answers"]
 
-    /// Measures until other calls end, or 30 times.
+    /// The times of the calls of each neighbour, and of the requests.
+    private var times: [[Duration]]
+
+    /// Measures until other calls end; without such calls, 30 times.
     @MainActor
     init(
-        _ neighbour: any RemoteFeed, _ fixture: FloodFixture,
+        _ neighbours: [any RemoteFeed], _ fixture: FloodFixture,
         until others: [Task<RemotePage, any Error>]?
     ) async throws {
+        times = Array(repeating: [], count: neighbours.count + 1)
         let end = Observed(others == nil)
         let waiter = Task {
             for call in others ?? [] { _ = await call.result }
             end.update { $0 = true }
         }
         let clock = ContinuousClock()
-        while calls.count < 30 || !end.value {
-            calls.append(
-                try await clock.measure {
-                    _ = try await neighbour.fetchPage(SourceID("home"), from: nil)
-                })
-            requests.append(try await clock.measure { try await fixture.request() })
+        repeat {
+            for (index, neighbour) in neighbours.enumerated()
+            // Large pages take as much processor time as many small ones.
+            where index == 0 || times[0].count % 5 == 1 {
+                times[index].append(
+                    try await clock.measure {
+                        _ = try await neighbour.fetchPage(SourceID("home"), from: nil)
+                    })
+            }
+            times[neighbours.count].append(try await clock.measure { try await fixture.request() })
             // Thousands of calls in a second would take all of the processor time that the plugin may take.
             try await clock.sleep(for: .milliseconds(2))
-        }
+        } while !end.value || others == nil && times[0].count < 30
         await waiter.value
     }
 
     /// Half as much again, and the time that a busy machine may take to run each of the processes once.
     func isWithinLimit(_ alone: CallTimes) -> Bool {
-        Self.median(calls) <= Self.median(alone.calls) * 1.5 + .milliseconds(40)
-            && Self.median(requests) <= Self.median(alone.requests) * 1.5 + .milliseconds(40)
+        zip(times, alone.times).allSatisfy {
+            Self.median($0) <= Self.median($1) * 1.5 + .milliseconds(40)
+        }
     }
 
     private static func median(_ times: [Duration]) -> Duration { times.sorted()[times.count / 2] }
 
     var description: String {
-        "\(calls.count) calls: \(Self.median(calls)), requests: \(Self.median(requests))"
+        zip(Self.neighbours + ["requests"], times).map { "\($0): \(Self.median($1))" }
+            .joined(separator: ", ")
     }
 }
 
@@ -110,11 +122,13 @@ private final class FloodFixture {
     init(_ plugins: [String], in sandbox: String, _ programs: SandboxPrograms) throws {
         directory = try TemporaryDirectory()
         let text = [UInt8](repeating: UInt8(ascii: "x"), count: 8 << 20)
+        let page = Array(text.prefix(3 << 19))
         servers = try (0..<8).map { _ in
             try LoopbackServer { request in
                 switch request.path {
                 case "/silent": LoopbackResponse(steps: [.silence])
                 case "/large": LoopbackResponse(body: text)
+                case "/page": LoopbackResponse(body: page)
                 default: LoopbackResponse(text: "ok")
                 }
             }

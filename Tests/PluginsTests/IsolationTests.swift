@@ -21,6 +21,21 @@ struct IsolationTests {
         }
     }
 
+    /// Each place of a pipe holds a page that the plugin can unmap, and pipes in transit are in no table of descriptors.
+    @Test(arguments: sandboxes)
+    func `a plugin cannot put pages into pipes, or pass descriptors`(_ sandbox: String) async {
+        await #expect(processExitsWith: .success) { [sandbox] in
+            await recordErrors { try await expectNoHiddenPages(in: sandbox) }
+        }
+    }
+
+    @Test(arguments: sandboxes)
+    func `a plugin cannot lock parts of files`(_ sandbox: String) async {
+        await #expect(processExitsWith: .success) { [sandbox] in
+            await recordErrors { try await expectNoRecordLocks(in: sandbox) }
+        }
+    }
+
     @Test(arguments: sandboxes)
     func `a plugin cannot write to files of proc`(_ sandbox: String) async {
         await #expect(processExitsWith: .success) { [sandbox] in
@@ -50,6 +65,16 @@ struct IsolationTests {
     func `a plugin can start threads in the place of threads that ended`(_ sandbox: String) async {
         await #expect(processExitsWith: .success) { [sandbox] in
             await recordErrors { try await expectReusableThreads(in: sandbox) }
+        }
+    }
+
+    /// The kernel limits the descriptors of all processes of the user that are in transit.
+    @Test(arguments: sandboxes)
+    func `a plugin starts threads although other programs pass many descriptors`(
+        _ sandbox: String
+    ) async {
+        await #expect(processExitsWith: .success) { [sandbox] in
+            await recordErrors { try await expectThreadsBesideTransit(in: sandbox) }
         }
     }
 
@@ -184,8 +209,46 @@ private func expectLimitedMemory(in sandbox: String) async throws {
         show(total >> 20)
         """, in: sandbox)
     let total = try #require(Int(try await plugin.shown() ?? ""))
-    // All of its memory, and as much address space again as programs and libraries take.
-    #expect(300...768 ~= total, "\(total) MiB")
+    // Less than the limit, because programs and libraries take a part of the address space.
+    #expect(300...560 ~= total, "\(total) MiB")
+}
+
+@MainActor
+private func expectNoHiddenPages(in sandbox: String) async throws {
+    let programs = try OrdinaryPrograms()
+    let plugin = try programs.plugin(
+        """
+        import array, ctypes
+        libc = ctypes.CDLL(None, use_errno=True)
+        end, pipe = os.pipe()
+        file = os.open(sys.argv[0], os.O_RDONLY)
+        page = ctypes.create_string_buffer(16)
+        vector = (ctypes.c_size_t * 2)(ctypes.addressof(page), 1)
+        one, two = socket.socketpair()
+        passed = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [end]))]
+        show([libc.vmsplice(pipe, vector, ctypes.c_size_t(1), 0),
+              libc.splice(file, None, pipe, None, ctypes.c_size_t(1), 0),
+              attempt(lambda: os.sendfile(pipe, file, 0, 1)),
+              attempt(lambda: one.sendmsg([b"x"], passed)), attempt(lambda: one.send(b"x"))])
+        """, in: sandbox)
+    let shown = try await plugin.shown()
+    try #require(shown == "[-1, -1, 'OSError', 'PermissionError', 'done: 1']")
+    try await plugin.logged("call=vmsplice")
+}
+
+@MainActor
+private func expectNoRecordLocks(in sandbox: String) async throws {
+    let programs = try OrdinaryPrograms()
+    let plugin = try programs.plugin(
+        """
+        import fcntl, struct
+        file = os.open(sys.argv[0], os.O_RDONLY)
+        lock = struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, 0, 1, 0)
+        show([attempt(lambda: fcntl.fcntl(file, command, lock))
+              for command in (fcntl.F_SETLK, fcntl.F_SETLKW, 37, 38)])
+        """, in: sandbox)
+    let refused = Array(repeating: "'PermissionError'", count: 4).joined(separator: ", ")
+    #expect(try await plugin.shown() == "[\(refused)]")
 }
 
 @MainActor
@@ -250,6 +313,39 @@ private func expectReusableThreads(in sandbox: String) async throws {
         shown
             == "['done: None', 'done: None', 'done: None', 'done: None', 'done: None', 'done: None']"
     )
+}
+
+@MainActor
+private func expectThreadsBesideTransit(in sandbox: String) async throws {
+    let programs = try OrdinaryPrograms()
+    var ends: [Int32] = [-1, -1]
+    try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+    defer { for end in ends { close(end) } }
+    // More than the number of descriptors that a plugin may have open.
+    for _ in 0..<100 { try #require(passDescriptor(0, over: ends[0])) }
+    let plugin = try programs.plugin(Threads.all, opening: Threads.opening, in: sandbox)
+    let count = try #require(Int(try await plugin.shown() ?? ""))
+    #expect(count >= 31)
+}
+
+/// Sends a descriptor to a socket, where it stays in transit.
+private func passDescriptor(_ descriptor: Int32, over socket: Int32) -> Bool {
+    var byte: UInt8 = 0
+    return withUnsafeMutablePointer(to: &byte) { byte in
+        var part = iovec(iov_base: byte, iov_len: 1)
+        // struct cmsghdr, the descriptor, and padding: SOL_SOCKET is 1, SCM_RIGHTS is 1.
+        var control: (size_t, Int32, Int32, Int32, Int32) = (20, 1, 1, descriptor, 0)
+        return withUnsafeMutablePointer(to: &part) { part in
+            withUnsafeMutableBytes(of: &control) { control in
+                var message = msghdr()
+                message.msg_iov = part
+                message.msg_iovlen = 1
+                message.msg_control = control.baseAddress
+                message.msg_controllen = control.count
+                return sendmsg(socket, &message, 0) == 1
+            }
+        }
+    }
 }
 
 @MainActor

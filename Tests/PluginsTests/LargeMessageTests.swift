@@ -49,16 +49,6 @@ struct LargeMessageTests {
         try await plugin.logged("A plugin has ended")
     }
 
-    @Test func `a large message that is not completed in time ends the plugin`() async throws {
-        var limits = PluginFixture.quick
-        limits.largeMessageTime = .milliseconds(300)
-        let plugin = try PluginFixture(
-            "sys.stdout.write('x' * 2_000_000); sys.stdout.flush(); time.sleep(1000)",
-            limits: limits)
-        await plugin.expectFailure(
-            "it does not complete a message of more than 1 MiB within 0.3 seconds")
-    }
-
     @Test func `a long log message is cut`() async throws {
         let plugin = try PluginFixture(
             """
@@ -101,8 +91,8 @@ struct LargeMessageTests {
         let plugin = try PluginFixture("show('here')", limits: limits)
         let connection = try await plugin.connection()
         let start = ContinuousClock.now
-        // Three tenths of the limit cause no delay, and each further second one of 20 seconds.
-        connection.recordProcessorTime(.seconds(300) + .milliseconds(100))
+        // Three tenths of the limit cause no delay, and each further second one of 10 seconds.
+        connection.recordProcessorTime(.seconds(300) + .milliseconds(200))
         #expect(try await plugin.shown() == "here")
         #expect(ContinuousClock.now - start >= .milliseconds(1500))
         #expect(!connection.isOver)

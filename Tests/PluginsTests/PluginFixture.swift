@@ -31,11 +31,14 @@ final class PluginFixture {
     ///   - script: The Python code that handles a request for a page, with `request`, `account`,
     ///     `answer(result)`, `show(title)` and `ask(method, params)`.
     ///   - opening: The Python code that runs first.
+    ///   - command: The command of the manifest.
+    ///   - program: The whole program in place of `script` and `opening`; nil for these.
     ///   - authentication: The group `Authentication` of the manifest.
     ///   - limits: The limits of the plugin.
     ///   - level: The sandbox.
     ///   - fallbacks: The sandboxes that may replace it.
     ///   - programs: The programs that start the plugin.
+    ///   - place: Places the process of the plugin in a control group.
     ///   - hosts: The hosts of the manifest.
     ///   - capabilities: The capabilities of the manifest.
     ///   - settings: The settings of the user.
@@ -43,10 +46,13 @@ final class PluginFixture {
     ///   - directory: The folder of the plugin; nil for a new one.
     /// - Throws: An error of the file system or of the manifest.
     init(
-        _ script: String = "pass", opening: String = "", authentication: String = "Type=none",
+        _ script: String = "pass", opening: String = "",
+        command: String = "/usr/bin/python3 ./odd/odd.py", program: String? = nil,
+        authentication: String = "Type=none",
         limits: PluginLimits = PluginFixture.quick,
         level: SandboxKind = .bubblewrap, fallbacks: [SandboxKind] = [],
-        programs: SandboxPrograms = .installed, hosts: String = "example.org;",
+        programs: SandboxPrograms = .installed, place: PluginPlacement? = nil,
+        hosts: String = "example.org;",
         capabilities: String = "feed;",
         settings: [String: String] = [:],
         http: any HTTPClient = ScriptedHTTP(), directory: TemporaryDirectory? = nil
@@ -58,12 +64,13 @@ final class PluginFixture {
         self.http = http
         let folder = "home/.local/share/imagefeed/providers"
         try directory.write(
-            Self.manifest(hosts, capabilities) + authentication, to: "\(folder)/odd.provider")
-        try directory.write(Self.program(script, opening), to: "\(folder)/odd/odd.py")
+            Self.manifest(command, hosts, capabilities) + authentication,
+            to: "\(folder)/odd.provider")
+        try directory.write(program ?? Self.program(script, opening), to: "\(folder)/odd/odd.py")
         let logger = Logger(label: "test") { [log] _ in ListLogHandler(lines: log) }
         host = PluginHost(
             folders: [directory.appending(folder)], reserved: [], limits: limits,
-            confinements: [level] + fallbacks, programs: programs, logger: logger
+            confinements: [level] + fallbacks, programs: programs, place: place, logger: logger
         ) { _ in
             ProviderSettings(["AllowLoopback": "true"].merging(settings) { $1 })
         }
@@ -125,12 +132,14 @@ final class PluginFixture {
     }
 
     /// Returns the manifest up to the header of its last group.
-    private static func manifest(_ hosts: String, _ capabilities: String) -> String {
+    private static func manifest(
+        _ command: String, _ hosts: String, _ capabilities: String
+    ) -> String {
         """
         [Provider]
         Id=odd
         Name=Odd photos
-        Exec=/usr/bin/python3 ./odd/odd.py
+        Exec=\(command)
         Capabilities=\(capabilities)
         DefaultSource=home
         Sources=home;likes;
@@ -178,7 +187,7 @@ extension PluginLimits {
         var limits = PluginLimits()
         limits.answering = .seconds(60)
         limits.starting = .seconds(60)
-        limits.largeMessageTime = .seconds(60)
+        limits.reading = .seconds(60)
         limits.daemonProcessorTime = .seconds(3600)
         return limits
     }

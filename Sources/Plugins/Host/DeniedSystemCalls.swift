@@ -13,8 +13,8 @@ final class DeniedSystemCalls {
         let lost: (SandboxError) -> Void
         /// Called with the name of a system call that was denied.
         let denied: (_ name: String) -> Void
-        /// Called after a thread was started.
-        let startedThread: () -> Void
+        /// Called with the processor time of each report.
+        let spent: (Duration) -> Void
     }
 
     /// - Parameters:
@@ -45,13 +45,13 @@ final class DeniedSystemCalls {
     private func listen(_ new: SystemCallListener, _ handlers: Handlers) {
         var calls = new
         listener = DescriptorSource(new.descriptor, .reading) { [weak self] in
-            guard let self else { return }
-            switch calls.next() {
+            let (report, time) = MessageWork.measure { calls.next() }
+            switch report {
             case .refused(let name): handlers.denied(name)
-            case .permitted: handlers.startedThread()
-            case .nothing: break
-            case .over: listener?.cancel()
+            case .permitted, .nothing: break
+            case .over: self?.listener?.cancel()
             }
+            handlers.spent(time)
         }
         listener?.resume()
     }

@@ -2,48 +2,49 @@ internal import Dispatch
 internal import Glibc
 internal import ProviderKit
 
-/// Work on the messages of plugins, with its processor time. Work on a large message runs off the main thread, so that
-/// it does not delay other calls.
-nonisolated enum MessageWork {
+/// Work on the messages of one plugin, with its processor time. Work on a large message runs off the main thread, so
+/// that it does not delay other calls. The plugins do not wait for each other.
+nonisolated final class MessageWork: Sendable {
     /// The size above which a message is processed off the main thread. A page of 30 photos has about 35 KiB, and the
     /// change of threads takes longer than its processing.
     static let mostBytesOnMain = 64 << 10
 
-    /// The queue of messages that do not need the turn for large messages.
-    private static let queue = DispatchQueue(label: "plugin-messages")
-    private static let largeQueue = DispatchQueue(label: "large-plugin-messages")
+    private let queue = DispatchQueue(label: "plugin-messages")
 
-    /// Runs work off the main thread. Work on messages up to 1 MiB runs in the order of the calls, and so does work on
-    /// larger messages.
+    /// Runs work off the main thread, in the order of the calls.
     ///
     /// - Parameters:
-    ///   - bytes: The size of the message.
     ///   - work: The work.
     ///   - completion: Receives the result and the processor time.
-    static func run<Value: Sendable>(
-        bytes: Int, _ work: @escaping @Sendable () -> Value,
+    func run<Value: Sendable>(
+        _ work: @escaping @Sendable () -> Value,
         completion: @escaping @MainActor @Sendable (Value, Duration) -> Void
     ) {
-        (bytes > 1 << 20 ? largeQueue : queue).async {
-            let (value, time) = measure(work)
+        queue.async {
+            let (value, time) = Self.measure(work)
             DispatchQueue.main.async { MainActor.assumeIsolated { completion(value, time) } }
         }
     }
 
     /// Runs work off the main thread, or at once if the message is small.
+    ///
+    /// - Parameters:
+    ///   - bytes: The size of the message.
+    ///   - work: The work.
+    /// - Returns: The result and the processor time.
     @MainActor
-    static func run<Value: Sendable>(
+    func run<Value: Sendable>(
         bytes: Int, _ work: @escaping @Sendable () -> Value
     ) async -> (Value, Duration) {
-        guard bytes > mostBytesOnMain else { return measure(work) }
+        guard bytes > Self.mostBytesOnMain else { return Self.measure(work) }
         return await withCheckedContinuation { continuation in
-            run(bytes: bytes, work) { continuation.resume(returning: ($0, $1)) }
+            run(work) { continuation.resume(returning: ($0, $1)) }
         }
     }
 
     /// Releases a value off the main thread, if the caller has the only other reference: a large message consists of
     /// many objects.
-    static func discard(_ value: some Sendable) {
+    func discard(_ value: some Sendable) {
         queue.async { withExtendedLifetime(value) {} }
     }
 

@@ -12,6 +12,7 @@ final class PipeWriter {
 
     private let descriptor: Int32
     private let limit: Int
+    private let timeout: Duration
     /// The bytes that wait for the reader, in chunks: a partial write of the first chunk does not move the others.
     private var waiting: [Chunk] = []
     /// The number of bytes of the first chunk that are written.
@@ -20,6 +21,8 @@ final class PipeWriter {
     private var count = 0
     /// Calls ``flush()`` when the pipe has room. The source runs while bytes wait.
     private var room: DescriptorSource?
+    /// Runs while bytes wait.
+    private var timer: MainLoopTimer?
 
     /// The size up to which further lines are appended to a chunk.
     private static let smallChunk = 64 << 10
@@ -27,11 +30,18 @@ final class PipeWriter {
     /// - Parameters:
     ///   - descriptor: The pipe. The writer closes it.
     ///   - limit: The number of bytes that may wait for the reader, without those that have a reservation.
-    init(_ descriptor: Int32, limit: Int) {
+    ///   - timeout: The time in which the reader must read a part of the waiting bytes.
+    ///   - onTimeout: Called if the reader does not read in time.
+    init(
+        _ descriptor: Int32, limit: Int, timeout: Duration,
+        onTimeout: @escaping @MainActor () -> Void
+    ) {
         self.descriptor = descriptor
         self.limit = limit
+        self.timeout = timeout
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         room = DescriptorSource(descriptor, .writing) { [weak self] in self?.flush() }
+        timer = MainLoopTimer(onTimeout)
     }
 
     isolated deinit { room?.cancel() }
@@ -59,12 +69,14 @@ final class PipeWriter {
     }
 
     private func flush() {
+        var isReading = timer?.isRunning == false
         while let first = waiting.first {
             let result = first.bytes.withUnsafeBytes {
                 Glibc.write(descriptor, $0.baseAddress.map { $0 + written }, $0.count - written)
             }
             if result < 0, errno == EAGAIN { break }
             if result < 0, errno == EINTR { continue }
+            isReading = true
             // Another error means that the pipe has no reader. The end of the process is reported separately.
             written = result > 0 ? written + result : first.bytes.count
             guard written == first.bytes.count else { continue }
@@ -72,6 +84,12 @@ final class PipeWriter {
             waiting.removeFirst()
             written = 0
         }
-        if waiting.isEmpty { room?.suspend() } else { room?.resume() }
+        if waiting.isEmpty {
+            room?.suspend()
+            timer?.cancel()
+        } else {
+            room?.resume()
+            if isReading { timer?.start(after: timeout) }
+        }
     }
 }

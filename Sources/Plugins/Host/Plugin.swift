@@ -2,6 +2,7 @@ internal import Logging
 internal import PluginProtocol
 internal import ProviderKit
 internal import Quoting
+internal import Sandbox
 internal import Synchronization
 internal import System
 
@@ -103,7 +104,7 @@ final class Plugin: PluginConnection.Owner {
             throw refusal.error(of: manifest.info.name)
         }
         recordAnswer(of: connection)
-        let (value, time) = await MessageWork.run(bytes: answer.bytes) {
+        let (value, time) = await connection.work.run(bytes: answer.bytes) {
             () -> Result<Value, PluginFault> in
             do throws(PluginFault) {
                 return .success(try read(PluginReader(answer.result, method.rawValue)))
@@ -169,6 +170,7 @@ final class Plugin: PluginConnection.Owner {
         while let level = confinement {
             let new = try spawn(level)
             connection = new
+            guard await place(new) else { continue }
             do {
                 try await initialize(new)
                 context.confiner.recordSuccess(level)
@@ -185,6 +187,31 @@ final class Plugin: PluginConnection.Owner {
             }
         }
         throw ProviderError.failed(Self.noSandbox)
+    }
+
+    /// Places the process in a control group, which counts all of its memory, and starts its program.
+    ///
+    /// - Returns: False if there is no such group. The process was killed, and the next one has limits of its own.
+    private func place(_ new: PluginConnection) async -> Bool {
+        guard let place = context.confiner.place, let process = new.processID else { return true }
+        let bytes = context.limits.groupBytes
+        var reason = "the group does not limit memory"
+        do {
+            // bwrap takes a task, and another one while it starts.
+            try await place(process, manifest.info.id, bytes, context.limits.threads + 2)
+        } catch {
+            reason = "\(error)"
+        }
+        if new.isOver { return true }
+        guard UnitLimits.memoryLimit(of: process) == bytes else {
+            logger.notice(
+                "Plugins have no control groups of their own", metadata: ["reason": "\(reason)"])
+            context.confiner.place = nil
+            new.kill()
+            return false
+        }
+        new.start()
+        return true
     }
 
     /// Replaces a level that failed to start the plugin, if it does not start any program.
@@ -219,8 +246,7 @@ final class Plugin: PluginConnection.Owner {
             let (new, report) = try context.confiner.start(manifest, context.limits, level) {
                 launch in
                 try PluginConnection(
-                    launch, name: manifest.info.name, context.limits, context.turns, logger,
-                    trace: trace,
+                    launch, name: manifest.info.name, context.limits, logger, trace: trace,
                     owner: self)
             }
             new.report = report

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Logging
 internal import PluginProtocol
 internal import ProviderKit
@@ -25,18 +26,13 @@ final class PluginConnection {
         let bytes: Int
     }
 
-    /// A line of the plugin. Lines are handled in their order.
-    private struct Line {
-        let bytes: [UInt8]
-        let turn: LargeMessageTurns.Turn?
-    }
-
     let logger: Logger
     /// The receivers of the events of the plugin.
     let trace: PluginTrace
     private let name: String
     private let limits: PluginLimits
-    private let turns: LargeMessageTurns
+    /// The work on large messages.
+    let work = MessageWork()
     private weak var owner: (any Owner)?
     private var process: PluginProcess?
     /// The ID of the process for the log, also after its end.
@@ -49,22 +45,23 @@ final class PluginConnection {
     // The plugin cannot answer while the computer is suspended.
     private var idleSince = SuspendingClock.now
     private var killTimer: MainLoopTimer?
-    private var logLines: RateCounter
+    private var logLines: Allowance
     /// The names of the denied system calls.
     private var deniedCalls: Set<String> = []
     private var requests: [Int: Task<Void, Never>] = [:]
     private var lastRequest = 0
-    private var pace: RequestPace
     /// The lines that wait for a line that is parsed off the main thread.
-    private var backlog: [Line] = []
+    private var backlog: [[UInt8]] = []
     private var isParsing = false
     /// The reason of the end of the process, if the process ended before its lines were handled.
     private var endReason: String?
-    private let start = ContinuousClock.now
+    private let startTime = ContinuousClock.now
+    /// See ``PluginLaunch/placement``.
+    private var placement: PipeEnds?
     /// True if the plugin was ended or has ended; it can receive no further call.
     private(set) var isOver = false
-    /// The last line of the standard error of the plugin.
-    private var lastErrorLine: String?
+    /// The last line of the standard error of the plugin that is not empty.
+    private var lastErrorLine: [UInt8] = []
 
     /// The report of the sandbox about its start; nil if the sandbox provides none.
     var report: ConfinementReport?
@@ -73,21 +70,20 @@ final class PluginConnection {
 
     /// - Throws: ``SpawnError``.
     init(
-        _ launch: PluginLaunch, name: String, _ limits: PluginLimits, _ turns: LargeMessageTurns,
-        _ logger: Logger, trace: PluginTrace, owner: any Owner
+        _ launch: PluginLaunch, name: String, _ limits: PluginLimits, _ logger: Logger,
+        trace: PluginTrace, owner: any Owner
     ) throws {
         self.name = name
         self.limits = limits
-        self.turns = turns
         self.logger = logger
         self.trace = trace
         self.owner = owner
-        logLines = RateCounter(limits.logLines, per: .seconds(10))
-        pace = RequestPace(perSecond: limits.requestsPerSecond)
+        placement = launch.placement
+        logLines = Allowance(Double(limits.logLines), per: .seconds(10))
         process = try PluginProcess(
-            launch, limits, turns,
+            launch, limits,
             PluginProcess.Handlers(
-                line: { [weak self] in self?.take(Line(bytes: $0, turn: $1)) },
+                line: { [weak self] in self?.take($0) },
                 standardErrorLine: { [weak self] in self?.takeErrorLine($0) },
                 deniedCall: { [weak self] in self?.recordDeniedCall($0) },
                 exceededLimit: { [weak self] in self?.fail($0, .limit) },
@@ -98,9 +94,16 @@ final class PluginConnection {
     }
 
     /// The time since the start.
-    var age: Duration { .now - start }
+    var age: Duration { .now - startTime }
 
     var processID: Int32? { process?.id }
+
+    /// Starts the program of a process that waits for its control group.
+    func start() {
+        guard let placement else { return }
+        _ = write(placement.writing, [0], 1)
+        self.placement = nil
+    }
 
     // MARK: Calls
 
@@ -168,9 +171,8 @@ final class PluginConnection {
         process?.send(line)
     }
 
-    /// The time after which the next call may start, so that the plugin does not take more processor time than its
-    /// share; zero if it may start at once.
-    var callDelay: Duration { process?.callDelay ?? .zero }
+    /// The time after which the next call may start; see ``PluginProcess/delay``.
+    var callDelay: Duration { process?.delay ?? .zero }
 
     /// Records processor time that the daemon spent on the plugin.
     func recordProcessorTime(_ time: Duration) { process?.recordProcessorTime(time) }
@@ -192,7 +194,8 @@ final class PluginConnection {
         }
         lastRequest += 1
         let number = lastRequest
-        let delay = pace.recordRequest()
+        recordProcessorTime(Self.requestTime)
+        let delay = callDelay
         requests[number] = Task {
             defer { requests[number] = nil }
             do {
@@ -204,15 +207,14 @@ final class PluginConnection {
         }
     }
 
+    /// The processor time of a request that is not measured.
+    private static let requestTime = Duration.microseconds(200)
+
     private func answer(_ id: JSONValue, _ response: consuming HTTPResponse) async {
         let memory = response.memory
-        let bytes = response.body.count
-        // The body and the line are in memory at the same time.
-        let turn = bytes > limits.largeMessageBytes ? await turns.next() : nil
-        let (line, time) = await MessageWork.run(bytes: bytes) { [response] in
+        let (line, time) = await work.run(bytes: response.body.count) { [response] in
             response.line(answering: id)
         }
-        withExtendedLifetime(turn) {}
         trace.record(.sent(line))
         process?.send(line, holding: memory)
         recordProcessorTime(time)
@@ -222,9 +224,9 @@ final class PluginConnection {
 
     // MARK: Messages of the plugin
 
-    private func take(_ line: Line) {
+    private func take(_ line: [UInt8]) {
         guard !isOver else { return }
-        trace.record(.received(line.bytes))
+        trace.record(.received(line))
         if isParsing {
             backlog.append(line)
         } else {
@@ -233,20 +235,18 @@ final class PluginConnection {
     }
 
     /// Parses and handles a line. A long line is parsed off the main thread; no output is read meanwhile.
-    private func parse(_ line: Line) {
-        let count = line.bytes.count
+    private func parse(_ line: [UInt8]) {
+        let count = line.count
         guard count > MessageWork.mostBytesOnMain else {
-            return handle(Self.message(line.bytes), bytes: count)
+            return handle(Self.message(line), bytes: count)
         }
         isParsing = true
         process?.holdOutput()
-        let (bytes, turn) = (line.bytes, line.turn)
-        MessageWork.run(bytes: count) {
-            Self.message(bytes)
+        work.run {
+            Self.message(line)
         } completion: { [self] message, time in
             handle(message, bytes: count)
-            MessageWork.discard(message)
-            withExtendedLifetime(turn) {}
+            work.discard(message)
             recordProcessorTime(time)
             isParsing = false
             process?.releaseOutput()
@@ -295,16 +295,22 @@ final class PluginConnection {
 
     /// Logs a text of the plugin, unless the plugin has exceeded its limit of log lines.
     func log(_ level: Logger.Level, _ text: String) {
-        guard logLines.record() else { return }
-        guard let line = ServiceText.message(text) else { return }
+        guard logLines.use(), let line = ServiceText.message(text) else { return }
         logger.log(level: level, "\(name): \(line)")
     }
 
-    private func takeErrorLine(_ text: String) {
-        guard let line = ServiceText.message(text) else { return }
-        lastErrorLine = line
+    private func takeErrorLine(_ bytes: [UInt8]) {
+        guard !bytes.isEmpty else { return }
+        lastErrorLine = bytes
+        guard trace.isActive || logLines.used() < Double(limits.logLines),
+            let line = Self.text(bytes)
+        else { return }
         trace.record(.errorLine(line))
         log(.warning, line)
+    }
+
+    private static func text(_ bytes: [UInt8]) -> String? {
+        ServiceText.message(String(decoding: bytes, as: UTF8.self))
     }
 
     private func recordDeniedCall(_ call: String) {
@@ -385,7 +391,7 @@ final class PluginConnection {
         killTimer = nil
         logger.debug("A plugin has ended", metadata: ["reason": "\(reason)"])
         process = nil
-        if !isOver { sandboxStart = SandboxStart(report, lastErrorLine: lastErrorLine) }
+        if !isOver { sandboxStart = SandboxStart(report, lastErrorLine: Self.text(lastErrorLine)) }
         fail(reason, .exit)
         trace.record(.ended(process: number, reason: reason))
     }

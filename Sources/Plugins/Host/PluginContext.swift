@@ -4,7 +4,6 @@ internal import Logging
 struct PluginContext {
     let limits: PluginLimits
     let confiner: SandboxLauncher
-    let turns = LargeMessageTurns()
     let logger: Logger
     /// The traces of the plugins.
     let traces = PluginTraces()

@@ -55,11 +55,13 @@ package final class PluginHost {
     ///   - limits: The limits of each plugin.
     ///   - confinements: The kinds of sandbox that may be used, the strictest first.
     ///   - programs: The programs that start plugins.
+    ///   - place: Places the processes of plugins in control groups; nil if there are none.
     ///   - logger: The logger for the plugins and their messages.
     ///   - settings: Returns the settings of a provider.
     package init(
         folders: [String], reserved: Set<String>, limits: PluginLimits = PluginLimits(),
-        confinements: [SandboxKind], programs: SandboxPrograms = .installed, logger: Logger,
+        confinements: [SandboxKind], programs: SandboxPrograms = .installed,
+        place: PluginPlacement? = nil, logger: Logger,
         settings: @escaping (String) -> ProviderSettings
     ) {
         self.folders = folders
@@ -67,7 +69,7 @@ package final class PluginHost {
         self.settings = settings
         self.limits = limits
         self.logger = logger
-        confiner = SandboxLauncher(confinements, programs: programs, logger: logger)
+        confiner = SandboxLauncher(confinements, programs: programs, place: place, logger: logger)
     }
 
     /// The providers, sorted by their IDs.

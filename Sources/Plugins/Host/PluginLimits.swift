@@ -10,35 +10,23 @@ nonisolated package struct PluginLimits: Sendable {
     package var gracePeriod = Duration.seconds(2)
     /// The size of one message, without the end of the line.
     package var lineBytes = 8 << 20
-    /// The size of the output in a second.
-    package var bytesPerSecond = 32 << 20
-    /// The number of messages in a second, in addition to one for each message of the daemon.
-    package var messagesPerSecond = 1000
     /// The number of lines of the plugin that are logged in ten seconds.
     package var logLines = 50
-    /// The size of an incomplete message above which the plugin needs the turn for large messages.
-    package var largeMessageBytes = 1 << 20
-    /// The time to complete a large message.
-    package var largeMessageTime = Duration.seconds(3)
+    /// The time in which the plugin must read a part of the messages that wait on its standard input.
+    package var reading = Duration.seconds(3)
     /// The processor time that the daemon may spend on the plugin in ``processorWindow``: to read, parse and handle its
-    /// output, and to write responses.
+    /// output, to send its requests and write responses, and to decide about its system calls.
     package var daemonProcessorTime = Self.defaultProcessorTime
     package var processorWindow = Duration.seconds(10)
-    /// The size of the standard error in ``standardErrorWindow``.
-    package var standardErrorBytes = 1 << 20
-    package var standardErrorWindow = Duration.seconds(10)
-    /// The number of denied system calls in ``systemCallWindow``.
-    package var deniedCalls = 500
-    /// The number of threads that are started in ``systemCallWindow``.
-    package var startedThreads = 2000
-    package var systemCallWindow = Duration.seconds(10)
     /// The number of HTTP requests that may be in progress.
     package var requests = 8
-    /// The number of requests that start in a second. Further requests are delayed.
-    package var requestsPerSecond = 500
     /// The private writable memory: heap, anonymous mappings, data.
     package var memoryBytes = 512 << 20
-    /// The address space: in addition to the private memory, programs, libraries and memory that became read-only.
+    /// The memory of the control group, if there is one: in addition to the private memory, memory of the kernel and
+    /// files that only the plugin uses. An allocation that exceeds the private memory fails before the group is full.
+    package var groupBytes: Int { memoryBytes + 64 << 20 }
+    /// The address space without a control group: in addition to the private memory, programs, libraries and memory
+    /// that became read-only.
     package var addressSpaceBytes = Self.defaultAddressSpace
     package var processorSeconds = 600
     package var descriptors = 64
@@ -56,7 +44,7 @@ nonisolated package struct PluginLimits: Sendable {
     #if SANITIZER
         private static let defaultAddressSpace = Int.max
     #else
-        private static let defaultAddressSpace = 768 << 20
+        private static let defaultAddressSpace = 576 << 20
     #endif
 
     // Without optimization, the same work takes many times as long.

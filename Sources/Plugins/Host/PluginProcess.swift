@@ -7,11 +7,10 @@ internal import System
 final class PluginProcess {
     /// The functions that a process calls.
     struct Handlers {
-        /// Receives a line of the standard output, and its turn; nil for a line that is not large. The turn ends when
-        /// the line is handled.
-        let line: ([UInt8], LargeMessageTurns.Turn?) -> Void
+        /// Receives a line of the standard output.
+        let line: ([UInt8]) -> Void
         /// Receives a line of the standard error.
-        let standardErrorLine: (String) -> Void
+        let standardErrorLine: ([UInt8]) -> Void
         /// Receives the name of a denied system call.
         let deniedCall: (String) -> Void
         /// Receives the limit that the process exceeded, after the process was killed. Its output is not read any more.
@@ -25,37 +24,27 @@ final class PluginProcess {
     private let handlers: Handlers
     private var input: PipeWriter?
     private var sources: [DescriptorSource] = []
-    /// The number of reasons not to read the standard output.
-    private var outputHolds = 0
-    private let turns: LargeMessageTurns
-    /// The turn for the incomplete line; nil if the line is not large, or waits for its turn.
-    private var turn: LargeMessageTurns.Turn?
-    private var waitsForTurn = false
-    private var turnTimer: MainLoopTimer?
     private let limits: PluginLimits
-    /// The processor time of the daemon for this plugin, in microseconds.
-    private var processorTime: RateCounter
-    private var callPace: CallPace
+    /// The processor time of the daemon for this plugin, in seconds.
+    private var processorTime: Allowance
     private var lines: LineBuffer
-    private var bytes: RateCounter
-    private var messages: RateCounter
-    /// The number of lines that were sent to the plugin and for which it has not sent a message yet.
-    private var unansweredLines = 0
     private var deniedCallReceiver: DeniedSystemCalls?
-    private var deniedCalls: RateCounter
-    private var startedThreads: RateCounter
     private var standardErrorLines = LineBuffer(limit: 16 << 10)
-    private var standardErrorBytes: RateCounter
     private var hasEnded = false
     /// True if the process was killed and its output is ignored.
     private var isTerminated = false
 
     /// The number of bytes that are read at a time, before other events are handled.
     private static let chunkBytes = 1 << 16
+    /// The processor time for a round of the event loop. Without it, many small reads would cost almost nothing.
+    private static let roundTime = Duration.microseconds(20)
+    /// The part of the processor time for which calls and requests start without a delay.
+    private static let undelayedPart = 0.3
+    /// The longest delay. A client waits for it in addition to the duration of the call.
+    private static let maximumDelay = Duration.seconds(5)
 
     init(
-        _ launch: PluginLaunch, _ limits: PluginLimits, _ turns: LargeMessageTurns,
-        _ handlers: Handlers
+        _ launch: PluginLaunch, _ limits: PluginLimits, _ handlers: Handlers
     ) throws(SpawnError) {
         var setup = launch.setup
         let (input, output, errors) = try (PipeEnds(), PipeEnds(), PipeEnds())
@@ -69,26 +58,25 @@ final class PluginProcess {
         id = process.id
         self.handlers = handlers
         self.limits = limits
-        self.turns = turns
-        processorTime = RateCounter(
-            Int(limits.daemonProcessorTime / .microseconds(1)), per: limits.processorWindow)
-        callPace = CallPace(limit: limits.daemonProcessorTime, per: limits.processorWindow)
+        processorTime = Allowance(
+            limits.daemonProcessorTime / .seconds(1), per: limits.processorWindow)
         lines = LineBuffer(limit: limits.lineBytes)
-        bytes = RateCounter(limits.bytesPerSecond, per: .seconds(1))
-        messages = RateCounter(limits.messagesPerSecond, per: .seconds(1))
-        deniedCalls = RateCounter(limits.deniedCalls, per: limits.systemCallWindow)
-        startedThreads = RateCounter(limits.startedThreads, per: limits.systemCallWindow)
-        standardErrorBytes = RateCounter(
-            limits.standardErrorBytes, per: limits.standardErrorWindow)
-        self.input = PipeWriter(input.takeWriting(), limit: limits.lineBytes)
+        self.input = PipeWriter(
+            input.takeWriting(), limit: limits.lineBytes, timeout: limits.reading
+        ) { [unowned self] in
+            terminate(
+                "it leaves messages unread on its standard input for \(limits.reading.secondsText)")
+        }
         read(output.takeReading()) { [unowned self] in take($0) }
         read(errors.takeReading()) { [unowned self] in takeStandardError($0) }
         deniedCallReceiver = DeniedSystemCalls(
             launch.refusals.takeReading(), threads: limits.threads,
             DeniedSystemCalls.Handlers(
                 lost: { [weak self] in self?.terminate("\($0)") },
-                denied: { [weak self] in self?.recordDeniedCall($0) },
-                startedThread: { [weak self] in self?.recordThreadStart() }))
+                denied: { [weak self] in
+                    if let self, !isTerminated { self.handlers.deniedCall($0) }
+                },
+                spent: { [weak self] in self?.recordProcessorTime(Self.roundTime + $0) }))
         // Retains this object until the end of the process.
         process.onExit { self.finish($0) }
     }
@@ -99,9 +87,7 @@ final class PluginProcess {
     ///   - line: The line, with its end.
     ///   - memory: The memory of a large line.
     func send(_ line: [UInt8], holding memory: MemoryReservation? = nil) {
-        guard let input else { return }
-        unansweredLines += 1
-        if input.write(line, holding: memory) { return }
+        guard let input, !input.write(line, holding: memory) else { return }
         terminate(
             "it does not read its standard input, and more than \(limits.lineBytes.sizeText) of messages wait"
         )
@@ -113,7 +99,6 @@ final class PluginProcess {
     func kill() {
         isTerminated = true
         input = nil
-        endTurn()
         if !hasEnded { process.kill() }
     }
 
@@ -132,18 +117,16 @@ final class PluginProcess {
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         let place = sources.count
         let source = DescriptorSource(descriptor, .reading) { [unowned self] in
-            let isOver = withUnsafeTemporaryAllocation(
-                byteCount: Self.chunkBytes, alignment: 1
-            ) { buffer in
-                let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-                guard count > 0 else { return count == 0 || errno != EAGAIN && errno != EINTR }
-                guard !isTerminated else { return false }
-                let time = MessageWork.measure {
+            let (isOver, time) = MessageWork.measure {
+                withUnsafeTemporaryAllocation(byteCount: Self.chunkBytes, alignment: 1) { buffer in
+                    let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+                    guard count > 0 else { return count == 0 || errno != EAGAIN && errno != EINTR }
+                    guard !isTerminated else { return false }
                     handler(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-                }.1
-                recordProcessorTime(time)
-                return false
+                    return false
+                }
             }
+            recordProcessorTime(Self.roundTime + time)
             if isOver || isTerminated { sources[place].cancel() }
         }
         sources.append(source)
@@ -151,141 +134,42 @@ final class PluginProcess {
     }
 
     private func take(_ chunk: UnsafeRawBufferPointer) {
-        guard bytes.record(chunk.count) else {
-            return terminate(
-                "it writes more than \(limits.bytesPerSecond.sizeText) per second to standard output"
-            )
-        }
         do {
-            try lines.append(chunk) { line in
-                guard !isTerminated else { return }
-                guard recordMessage() else {
-                    return terminate(
-                        "it sends more than \(limits.messagesPerSecond) messages per second")
-                }
-                let turn = turn
-                endTurn()
-                handlers.line(line, turn)
-            }
+            try lines.append(chunk) { line in if !isTerminated { handlers.line(line) } }
         } catch {
-            return terminate("it sends a message of more than \(limits.lineBytes.sizeText)")
+            terminate("it sends a message of more than \(limits.lineBytes.sizeText)")
         }
-        if lines.count > limits.largeMessageBytes { requestTurn() }
     }
 
-    /// Counts a message, unless it may be the answer to a line of the daemon: a plugin may answer any number of calls
-    /// quickly.
-    ///
-    /// - Returns: False if the plugin sends too many messages.
-    private func recordMessage() -> Bool {
-        guard unansweredLines == 0 else {
-            unansweredLines -= 1
-            return true
+    /// Stops reading the standard output, until ``releaseOutput()`` is called.
+    func holdOutput() { sources.first?.suspend() }
+
+    func releaseOutput() { sources.first?.resume() }
+
+    private func takeStandardError(_ chunk: UnsafeRawBufferPointer) {
+        do {
+            try standardErrorLines.append(chunk, handlers.standardErrorLine)
+        } catch {
+            handlers.standardErrorLine(Array(standardErrorLines.takeRest().prefix(1024)))
         }
-        return messages.record()
     }
 
-    // MARK: Large messages
-
-    /// Stops reading the standard output. Each call needs a call of ``releaseOutput()``.
-    func holdOutput() {
-        outputHolds += 1
-        sources.first?.suspend()
-    }
-
-    func releaseOutput() {
-        outputHolds -= 1
-        if outputHolds == 0 { sources.first?.resume() }
-    }
-
-    private func requestTurn() {
-        guard turn == nil, !waitsForTurn, !isTerminated, !hasEnded else { return }
-        waitsForTurn = true
-        holdOutput()
-        turns.request { [weak self] in self?.beginTurn($0) }
-    }
-
-    private func beginTurn(_ turn: LargeMessageTurns.Turn) {
-        waitsForTurn = false
-        guard !isTerminated, !hasEnded else { return }
-        self.turn = turn
-        turnTimer = MainLoopTimer(after: limits.largeMessageTime) { [weak self, limits] in
-            self?.terminate(
-                "it does not complete a message of more than \(limits.largeMessageBytes.sizeText) within \(limits.largeMessageTime.secondsText)"
-            )
-        }
-        releaseOutput()
-    }
-
-    private func endTurn() {
-        let last = turn
-        turn = nil
-        turnTimer = nil
-        // The turn ends here, after the change of the property: the next plugin begins its turn at once.
-        withExtendedLifetime(last) {}
-    }
+    // MARK: Processor time
 
     /// Records processor time that the daemon spent on the plugin, and ends a plugin that exceeds its limit.
     func recordProcessorTime(_ time: Duration) {
-        callPace.record(time)
-        guard !isTerminated, !processorTime.record(Int(time / .microseconds(1))) else { return }
+        guard !isTerminated, !processorTime.use(time / .seconds(1)) else { return }
         terminate(
-            "its messages take more than \(limits.daemonProcessorTime.secondsText) of the daemon's processor time in \(limits.processorWindow.secondsText)"
+            "it takes more than \(limits.daemonProcessorTime.secondsText) of the daemon's processor time in \(limits.processorWindow.secondsText)"
         )
     }
 
-    /// The time after which the next call of the daemon may start; zero if it may start at once.
-    var callDelay: Duration { callPace.delay() }
-
-    private func takeStandardError(_ chunk: UnsafeRawBufferPointer) {
-        guard standardErrorBytes.record(chunk.count) else {
-            return terminate(
-                "it writes more than \(limits.standardErrorBytes.sizeText) to standard error in \(limits.standardErrorWindow.secondsText)"
-            )
-        }
-        do {
-            for part in linesForLog(of: chunk) {
-                try standardErrorLines.append(part) {
-                    handlers.standardErrorLine(String(decoding: $0, as: UTF8.self))
-                }
-            }
-        } catch {
-            let start = standardErrorLines.takeRest().prefix(1024)
-            handlers.standardErrorLine(String(decoding: start, as: UTF8.self))
-        }
-    }
-
-    /// Returns the lines that may be logged, and the last line, which may state the reason of the end.
-    private func linesForLog(of chunk: UnsafeRawBufferPointer) -> [UnsafeRawBufferPointer] {
-        let newline = UInt8(ascii: "\n")
-        var ends = 0
-        guard
-            let end = chunk.firstIndex(where: { byte in
-                if byte == newline { ends += 1 }
-                return ends == limits.logLines
-            })
-        else { return [chunk] }
-        let rest = chunk[(end + 1)...]
-        let last = rest.dropLast().lastIndex(of: newline).map { $0 + 1 } ?? rest.startIndex
-        return [chunk[...end], chunk[last...]].map { UnsafeRawBufferPointer(rebasing: $0) }
-    }
-
-    private func recordDeniedCall(_ call: String) {
-        guard !isTerminated else { return }
-        guard deniedCalls.record() else {
-            return terminate(
-                "it makes more than \(limits.deniedCalls) denied system calls in \(limits.systemCallWindow.secondsText)"
-            )
-        }
-        handlers.deniedCall(call)
-    }
-
-    /// Ends a plugin that starts too many threads: the daemon handles the start of each one.
-    private func recordThreadStart() {
-        guard !isTerminated, !startedThreads.record() else { return }
-        terminate(
-            "it starts more than \(limits.startedThreads) threads in \(limits.systemCallWindow.secondsText)"
-        )
+    /// The time after which the next call or request may start; zero if it may start at once.
+    ///
+    /// A plugin that only answers calls takes more processor time if a client calls more often. The calls are delayed,
+    /// so that the plugin is not ended because of the rate of the client.
+    var delay: Duration {
+        min(processorTime.delay(untilBelow: Self.undelayedPart), Self.maximumDelay)
     }
 
     // MARK: Exit
@@ -293,7 +177,6 @@ final class PluginProcess {
     private func finish(_ exit: SpawnedProcess.Exit) {
         hasEnded = true
         input = nil
-        endTurn()
         // The last output may state the reason of the end.
         drain()
         for source in sources { source.cancel() }
@@ -315,8 +198,7 @@ final class PluginProcess {
                 }
             }
         }
-        let rest = standardErrorLines.takeRest()
-        if !rest.isEmpty { handlers.standardErrorLine(String(decoding: rest, as: UTF8.self)) }
+        handlers.standardErrorLine(standardErrorLines.takeRest())
     }
 
     private static func describe(_ exit: SpawnedProcess.Exit) -> String {

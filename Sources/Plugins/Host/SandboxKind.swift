@@ -23,5 +23,9 @@ nonisolated package enum SandboxKind: String, CaseIterable, Sendable {
     static let systemFiles = [
         "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives",
         "/etc/localtime",
+        // Node.js does not start if the configuration of OpenSSL exists and cannot be read. On Fedora, it includes
+        // others.
+        "/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/etc/pki/tls/openssl.d",
+        "/etc/crypto-policies/back-ends",
     ]
 }

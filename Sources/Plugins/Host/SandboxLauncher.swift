@@ -13,14 +13,21 @@ final class SandboxLauncher {
     private let logger: Logger
     private var hasReportedLevel = false
     private let programs: SandboxPrograms
+    /// Places the processes of plugins in control groups; nil if there are none.
+    var place: PluginPlacement?
 
     /// - Parameters:
     ///   - levels: The levels that may be used, the strictest first.
     ///   - programs: The programs that start plugins.
+    ///   - place: Places the processes of plugins in control groups; nil if there are none.
     ///   - logger: The logger for levels that are not available.
-    init(_ levels: [SandboxKind], programs: SandboxPrograms, logger: Logger) {
+    init(
+        _ levels: [SandboxKind], programs: SandboxPrograms, place: PluginPlacement? = nil,
+        logger: Logger
+    ) {
         self.levels = levels
         self.programs = programs
+        self.place = place
         self.logger = logger
         choose()
     }
@@ -83,12 +90,13 @@ final class SandboxLauncher {
                 ["/usr/bin/true"], folder: "/usr", PluginLimits(), level
             ) { launch in
                 try PluginProcess(
-                    launch, PluginLimits(), LargeMessageTurns(),
+                    launch, PluginLimits(),
                     PluginProcess.Handlers(
-                        line: { _, _ in },
+                        line: { _ in },
                         standardErrorLine: {
-                            errors.append($0)
-                            logger.warning("\($0)")
+                            guard !$0.isEmpty else { return }
+                            errors.append(String(decoding: $0, as: UTF8.self))
+                            logger.warning("\(errors.last ?? "")")
                         },
                         deniedCall: { _ in }, exceededLimit: { _ in },
                         ended: { _ in end.complete(.success(())) }))
@@ -105,7 +113,7 @@ final class SandboxLauncher {
         return Shortage.isReason(for: errors) ? .inconclusive : .failed
     }
 
-    /// Starts the program of a manifest in a sandbox.
+    /// Starts the program of a manifest in a sandbox. With ``place``, the process waits for ``PluginLaunch/placement``.
     ///
     /// - Parameters:
     ///   - manifest: The manifest of the plugin.
@@ -119,7 +127,9 @@ final class SandboxLauncher {
         _ start: (PluginLaunch) throws -> Value
     ) throws -> (value: Value, report: ConfinementReport?) {
         reportLevel()
-        return try self.start(manifest.command, folder: manifest.folder, limits, level, start)
+        return try self.start(
+            manifest.command, folder: manifest.folder, limits, level, inGroup: place != nil
+        ) { try start(place == nil ? $0 : $0.waiting(programs.launcher)) }
     }
 
     /// Logs once that a stricter level is not available on this computer.
@@ -134,15 +144,16 @@ final class SandboxLauncher {
 
     private func start<Value>(
         _ command: [String], folder: String, _ limits: PluginLimits, _ level: SandboxKind,
-        _ start: (PluginLaunch) throws -> Value
+        inGroup: Bool = false, _ start: (PluginLaunch) throws -> Value
     ) throws -> (value: Value, report: ConfinementReport?) {
         let launcher = programs.launcher
         guard access(launcher, X_OK) == 0 else {
             throw SpawnError(program: launcher, code: errno)
         }
         var setup = SandboxedProcess.Setup(program: launcher)
-        // Descriptors 0 to 2 are the standard streams. RLIMIT_NPROC is used only if it counts by user namespace.
-        let countsThreads = level == .bubblewrap && Self.countsTasksByNamespace
+        // Descriptors 0 to 2 are the standard streams. RLIMIT_NPROC is used only if it counts by user namespace. A
+        // control group counts threads itself.
+        let countsThreads = !inGroup && level == .bubblewrap && Self.countsTasksByNamespace
         setup.arguments = ["3", "4", "\(countsThreads ? limits.threads : 0)"] + command
         setup.environment = [
             "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/home",
@@ -150,14 +161,14 @@ final class SandboxLauncher {
             "MALLOC_ARENA_MAX": "2",
         ]
         setup.limits = [
-            // Memory that is made read-only no longer counts for the first limit, but still for the second one.
-            (.data, limits.memoryBytes), (.addressSpace, limits.addressSpaceBytes),
-            (.stack, 8 << 20),
+            (.data, limits.memoryBytes), (.stack, 8 << 20),
             (.processorSeconds, limits.processorSeconds), (.descriptors, limits.descriptors),
             (.fileBytes, 0), (.coreBytes, 0), (.pendingSignals, 128),
         ]
+        // Memory that is made read-only does not count for the limit above.
+        if !inGroup { setup.limits.append((.addressSpace, limits.addressSpaceBytes)) }
         setup.niceness = 10
-        let filter = try Self.filter(level, consultsAboutThreads: !countsThreads)
+        let filter = try Self.filter(level, consultsAboutThreads: !inGroup && !countsThreads)
         let refusals = try PipeEnds(takesDescriptors: true)
         defer { close(refusals.takeWriting()) }
         setup.descriptors = [filter.reading, refusals.writing]
@@ -255,11 +266,37 @@ final class SandboxLauncher {
     }
 }
 
+/// A function that moves a process into a control group of its own, with limits of the memory and the tasks.
+///
+/// - Parameters:
+///   - process: The ID of the process, which has no children yet.
+///   - plugin: The ID of the plugin.
+///   - memoryBytes: The memory, including that of the kernel, in bytes.
+///   - tasks: The number of processes and threads.
+/// - Throws: An error of the service manager.
+package typealias PluginPlacement = (
+    _ process: Int32, _ plugin: String, _ memoryBytes: Int, _ tasks: Int
+) async throws -> Void
+
 /// A plugin that is about to be started.
 struct PluginLaunch {
     let setup: SandboxedProcess.Setup
     /// The socket pair through which the launcher sends the listener for the denied system calls.
     let refusals: PipeEnds
+    /// The pipe for a byte that tells the process that it was placed in its control group; nil if it does not wait.
+    var placement: PipeEnds?
+
+    /// Returns the launch of a process that waits for ``placement``.
+    fileprivate func waiting(_ launcher: String) throws -> PluginLaunch {
+        let pipe = try PipeEnds()
+        var setup = setup
+        // Descriptors 0 to 2 are the standard streams.
+        setup.arguments =
+            ["--wait", "\(3 + setup.descriptors.count)", setup.program] + setup.arguments
+        setup.program = launcher
+        setup.descriptors.append(pipe.reading)
+        return PluginLaunch(setup: setup, refusals: refusals, placement: pipe)
+    }
 }
 
 /// The status that `bwrap` reports. The descriptor is closed with the last reference.

@@ -1,10 +1,14 @@
 // Starts a plugin under a system call filter, and sends the listener for the reported calls to the daemon.
 //
 //   imagefeed-plugin-launcher FILTER SOCKET TASKS PROGRAM [ARGUMENT...]
+//   imagefeed-plugin-launcher --wait PIPE PROGRAM [ARGUMENT...]
 //
 // FILTER is a descriptor from which the instructions of the filter are read. SOCKET is a descriptor of a Unix socket
 // to which the listener is sent: the descriptor on which the kernel reports system calls. TASKS limits the number of
 // threads of this user in this user namespace; 0 leaves the limit unchanged.
+//
+// The second form starts PROGRAM after a byte was written to PIPE: the daemon has placed the process, whose children
+// will be in the same control group. Without the byte, it exits.
 //
 // Only the process that installs a filter receives its listener, and bwrap installs filters without a listener. The
 // program is small and in C, because it runs before each plugin.
@@ -14,6 +18,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +49,16 @@ static int send_descriptor(int socket, int descriptor) {
     return sendmsg(socket, &message, MSG_NOSIGNAL) < 0 ? -1 : 0;
 }
 
+// Returns 1 if a descriptor can be sent: the kernel limits the descriptors in transit of all processes of the user.
+static int can_send(void) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return 0;
+    int result = send_descriptor(pair[0], STDIN_FILENO);
+    close(pair[0]);
+    close(pair[1]);
+    return result == 0;
+}
+
 // Replaces the reports of a filter by fixed results if the daemon has no listener. Reported calls fail with EPERM.
 // Calls that wait for a decision of the daemon, marked with 1, are allowed.
 static void silence(struct sock_fprog *program) {
@@ -55,7 +70,43 @@ static void silence(struct sock_fprog *program) {
     }
 }
 
+// Installs the filter, and sends its listener. Returns 0 for success.
+static int filter_calls(struct sock_fprog *program, int socket) {
+    int listener = -1;
+    if (can_send()) {
+        listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, program);
+        // A listener that is not received would make the reported calls wait or fail, also the start of threads.
+        if (listener >= 0 && send_descriptor(socket, listener) != 0) return failed("Sending the listener");
+    }
+    // The process may have a listener of another program already.
+    if (listener < 0) {
+        silence(program);
+        if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0) != 0) return failed("Filtering system calls");
+    }
+    // Descriptors in transit are in no table whose length is limited. The calls were needed until here.
+    struct sock_filter sending[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sendmsg, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sendmmsg, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog second = {sizeof sending / sizeof *sending, sending};
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &second, 0, 0) != 0) return failed("Filtering system calls");
+    return 0;
+}
+
 int main(int count, char **arguments) {
+    if (count > 3 && strcmp(arguments[1], "--wait") == 0) {
+        int pipe = atoi(arguments[2]);
+        char byte;
+        ssize_t length;
+        while ((length = read(pipe, &byte, 1)) < 0 && errno == EINTR) {}
+        if (length != 1) return 126;
+        close(pipe);
+        execv(arguments[3], arguments + 3);
+        return failed(arguments[3]);
+    }
     if (count < 5) return 64;
     int filter = atoi(arguments[1]), socket = atoi(arguments[2]);
     struct sock_filter instructions[1024];
@@ -68,12 +119,7 @@ int main(int count, char **arguments) {
     struct rlimit tasks = {atoi(arguments[3]), atoi(arguments[3])};
     if (tasks.rlim_cur > 0 && setrlimit(RLIMIT_NPROC, &tasks) != 0) return failed("Limiting threads");
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failed("Setting no_new_privs");
-    int listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
-    // The process has a listener of another program already, or too many descriptors of the user are in transit.
-    if (listener < 0 || send_descriptor(socket, listener) != 0) {
-        silence(&program);
-        if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) return failed("Filtering system calls");
-    }
+    if (filter_calls(&program, socket) != 0) return 126;
     if (syscall(SYS_close_range, 3, ~0U, 0) != 0) {
         // Linux before 5.9.
         for (int number = 3; number < 65536; number++) close(number);

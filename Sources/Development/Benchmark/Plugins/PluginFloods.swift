@@ -11,6 +11,8 @@ final class PluginFloods {
         ("log", "Logs of 8 MiB"), ("values", "65,000 values"),
         ("rates", "900 notifications/s"), ("requests", "900 requests/s"),
         ("silent", "Silent servers"), ("large", "Responses of 8 MiB"),
+        ("unread", "Unread responses"), ("incomplete", "Incomplete message"),
+        ("packets", "Single bytes"),
         ("errors", "Standard error"),
     ]
     private static let rounds = 3
