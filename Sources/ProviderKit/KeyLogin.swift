@@ -10,7 +10,7 @@ public struct KeyDescription: Hashable, Sendable {
     /// `Authorization: Bearer `. nil if the service issues none. See ``TokenLogin``.
     public var tokenField: String?
     /// The origins (`https://host[:port]` or `http://host[:port]`) that the user named. Requests to them may use `http`
-    /// and lead into the user's network. Requests and redirects to any other origin are refused. Empty for a plugin,
+    /// and lead into the user's network. Requests and redirects to any other origin are refused. Empty for a plugin
     /// whose manifest defines its hosts.
     package var namedOrigins: Set<String> = []
 

@@ -69,6 +69,11 @@ struct ManifestTests {
         ("Header=X-Key", "Header=transfer-encoding", "only the daemon sets"),
         ("TokenHosts=api.example.org;", "", "TokenHosts"),
         ("TokenHosts=api", "TokenHosts=*", "TokenHosts"),
+        ("Header=X-Key", "HomeServers=true", "HomeServers requires Server=true"),
+        (
+            "TokenHosts=api.example.org;", "Server=true\nHomeServers=true",
+            "Hosts must be empty with HomeServers=true"
+        ),
         ("Sources=", "LastingPlaces=often\nSources=", "LastingPlaces"),
         ("Sources=", "LikedTogether=ab\nSources=", "LikedTogether"),
         ("Type=key", "Type=federated\nScopes=a;\nTokenRefusals=no;", "TokenRefusals"),

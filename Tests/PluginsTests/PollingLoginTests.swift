@@ -53,7 +53,7 @@ struct PollingLoginTests {
         ("\"photos.test/cloud\"", "\"evil.test\"", "the only origin"),
         ("https://photos.test/cloud/login", "https://evil.test/login", "the only origin"),
         ("https://photos.test/cloud/login", "https://photos.test:8443/login", "the only origin"),
-        ("https://photos.test/cloud/login", "http://photos.test/cloud/login", "an https address"),
+        ("https://photos.test/cloud/login", "http://photos.test/cloud/login", "the only origin"),
         ("https://photos.test/cloud/password", "https://evil.test/password", "the only origin"),
         ("OCS-APIRequest", "Host", "a reserved field"),
         ("\"DELETE\"", "\"TRACE\"", "method is not"),

@@ -142,7 +142,10 @@ struct LoginCommand: AsyncParsableCommand {
             )
         }
         let name = hasUsername ? "password or key" : "key"
-        guard let key = try await SecretFile.prompt(for: "\(name) of \(provider.name)") else {
+        let isPlain = server?.lowercased().hasPrefix("http://") == true
+        let place = isPlain ? " at \(server ?? ""), sent without encryption" : ""
+        guard let key = try await SecretFile.prompt(for: "\(name) of \(provider.name)\(place)")
+        else {
             throw CommandFailure(.failed, "No key was entered.")
         }
         return key

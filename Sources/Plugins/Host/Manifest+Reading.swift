@@ -91,6 +91,12 @@ nonisolated extension Manifest {
             () throws(ManifestProblem) in
             try PluginLogin(login, addresses)
         }
+        allowsHomeServers = problems.check("Authentication", "HomeServers", false) {
+            [kind = self.login] () throws(ManifestProblem) in
+            let isAllowed = try login.flag("HomeServers")
+            if isAllowed { try kind.checkHomeServers(hosts.patterns.isEmpty) }
+            return isAllowed
+        }
         hasStablePageTokens = problems.check("Provider", "LastingPlaces", false) {
             () throws(ManifestProblem) in try main.flag("LastingPlaces")
         }

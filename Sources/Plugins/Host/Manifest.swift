@@ -15,6 +15,9 @@ nonisolated struct Manifest: Hashable, Sendable {
     /// Origins on this computer, for tests of a plugin. Empty unless the configuration permits them.
     let loopbackOrigins: Set<String>
     let login: PluginLogin
+    /// True if the servers of the accounts may be in the network of the user, and be requested over `http`. The plugin
+    /// sends requests to these servers only.
+    let allowsHomeServers: Bool
     /// True if the page tokens always lead to the same photos.
     let hasStablePageTokens: Bool
     /// The character that ends the like group in a photo ID; nil if each photo is liked by itself.
@@ -43,13 +46,30 @@ nonisolated struct Manifest: Hashable, Sendable {
         return AllowedHosts(patterns: hosts, origins: origins)
     }
 
-    /// Returns the address of a server. The scheme is `https`, except for a server on this computer whose name or
-    /// configuration specifies `http`.
+    /// Returns the address of a server. The scheme is `https`, except for a home server, or a server on this computer,
+    /// whose name or configuration specifies `http`.
     func address(ofServer server: String) -> WebAddress? {
         guard !server.isEmpty else { return nil }
         if let address = loopbackServers[server] { return address }
+        if allowsHomeServers {
+            let address = try? ServerAddress(server, keepsPath: login == .polling)
+            return address.flatMap { WebAddress($0.base) }
+        }
         let address = WebAddress(server.contains("://") ? server : "https://\(server)")
         return address.flatMap { $0.isSafe && (login == .polling || $0.rest.isEmpty) ? $0 : nil }
+    }
+
+    /// Returns the name of a server that the user entered, equal for equal servers.
+    func name(ofServer server: String) -> String {
+        guard allowsHomeServers, loopbackServers[server] == nil else { return server }
+        return (try? ServerAddress(server, keepsPath: login == .polling))?.name ?? server
+    }
+
+    /// The end of a message about a server that the user entered, with examples.
+    var serverRule: String {
+        let path = login == .polling ? "/cloud" : allowsHomeServers ? "" : ":8443"
+        let example = allowsHomeServers ? "http://192.168.1.2:2342" : "photos.example.org\(path)"
+        return "is not the name of a server, such as photos.example.org or \(example)."
     }
 
     /// Returns true if an ID can be that of a source of the plugin.

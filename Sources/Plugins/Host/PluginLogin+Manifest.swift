@@ -3,7 +3,8 @@ internal import ProviderKit
 nonisolated extension PluginLogin {
     /// The keys of the group `Authentication`.
     static let keys: Set = [
-        "Type", "Server", "Header", "Prefix", "TokenHosts", "AuthorizationUrl", "TokenUrl",
+        "Type", "Server", "HomeServers", "Header", "Prefix", "TokenHosts", "AuthorizationUrl",
+        "TokenUrl",
         "RevocationUrl", "Scopes", "Pkce", "RedirectPort", "Issuer", "Help", "TokenRefusals",
     ]
 
@@ -93,6 +94,24 @@ nonisolated extension PluginLogin {
             if !refusals.contains(refusal) { refusals.append(refusal) }
         }
         return refusals
+    }
+
+    /// Checks that the plugin can have home servers.
+    ///
+    /// - Parameter hasNoHosts: True if the manifest names no hosts.
+    /// - Throws: ``ManifestProblem``.
+    func checkHomeServers(_ hasNoHosts: Bool) throws(ManifestProblem) {
+        switch self {
+        case .open(needsServer: true), .key(_, _, needsServer: true), .polling: break
+        case .open, .key, .oauth2, .federated:
+            throw ManifestProblem(
+                "HomeServers requires Server=true and Type=none or Type=key, or Type=polling.")
+        }
+        guard hasNoHosts else {
+            throw ManifestProblem(
+                "Hosts must be empty with HomeServers=true; requests go only to the server of the account."
+            )
+        }
     }
 
     /// The origins that receive the key or the token according to the manifest.

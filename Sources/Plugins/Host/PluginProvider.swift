@@ -46,7 +46,8 @@ extension PluginProvider {
         }
         // The plugin cannot change the server that the user named.
         return AccountIdentity(
-            username: found.username, server: identity.server, userID: found.userID)
+            username: found.username, server: plugin.manifest.name(ofServer: identity.server),
+            userID: found.userID)
     }
 }
 
@@ -71,10 +72,10 @@ struct KeyPluginProvider: PluginProvider, KeyLogin {
         guard needsServer, !server.isEmpty else { return description }
         guard let address = plugin.manifest.address(ofServer: server) else {
             throw .invalidArgument(
-                "“\(server.withoutUserInformation.excerpt)” is not the name of a server, such as photos.example.org or photos.example.org:8443."
-            )
+                "“\(server.withoutUserInformation.excerpt)” \(plugin.manifest.serverRule)")
         }
         if description.keyField != nil { description.keyOrigins = [address.origin] }
+        if plugin.manifest.allowsHomeServers { description.namedOrigins = [address.origin] }
         return description
     }
 

@@ -19,16 +19,17 @@ struct PollingPluginProvider: PluginProvider, PollingLogin {
     nonisolated func access(
         _ settings: ProviderSettings, server: String
     ) throws(ProviderError) -> KeyDescription {
-        KeyDescription(
-            keyField: KeyDescription.basicField, keyOrigins: [try address(server).origin],
-            needsServer: true)
+        let origin = try address(server).origin
+        var description = KeyDescription(
+            keyField: KeyDescription.basicField, keyOrigins: [origin], needsServer: true)
+        if plugin.manifest.allowsHomeServers { description.namedOrigins = [origin] }
+        return description
     }
 
     nonisolated private func address(_ server: String) throws(ProviderError) -> WebAddress {
         guard let address = plugin.manifest.address(ofServer: server) else {
             throw .invalidArgument(
-                "“\(server.withoutUserInformation.excerpt)” is not the name of a server, such as photos.example.org or photos.example.org/cloud."
-            )
+                "“\(server.withoutUserInformation.excerpt)” \(plugin.manifest.serverRule)")
         }
         return address
     }

@@ -95,10 +95,11 @@ extension PollingDescription {
     package init(_ reader: PluginReader) throws(PluginFault) {
         try reader.expectObject()
         self.init(
-            server: try reader.name("name"), startURL: try reader.address("start_url"))
+            server: try reader.name("name"),
+            startURL: try reader.address("start_url", mayBeHTTP: true))
         guard reader.value["revocation"] != nil else { return }
         let revocation = try reader.object("revocation")
-        _ = try revocation.address("url")
+        _ = try revocation.address("url", mayBeHTTP: true)
         let request = try HTTPRequest(revocation)
         guard request.headers.fields.allSatisfy(\.isAllowedInRequest) else {
             throw PluginFault("\(revocation.path).headers contains a reserved field")
@@ -109,8 +110,10 @@ extension PollingDescription {
 
 extension PluginReader {
     /// Returns an address that may be requested.
-    fileprivate func address(_ key: String) throws(PluginFault) -> String {
-        guard let address = WebAddress(try requiredText(key)), address.isSafe else {
+    fileprivate func address(
+        _ key: String, mayBeHTTP: Bool = false
+    ) throws(PluginFault) -> String {
+        guard let address = WebAddress(try requiredText(key)), mayBeHTTP || address.isSafe else {
             throw PluginFault("\(path).\(key) is not an https address")
         }
         return address.text
