@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct LargeMessageTests {
     @Test(arguments: [#"{"":0}"#, "[[]]", "0", "{}"])
-    func `a message with too many values fails before a value is built`(
+    func `a message with too many values fails`(
         _ element: String
     ) async throws {
         let plugin = try PluginFixture(

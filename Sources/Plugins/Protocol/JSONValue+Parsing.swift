@@ -10,6 +10,8 @@ package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
 extension JSONValue {
     /// The largest number of nested arrays and objects.
     package static let maximumDepth = 32
+    /// The largest number of values in a document.
+    package static let maximumValues = 1 << 16
 
     /// Parses one value. Only blanks may precede and follow it.
     ///
@@ -27,7 +29,6 @@ extension JSONValue {
         var parser = Parser(bytes: bytes)
         defer { parser.scratch?.deallocate() }
         do throws(JSONSyntaxError) {
-            try checkSize(bytes)
             return .success(try parser.document())
         } catch {
             return .failure(error)
@@ -38,6 +39,7 @@ extension JSONValue {
 private struct Parser {
     let bytes: UnsafeBufferPointer<UInt8>
     var offset = 0
+    private var count = 0
     /// A buffer with the capacity for any string of the document; nil until a string needs it.
     private(set) var scratch: UnsafeMutablePointer<UInt8>?
 
@@ -79,6 +81,10 @@ private struct Parser {
     private mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONValue {
         guard depth < JSONValue.maximumDepth else {
             throw error("more than \(JSONValue.maximumDepth) levels")
+        }
+        count += 1
+        guard count <= JSONValue.maximumValues else {
+            throw error("more than \(JSONValue.maximumValues) values")
         }
         skipBlanks()
         guard let first = next else { throw error("unexpected end") }
