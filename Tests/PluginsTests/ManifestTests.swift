@@ -27,12 +27,16 @@ struct ManifestTests {
     private func providers(_ files: [String: String]) throws -> [any InstalledProvider] {
         let directory = try TemporaryDirectory()
         for (name, text) in files { try directory.write(text, to: "providers/\(name)") }
-        let host = PluginHost(
+        let host = host(of: directory)
+        host.start()
+        return host.providers
+    }
+
+    private func host(of directory: TemporaryDirectory) -> PluginHost {
+        PluginHost(
             folders: [directory.appending("providers")], reserved: ["local"],
             confinements: [.none], logger: .silent
         ) { _ in ProviderSettings() }
-        host.start()
-        return host.providers
     }
 
     @Test func `a manifest describes its provider`() throws {
@@ -146,10 +150,7 @@ struct ManifestTests {
         let directory = try TemporaryDirectory()
         let path = try directory.write(
             Self.good.replacing("Type=key", with: "Type=kex"), to: "providers/good.provider")
-        let host = PluginHost(
-            folders: [directory.appending("providers")], reserved: [], confinements: [.none],
-            logger: .silent
-        ) { _ in ProviderSettings() }
+        let host = host(of: directory)
         host.start()
         #expect(host.providers.map(\.condition.state) == [.invalid])
         // Another text with the size and the time of the first one, which only a reader notices.
@@ -172,10 +173,7 @@ struct ManifestTests {
         try directory.write(
             Self.good.replacing("/usr/bin/true", with: "./good/program"),
             to: "providers/good.provider")
-        let host = PluginHost(
-            folders: [directory.appending("providers")], reserved: [], confinements: [.none],
-            logger: .silent
-        ) { _ in ProviderSettings() }
+        let host = host(of: directory)
         host.start()
         #expect(host.providers.map(\.condition.state) == [.invalid])
         chmod(try directory.write("#!/bin/sh", to: "providers/good/program"), 0o755)
@@ -246,10 +244,7 @@ struct ManifestTests {
         try directory.write(text, to: "providers/good.provider")
         chmod(try directory.write("#!/bin/sh", to: "providers/good/program"), 0o755)
         try directory.write("", to: "providers/good/script")
-        let host = PluginHost(
-            folders: [directory.appending("providers")], reserved: [], confinements: [.none],
-            logger: .silent
-        ) { _ in ProviderSettings() }
+        let host = host(of: directory)
         host.start()
         #expect(host.providers.map(\.condition.state) == [.ready])
         chmod(directory.appending(name), 0o777)
@@ -266,10 +261,7 @@ struct ManifestTests {
         let directory = try TemporaryDirectory()
         let path = try directory.write(Self.good, to: "providers/good.provider")
         chmod(path, 0o666)
-        let host = PluginHost(
-            folders: [directory.appending("providers")], reserved: [], confinements: [.none],
-            logger: .silent
-        ) { _ in ProviderSettings() }
+        let host = host(of: directory)
         let states = Observed<[ProviderCondition.State]>()
         host.onChange = { change in
             for added in change.added { states.append(added.condition.state) }

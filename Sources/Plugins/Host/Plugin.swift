@@ -193,12 +193,13 @@ final class Plugin: PluginConnection.Owner {
     ///
     /// - Returns: False if there is no such group. The process was killed, and the next one has limits of its own.
     private func place(_ new: PluginConnection) async -> Bool {
-        guard let place = context.confiner.place, let process = new.processID else { return true }
+        guard new.isWaiting, let process = new.processID else { return true }
         let bytes = context.limits.groupBytes
         var reason = "the group does not limit memory"
         do {
             // bwrap takes a task, and another one while it starts.
-            try await place(process, manifest.info.id, bytes, context.limits.threads + 2)
+            try await context.confiner.place?(
+                process, manifest.info.id, bytes, context.limits.threads + 2)
         } catch {
             reason = "\(error)"
         }

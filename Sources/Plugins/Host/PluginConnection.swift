@@ -98,9 +98,13 @@ final class PluginConnection {
 
     var processID: Int32? { process?.id }
 
+    /// True if the process waits for its control group.
+    var isWaiting: Bool { placement != nil }
+
     /// Starts the program of a process that waits for its control group.
     func start() {
         guard let placement else { return }
+        process?.isInGroup = true
         _ = write(placement.writing, [0], 1)
         self.placement = nil
     }

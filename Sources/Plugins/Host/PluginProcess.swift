@@ -31,6 +31,8 @@ final class PluginProcess {
     private var deniedCallReceiver: DeniedSystemCalls?
     private var standardErrorLines = LineBuffer(limit: 16 << 10)
     private var hasEnded = false
+    /// True if the process is in a control group of its own.
+    var isInGroup = false
     /// True if the process was killed and its output is ignored.
     private var isTerminated = false
 
@@ -182,7 +184,7 @@ final class PluginProcess {
         for source in sources { source.cancel() }
         sources = []
         deniedCallReceiver = nil
-        handlers.ended(Self.describe(exit))
+        handlers.ended(describe(exit))
     }
 
     /// Reads the rest of the output, within limits.
@@ -201,13 +203,17 @@ final class PluginProcess {
         handlers.standardErrorLine(standardErrorLines.takeRest())
     }
 
-    private static func describe(_ exit: SpawnedProcess.Exit) -> String {
-        switch exit {
-        case .code(let code) where 129...192 ~= code:
+    private func describe(_ exit: SpawnedProcess.Exit) -> String {
+        let (signal, text): (Int32, String) =
+            switch exit {
             // `bwrap` reports the signal of its program as such a status.
-            "it ended with status \(code) (signal \(code - 128))"
-        case .code(let code): "it ended with status \(code)"
-        case .signal(let signal): "it was terminated by signal \(signal)"
-        }
+            case .code(let code) where 129...192 ~= code:
+                (code - 128, "it ended with status \(code) (signal \(code - 128))")
+            case .code(let code): (0, "it ended with status \(code)")
+            case .signal(let signal): (signal, "it was terminated by signal \(signal)")
+            }
+        // The kernel kills the program of a group whose memory is used up, and the service manager ends the rest.
+        guard isInGroup, !isTerminated, signal == SIGKILL || signal == SIGTERM else { return text }
+        return "\(text), perhaps because it took more than \(limits.groupBytes.sizeText) of memory"
     }
 }
