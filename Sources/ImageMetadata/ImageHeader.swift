@@ -47,6 +47,7 @@ package struct ImageHeader: Hashable, Sendable {
             case .bmp: readBMP(source)
             case .avif, .heic: readHEIF(source)
             case .jpegXL: readJPEGXL(source)
+            case .raw: nil
             }
         guard let header, header.width > 0, header.height > 0,
             header.width <= Int(Int32.max), header.height <= Int(Int32.max)

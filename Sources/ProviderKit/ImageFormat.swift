@@ -10,6 +10,8 @@ package enum ImageFormat: Int, CaseIterable, Sendable {
     case avif
     case heic
     case jpegXL
+    /// A raw file of a camera, which can be downloaded, but not decoded.
+    case raw
 
     /// The number of bytes that detection needs.
     package static let prefixBytes = 64
@@ -26,6 +28,7 @@ package enum ImageFormat: Int, CaseIterable, Sendable {
         case .avif: "image/avif"
         case .heic: "image/heic"
         case .jpegXL: "image/jxl"
+        case .raw: "image/x-raw"
         }
     }
 
@@ -41,10 +44,30 @@ package enum ImageFormat: Int, CaseIterable, Sendable {
         case .avif: "avif"
         case .heic: "heic"
         case .jpegXL: "jxl"
+        case .raw: "raw"
         }
     }
 
-    /// Detects the format of a file that begins with `prefix`; nil if it is not one of these formats.
+    /// Detects the format of an original, which may also be a raw file.
+    ///
+    /// - Parameter prefix: The first bytes of the file.
+    package init?(original prefix: some RandomAccessCollection<UInt8>) {
+        let bytes = Array(prefix)
+        let signatures: [(offset: Int, text: String)] = [
+            (0, "FUJIFILMCCD-RAW"), (0, "IIRO"), (0, "IIRS"), (0, "IIU\0"), (0, "MMOR"),
+            (4, "ftypcrx "), (8, "CR"),
+        ]
+        let isRaw = signatures.contains { bytes.dropFirst($0.offset).starts(with: $0.text.utf8) }
+        if let format = ImageFormat(prefix: bytes) {
+            self = format
+        } else if isRaw {
+            self = .raw
+        } else {
+            return nil
+        }
+    }
+
+    /// Detects the format of a file that begins with `prefix`; nil if it is not one of the formats that can be decoded.
     package init?(prefix: some RandomAccessCollection<UInt8>) {
         let bytes = Array(prefix)
         func has(_ text: StaticString, at offset: Int = 0) -> Bool {

@@ -143,12 +143,9 @@ struct SessionTests {
             for size in [ImageSize.thumb, .regular, .full] {
                 try await fixture.expectImage(try #require(photo.images[size]))
             }
-            let original = fixture.session.downloadAddress(photo)
-            #expect((original == nil) == (id == raw.id))
-            if let original {
-                #expect(original.hasSuffix("/api/assets/\(id)/original"))
-                try await fixture.expectImage(original)
-            }
+            let original = try #require(fixture.session.downloadAddress(photo))
+            #expect(original.hasSuffix("/api/assets/\(id)/original"))
+            try await fixture.expectImage(original)
             #expect((photo.photo.mediaType == nil) == [heic.id, raw.id].contains(id))
         }
         let avatar = try await fixture.session.profile().avatarURL

@@ -26,4 +26,16 @@ import Testing
     func `a file without an image has no format`(text: String) {
         #expect(ImageFormat(prefix: Array(text.utf8)) == nil)
     }
+
+    @Test(arguments: [
+        "II*\0\u{10}\0\0\0CR\u{2}\0", "\0\0\0\u{18}ftypcrx \0\0\0\u{1}", "FUJIFILMCCD-RAW 0201",
+        "IIRO\u{8}\0\0\0", "IIU\0\u{18}\0\0\0",
+    ])
+    func `a raw file is an original, but not an image that can be decoded`(text: String) {
+        let bytes = text.unicodeScalars.map { UInt8($0.value) }
+        #expect(ImageFormat(original: bytes) == .raw)
+        #expect(ImageFormat(prefix: bytes) == nil)
+        #expect(ImageFormat(original: Array("GIF89a".utf8)) == .gif)
+        #expect(ImageFormat(original: Array("<html>".utf8)) == nil)
+    }
 }

@@ -94,7 +94,7 @@ nonisolated final class ImageFiles: @unchecked Sendable {
     ) throws -> String {
         var prefix = [UInt8](repeating: 0, count: ImageFormat.prefixBytes)
         let count = pread(descriptor, &prefix, prefix.count, 0)
-        guard count > 0, let format = ImageFormat(prefix: prefix[..<count]) else {
+        guard count > 0, let format = ImageFormat(original: prefix[..<count]) else {
             throw ProviderError.failed("The service sent a file that is not an image.")
         }
         var status = stat()

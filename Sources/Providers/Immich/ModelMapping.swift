@@ -35,9 +35,8 @@ struct ModelMapping: Sendable {
         }
         photo.url = "\(server.origin)/photos/\(record.id.text)"
         photo.isLiked = record.isFavorite ?? false
-        let mediaType = record.mediaType.flatMap { Self.mediaTypes.contains($0) ? $0 : nil }
         // Servers convert other formats for display, to a format that the API does not state.
-        photo.mediaType = mediaType.flatMap { Self.displayedTypes.contains($0) ? $0 : nil }
+        photo.mediaType = record.mediaType.flatMap { Self.displayedTypes.contains($0) ? $0 : nil }
         let address = "\(server.origin)/api/assets/\(record.id.text)"
         let edited = record.isEdited == true ? "&edited=true" : ""
         // The hash changes with the image, and with it the address.
@@ -51,15 +50,15 @@ struct ModelMapping: Sendable {
             images: [
                 .thumb: image("thumbnail"), .regular: image("preview"), .full: image("fullsize"),
             ])
-        // A raw file cannot be shown; the image of the size `full` replaces it.
-        if mediaType != nil {
+        // Raw files have media types such as `image/x-canon-cr3`.
+        if record.mediaType?.hasPrefix("image/") == true {
             remote.note = "\(address)/original" + (edited.isEmpty ? "" : "?edited=true")
         }
         remote.hasLikeState = record.isFavorite != nil
         return remote
     }
 
-    /// Returns the address of the original; nil if its format cannot be shown.
+    /// Returns the address of the original; nil if it is not an image.
     func original(_ photo: RemotePhoto) -> String? {
         guard !photo.note.isEmpty, photo.note.hasPrefix("\(server.origin)/api/assets/") else {
             return nil
@@ -91,12 +90,6 @@ struct ModelMapping: Sendable {
         let (width, height) = (record.exif?.width, record.exif?.height)
         return isRotated ? (height, width) : (width, height)
     }
-
-    /// The formats of originals that can be downloaded.
-    private static let mediaTypes: Set = [
-        "image/jpeg", "image/png", "image/webp", "image/gif", "image/tiff", "image/bmp",
-        "image/avif", "image/heic", "image/heif", "image/jxl",
-    ]
 
     /// The formats of originals that servers do not convert for display.
     private static let displayedTypes: Set = [
