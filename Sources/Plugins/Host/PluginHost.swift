@@ -149,10 +149,10 @@ package final class PluginHost {
             }
             let manifest = try Manifest(path: path, settings: settings)
             let plugin = Plugin(manifest, settings, context)
-            let provider = provider(plugin)
+            let provider = Self.provider(plugin)
             plugin.onChange = { [weak self, weak plugin] in
                 guard let self, let plugin else { return }
-                onChange?(Change(changed: [self.provider(plugin)]))
+                onChange?(Change(changed: [Self.provider(plugin)]))
             }
             return Installed(
                 path: path, stamp: manifest.stamp, settings: settings, provider: provider,
@@ -166,7 +166,8 @@ package final class PluginHost {
         }
     }
 
-    private func provider(_ plugin: Plugin) -> any InstalledProvider {
+    /// Returns the provider of a plugin, which depends on its login.
+    static func provider(_ plugin: Plugin) -> any InstalledProvider {
         switch plugin.manifest.login {
         case .open, .key: KeyPluginProvider(plugin: plugin)
         case .oauth2(let description, let help):

@@ -8,34 +8,42 @@ internal import ProviderKit
 
 /// The test of one plugin: of its manifest, its program, and its calls for an account.
 final class ProviderTest {
-    let options: Options
-    let tried: PluginTrial.TriedManifest
-    let settings: ProviderSettings
-    let limits: PluginLimits
-    let log = PluginLog()
-    /// The events of the second trial.
-    let secondLog = PluginLog()
     let trial: PluginTrial
-    private let confinements: [SandboxKind]
-    private let web: any HTTPClient
+    let log: PluginLog
+    private let options: Options
+    private let settings: ProviderSettings
+    private let limits: PluginLimits
     /// The exit status if no check failed. Not 0 if the test was inconclusive for a reason outside of the plugin.
     private var otherStatus: Int32 = 0
-    private var slowest: (method: PluginMethod, time: Duration)?
+    private var slowest: (call: String, time: Duration)?
+    private var hasEnded = false
 
     /// Tests a plugin, and prints the result.
     ///
     /// - Returns: The exit status.
     static func run(_ options: Options) async -> Int32 {
         let path = options.manifest
-        let name = path.split(separator: "/").last.map(String.init) ?? ""
-        let id = String(name.prefix { $0 != "." })
+        let id = String((path.split(separator: "/").last ?? "").prefix { $0 != "." })
+        var variables: [String: String] = [:]
+        for name in ["HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"] {
+            variables[name] = getenv(name).flatMap { String(validatingCString: $0) }
+        }
         let configuration = Configuration(
-            paths: UserFolders(environment: environment()).configurationFiles)
+            paths: UserFolders(environment: variables).configurationFiles)
         var settings = ProviderSettings(
             configuration.group("Provider \(id)").merging(options.settings) { $1 })
         // Only the daemon uses the client ID.
         settings["ClientId"] = nil
-        let (manifest, problems) = PluginTrial.read(path, settings)
+        var limits = PluginLimits()
+        if let limit = options.timeLimit { limits.answering = limit }
+        let allowsNone = configuration.bool("Plugins", "AllowUnsandboxed") == true
+        let log = PluginLog()
+        var problems: [PluginTrial.Problem] = []
+        let trial = PluginTrial(
+            path, settings, limits,
+            confinements: options.sandbox.map { [$0] }
+                ?? SandboxKind.allCases.filter { allowsNone || $0 != .none }, &problems
+        ) { log.record($0) }
         var check = Check("Manifest", .manifest)
         for problem in problems {
             let hasLine = problem.text.hasPrefix("Line ")
@@ -43,197 +51,207 @@ final class ProviderTest {
         }
         Report.write([
             "type": "plugin", "manifest": .string(path), "id": .string(id),
-            "name": JSONValue(manifest?.name),
+            "name": JSONValue(trial?.provider.info.name),
         ])
         Report.show(check)
-        let status: Int32
-        if let manifest {
-            let allowsNone = configuration.bool("Plugins", "AllowUnsandboxed") == true
-            let test = ProviderTest(
-                options, manifest, settings,
-                options.sandbox.map { [$0] }
-                    ?? (allowsNone ? SandboxKind.allCases : [.bubblewrap, .landlock]))
-            status = await test.run()
-        } else {
-            status = EXIT_FAILURE
+        var status = EXIT_FAILURE
+        if let trial {
+            let test = ProviderTest(options, trial, log, settings, limits)
+            await test.run()
+            status = Report.hasFailure ? EXIT_FAILURE : test.otherStatus
         }
         Report.write(["type": "end", "status": .integer(Int64(status))])
         return status
     }
 
-    private static func environment() -> [String: String] {
-        var variables: [String: String] = [:]
-        for name in ["HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"] {
-            variables[name] = getenv(name).flatMap { String(validatingCString: $0) }
-        }
-        return variables
-    }
-
     private init(
-        _ options: Options, _ tried: PluginTrial.TriedManifest, _ settings: ProviderSettings,
-        _ confinements: [SandboxKind]
+        _ options: Options, _ trial: PluginTrial, _ log: PluginLog, _ settings: ProviderSettings,
+        _ limits: PluginLimits
     ) {
         self.options = options
-        self.tried = tried
+        self.trial = trial
+        self.log = log
         self.settings = settings
-        self.confinements = confinements
-        var limits = PluginLimits()
-        if let limit = options.timeLimit { limits.answering = limit }
         self.limits = limits
-        web = CurlClient(userAgent: options.userAgent) {}
-        trial = PluginTrial(tried, settings, limits, confinements: confinements) { [log] in
-            log.record($0)
-        }
     }
 
-    private func run() async -> Int32 {
-        guard await checkStart() else {
-            trial.end()
-            await log.waitForEnd()
-            return status
-        }
+    private func run() async {
+        guard await checkStart() else { return await log.waitForEnd() }
         do {
-            if let account = try makeAccount(trial) {
-                await AccountTest(self, account).run()
-            } else if [.federated, .polling].contains(tried.login), !options.server.isEmpty {
-                await checkDiscovery()
-                skipAccount()
-            } else {
-                skipAccount()
-            }
+            try await checkAccount()
         } catch {
             var check = Check("Account", .calls)
             check.fail("\(error)")
             Report.show(check)
         }
+        if !hasEnded { await checkEnd() }
         showBehaviour()
-        await checkEnd()
-        return status
+        await end()
     }
 
-    /// The exit status, as in imagefeedctl(1).
-    private var status: Int32 { Report.hasFailure ? EXIT_FAILURE : otherStatus }
+    // MARK: Start and end
 
-    // MARK: Start
-
-    /// Checks the start of the plugin.
+    /// Checks the start of the plugin and its sandbox.
     ///
     /// - Returns: False if the plugin does not run.
     private func checkStart() async -> Bool {
-        var check = Check("initialize", .calls)
-        let start = ContinuousClock.now
+        var start = Check("initialize", .calls)
+        let begin = ContinuousClock.now
         do {
             try await trial.start()
-            check.note = (ContinuousClock.now - start).seconds
+            start.note = (ContinuousClock.now - begin).seconds
         } catch {
-            if let failure = log.failures.last {
-                check = Check("initialize", failure.section)
-                check.fail(failure.sentence)
-            } else {
-                check.fail("\(error)")
-            }
-            for line in log.errorLines.suffix(5) { check.fail("Standard error: \(line)") }
+            if let failure = log.failures.last { start.section = failure.section }
+            start.fail(log.failures.last?.sentence ?? "\(error)")
+            for line in log.errorLines.suffix(5) { start.fail("Standard error: \(line)") }
         }
-        // The sandbox is checked after the start, because one that does not work is replaced during the start.
-        guard checkSandbox() else { return false }
-        Report.show(check)
-        return check.result == .passed
-    }
-
-    /// Checks the sandbox of the plugin.
-    ///
-    /// - Returns: False if there is no sandbox.
-    private func checkSandbox() -> Bool {
-        var check = Check("Sandbox", .confinement)
-        switch trial.sandbox {
-        case .bubblewrap?, .landlock?: check.note = trial.sandbox?.rawValue ?? ""
-        case SandboxKind.none?: check.warn("The configuration allows plugins without a sandbox.")
-        case nil:
-            check.skip(
+        // The sandbox is shown after the start, because one that does not work is replaced during the start.
+        var sandbox = Check("Sandbox", .sandbox)
+        sandbox.note = trial.provider.condition.sandbox
+        if sandbox.note.isEmpty {
+            sandbox.skip(
                 options.sandbox.map {
                     "The sandbox \($0.rawValue) is not available on this computer."
                 }
                     ?? "No sandbox is available on this computer; install bubblewrap.")
             otherStatus = EX_UNAVAILABLE
+        } else if sandbox.note == SandboxKind.none.rawValue {
+            sandbox.warn("The configuration allows plugins without a sandbox.")
+        }
+        Report.show(sandbox)
+        guard sandbox.result != .skipped else { return false }
+        Report.show(start)
+        return start.result == .passed
+    }
+
+    /// Checks that the plugin ends when its standard input is closed.
+    func checkEnd() async {
+        hasEnded = true
+        var check = Check("End", .limits)
+        do {
+            try await trial.start()
+            let time = await end()
+            check.note = time.seconds
+            if time >= limits.gracePeriod {
+                check.fail(
+                    "The plugin did not end within \(limits.gracePeriod.seconds) after its standard input was closed, and was killed."
+                )
+            }
+        } catch {
+            check.fail("\(error)")
         }
         Report.show(check)
-        return trial.sandbox != nil
+    }
+
+    /// Ends the process of the plugin; the next call starts another one.
+    @discardableResult func end() async -> Duration {
+        let start = ContinuousClock.now
+        // A plugin that cannot be started has ended.
+        try? await trial.end()
+        await log.waitForEnd()
+        return ContinuousClock.now - start
     }
 
     // MARK: Account
 
-    /// Makes the account that the options describe.
+    /// Tests the calls for the account that the options describe.
     ///
-    /// - Returns: The account; nil if the options describe none.
     /// - Throws: ``ProviderError`` if the options do not match the login of the plugin.
-    func makeAccount(_ trial: PluginTrial) throws -> PluginTrial.Account? {
-        let takesKey = tried.login != .open
+    private func checkAccount() async throws {
+        let info = trial.provider.info
+        let (takesKey, takesServer) = (
+            info.authentication != .none, info.capabilities.contains(.server)
+        )
         guard takesKey || !options.hasKey else {
-            throw ProviderError.invalidArgument(
-                "\(tried.name) uses no key; omit --password-file.")
+            throw ProviderError.invalidArgument("\(info.name) uses no key; omit --password-file.")
         }
-        guard !takesKey || options.hasKey else { return nil }
-        guard takesKey || !options.username.isEmpty || !options.server.isEmpty else { return nil }
-        guard tried.needsServer != options.server.isEmpty else {
-            throw ProviderError.invalidArgument(
-                tried.needsServer
-                    ? "\(tried.name) requires a server; name it with --server."
-                    : "\(tried.name) uses no server; omit --server.")
+        let isNamed =
+            takesKey ? options.hasKey : !options.username.isEmpty || !options.server.isEmpty
+        guard isNamed else {
+            try await checkDiscovery()
+            return Report.skip(
+                "Calls for an account", .calls,
+                "No account was named, so its calls were not tested; pass \(advice).")
         }
-        let key = takesKey ? self.key : nil
+        guard takesServer != options.server.isEmpty else {
+            throw ProviderError.invalidArgument(
+                takesServer
+                    ? "\(info.name) requires a server; name it with --server."
+                    : "\(info.name) uses no server; omit --server.")
+        }
+        let key = takesKey ? options.readKey() : nil
         guard !takesKey || key != nil else {
             throw ProviderError.invalidArgument("The key is empty or contains spaces.")
         }
-        let server = options.server.isEmpty ? "" : try trial.serverName(options.server)
-        return trial.makeAccount(
-            AccountIdentity(username: options.username, server: server),
-            try ports(trial, key, server))
-    }
-
-    private lazy var key = options.readKey()
-
-    private func ports(
-        _ trial: PluginTrial, _ key: Secret?, _ server: String
-    ) throws -> SessionPorts {
-        SessionPorts(
-            http: KeyClient(web, key, try trial.access(server: server)), settings: settings,
-            logger: Logger(label: "plugin") { _ in SwiftLogNoOpLogHandler() })
-    }
-
-    private func checkDiscovery() async {
-        var check = Check(tried.login == .polling ? "describeLogin" : "discover", .calls)
-        do {
-            let server = try trial.serverName(options.server)
-            try await trial.discover(server, try ports(trial, nil, server))
-        } catch {
-            explain(error, &check, failures: 0)
+        let login = trial.provider.loginMethod
+        let server =
+            switch login {
+            case .federated(let login): try login.server(options.server, settings)
+            case .polling(let login): try login.server(options.server, settings)
+            default: options.server.lowercased()
+            }
+        let bearer = { (origins: [String]) in
+            KeyDescription(keyField: HTTPRequest.bearerField, keyOrigins: origins)
         }
+        let access =
+            switch login {
+            case .key(let login): try login.access(settings, server: server)
+            case .polling(let login): try login.access(settings, server: server)
+            case .oauth(let login): bearer(try login.oauth(settings).tokenOrigins)
+            case .federated(let login): bearer(try login.oauth(server, settings).tokenOrigins)
+            case .none, .password: KeyDescription(keyField: nil, keyOrigins: [])
+            }
+        let account = AccountIdentity(username: options.username, server: server)
+        await AccountTest(self, account, ports(key, access))?.run()
+    }
+
+    private func ports(_ key: Secret?, _ access: KeyDescription) -> SessionPorts {
+        SessionPorts(
+            http: KeyClient(CurlClient(userAgent: options.userAgent) {}, key, access),
+            settings: settings, logger: Logger(label: "plugin") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    /// Checks the description of the login at a server, if the options name one.
+    private func checkDiscovery() async throws {
+        guard !options.server.isEmpty else { return }
+        let ports = ports(nil, KeyDescription(keyField: nil, keyOrigins: []))
+        switch trial.provider.loginMethod {
+        case .federated(let login):
+            let server = try login.server(options.server, settings)
+            await check("discover") { _ = try await login.discover(server, user: nil, ports) }
+        case .polling(let login):
+            let server = try login.server(options.server, settings)
+            await check("describeLogin") { _ = try await login.describeLogin(server, ports) }
+        default: break
+        }
+    }
+
+    private func check(_ name: String, _ call: @MainActor () async throws -> Void) async {
+        var check = Check(name, .calls)
+        await attempt(name, &check, call)
         Report.show(check)
     }
 
-    private func skipAccount() {
-        let advice =
-            switch tried.login {
-            case .open: tried.needsServer ? "--server HOST" : "--username NAME"
-            case .key:
-                (tried.needsServer ? "--server HOST and " : "") + "--password-file FILE with a key"
-            case .oauth2: "--password-file FILE with an access token"
-            case .federated: "--server HOST and --password-file FILE with an access token"
-            case .polling:
-                "--server HOST and --password-file FILE with “user name:password” in Base64"
-            }
-        Report.show(
-            Check(
-                skipping: "Calls for an account", .calls,
-                "No account was named, so its calls were not tested; pass \(advice)."))
+    private var advice: String {
+        let takesServer = trial.provider.info.capabilities.contains(.server)
+        return switch trial.provider.loginMethod {
+        case .key where trial.provider.info.authentication == .none:
+            takesServer ? "--server HOST" : "--username NAME"
+        case .oauth: "--password-file FILE with an access token"
+        case .federated: "--server HOST and --password-file FILE with an access token"
+        case .polling:
+            "--server HOST and --password-file FILE with “user name:password” in Base64"
+        default: (takesServer ? "--server HOST and " : "") + "--password-file FILE with a key"
+        }
     }
 
     // MARK: Calls
 
-    /// The result of a call.
-    enum Outcome {
-        case value(JSONValue)
+    /// The reason why a call has no result.
+    enum Problem: Error {
         case refused(ProviderError)
+        /// The result is not valid.
+        case invalid(String)
         /// An HTTP request failed for the given reason, and the plugin refused the call.
         case unavailable(String)
         /// The service could not be used.
@@ -242,39 +260,50 @@ final class ProviderTest {
         case failed(PluginLog.Failure)
     }
 
-    /// Calls a method of the plugin.
-    func call(
-        _ method: PluginMethod, _ parameters: [String: JSONValue], _ account: PluginTrial.Account,
-        of trial: PluginTrial? = nil
-    ) async -> Outcome {
-        let log = trial == nil ? log : secondLog
-        log.forgetServiceProblem()
+    /// Performs a call.
+    func result<Value: Sendable>(
+        _ name: String, _ call: @MainActor () async throws -> Value
+    ) async -> Result<Value, Problem> {
+        log.beginCall()
         let failures = log.failures.count
         let start = ContinuousClock.now
         do {
-            let value = try await (trial ?? self.trial).call(method, parameters, account)
+            let value = try await call()
             let time = ContinuousClock.now - start
-            if time > slowest?.time ?? .zero { slowest = (method, time) }
-            return .value(value)
+            if time > slowest?.time ?? .zero { slowest = (name, time) }
+            return .success(value)
         } catch {
             if log.failures.count > failures, let failure = log.failures.last {
-                return .failed(failure)
+                return .failure(.failed(failure))
             }
+            if let reason = log.invalidResult { return .failure(.invalid(reason)) }
             if let problem = log.serviceProblem {
                 switch error {
-                case ProviderError.failed, HTTPError.failed: return .unavailable(problem)
+                case ProviderError.failed, HTTPError.failed: return .failure(.unavailable(problem))
                 default: break
                 }
             }
-            guard let error = error as? ProviderError else { return .service(error) }
-            return .refused(error)
+            return .failure((error as? ProviderError).map(Problem.refused) ?? .service(error))
+        }
+    }
+
+    /// Performs a call that is expected to succeed.
+    ///
+    /// - Returns: Its result; nil if it failed, which the check contains.
+    @discardableResult func attempt<Value: Sendable>(
+        _ name: String, _ check: inout Check, _ call: @MainActor () async throws -> Value
+    ) async -> Value? {
+        switch await result(name, call) {
+        case .success(let value): return value
+        case .failure(let problem):
+            explain(problem, &check)
+            return nil
         }
     }
 
     /// Adds the error of a call that was expected to succeed to a check.
-    func explain(_ outcome: Outcome, _ check: inout Check) {
-        switch outcome {
-        case .value: break
+    func explain(_ problem: Problem, _ check: inout Check) {
+        switch problem {
         case .refused(.rateLimited): skip("The service limits requests; try again later.", &check)
         case .refused(.unauthorized):
             otherStatus = EX_NOPERM
@@ -282,23 +311,16 @@ final class ProviderTest {
         case .refused(.notSupported(let text)):
             check.fail("The plugin does not support the call: \(text)")
         case .refused(let error): check.fail("The plugin refused the call: \(error)")
+        case .invalid(let reason):
+            if reason.hasPrefix("page.photos[") { check.section = .photos }
+            check.fail("\(reason).")
         case .service(HTTPError.unreachable(let reason)):
             skip("The service cannot be reached: \(reason).", &check)
         case .unavailable(let problem): skip("The service cannot be used now: \(problem).", &check)
         case .service(let error): check.fail("\(error)")
         case .failed(let failure):
-            check = Check(check.name, failure.section)
+            check.section = failure.section
             check.fail(failure.sentence)
-        }
-    }
-
-    private func explain(_ error: any Error, _ check: inout Check, failures: Int) {
-        if log.failures.count > failures, let failure = log.failures.last {
-            explain(.failed(failure), &check)
-        } else if let error = error as? ProviderError {
-            explain(.refused(error), &check)
-        } else {
-            explain(.service(error), &check)
         }
     }
 
@@ -319,7 +341,7 @@ final class ProviderTest {
         }
         Report.show(requests)
 
-        var calls = Check("System calls", .confinement)
+        var calls = Check("System calls", .sandbox)
         for name in log.deniedCalls {
             calls.warn("The system call \(name) is denied: it fails with EPERM.")
         }
@@ -327,18 +349,17 @@ final class ProviderTest {
 
         var time = Check("Time of calls", .limits)
         if let slowest {
-            time.note = "\(slowest.method.rawValue) \(slowest.time.seconds)"
+            time.note = "\(slowest.call) \(slowest.time.seconds)"
             if slowest.time > limits.answering * 2 / 3 {
                 time.warn(
-                    "\(slowest.method.rawValue) took \(slowest.time.seconds); the limit is \(limits.answering.seconds)."
+                    "\(slowest.call) took \(slowest.time.seconds); the limit is \(limits.answering.seconds)."
                 )
             }
         }
         Report.show(time)
 
         var sizes = Check("Messages", .limits)
-        sizes.note =
-            "\(log.messageCount.counted("message")), at most \(log.longestMessage.bytes)"
+        sizes.note = "\(log.messageCount.counted("message")), at most \(log.longestMessage.bytes)"
         if log.longestMessage > limits.lineBytes / 2 {
             sizes.warn(
                 "A message has \(log.longestMessage.bytes); the limit is \(limits.lineBytes.bytes)."
@@ -346,42 +367,16 @@ final class ProviderTest {
         }
         Report.show(sizes)
 
-        let lines = log.errorLines + secondLog.errorLines
-        guard let first = lines.first else { return }
+        guard let first = log.errorLines.first else { return }
         var errors = Check("Standard error", .limits)
-        errors.note = "\(lines.count.counted("line")), beginning with: \(first.prefix(500))"
+        errors.note =
+            "\(log.errorLines.count.counted("line")), beginning with: \(first.prefix(500))"
         // The last lines of a program usually name the cause of its failure.
         if !log.failures.isEmpty {
-            for line in lines.suffix(5) { errors.warn("Standard error: \(line.prefix(500))") }
+            for line in log.errorLines.suffix(5) {
+                errors.warn("Standard error: \(line.prefix(500))")
+            }
         }
         Report.show(errors)
-    }
-
-    /// Checks that the plugin ends when its standard input is closed.
-    private func checkEnd() async {
-        var check = Check("End", .limits)
-        do {
-            try await trial.start()
-            let start = ContinuousClock.now
-            trial.end()
-            await log.waitForEnd()
-            let time = ContinuousClock.now - start
-            check.note = time.seconds
-            if time >= limits.gracePeriod {
-                check.fail(
-                    "The plugin did not end within \(limits.gracePeriod.seconds) after its standard input was closed, and was killed."
-                )
-            }
-        } catch {
-            check.fail("\(error)")
-        }
-        Report.show(check)
-    }
-
-    /// Creates a second trial of the plugin, for rules about restarts.
-    func makeSecondTrial() -> PluginTrial {
-        PluginTrial(tried, settings, limits, confinements: confinements) { [secondLog] in
-            secondLog.record($0)
-        }
     }
 }

@@ -16,7 +16,7 @@ struct Check {
 
     let name: String
     /// The section of imagefeed-providers(7) that describes the rule.
-    let section: Section
+    var section: Section
     private(set) var result = Result.passed
     private(set) var findings: [String] = []
     /// Information for the author of the plugin, independent of the result.
@@ -27,25 +27,15 @@ struct Check {
         self.section = section
     }
 
-    /// Creates a check that was skipped.
-    init(skipping name: String, _ section: Section, _ reason: String) {
-        self.init(name, section)
-        skip(reason)
-    }
-
     /// The largest number of findings of one check.
     private static let maximumFindings = 20
 
     mutating func fail(_ finding: String) { add(finding, .failed) }
-    mutating func warn(_ finding: String) { add(finding, .warning) }
-
-    mutating func skip(_ reason: String) {
-        if result == .passed { result = .skipped }
-        findings.append(reason)
-    }
+    mutating func warn(_ finding: String) { add(finding, result == .failed ? .failed : .warning) }
+    mutating func skip(_ reason: String) { add(reason, result == .passed ? .skipped : result) }
 
     private mutating func add(_ finding: String, _ new: Result) {
-        if result != .failed { result = new }
+        result = new
         if findings.count < Self.maximumFindings { findings.append(finding) }
     }
 }
@@ -57,10 +47,10 @@ enum Section: String {
     case protocolRules = "THE PROTOCOL"
     case calls = "Calls of the daemon"
     case photos = "Photos"
-    case requests = "What a program asks and tells"
+    case requests = "Calls and notifications of the program"
     case errors = "Errors"
     case limits = "LIMITS"
-    case confinement = "CONFINEMENT"
+    case sandbox = "SANDBOX"
     case testing = "TESTING"
 }
 
@@ -77,6 +67,12 @@ enum Report {
             "findings": .array(check.findings.map { .string(ServiceText.withoutControls($0)) }),
             "note": .string(check.note),
         ])
+    }
+
+    static func skip(_ name: String, _ section: Section, _ reason: String) {
+        var check = Check(name, section)
+        check.skip(reason)
+        show(check)
     }
 
     static func write(_ value: JSONValue) {

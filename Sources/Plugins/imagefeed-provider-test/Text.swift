@@ -1,3 +1,5 @@
+internal import PluginProtocol
+
 extension Duration {
     /// The duration in seconds with two digits, as text.
     var seconds: String {
@@ -15,4 +17,12 @@ extension Int {
     var bytes: String {
         self < 1 << 10 ? "\(self) B" : self < 1 << 20 ? "\(self >> 10) KiB" : "\(self >> 20) MiB"
     }
+}
+
+extension JSONValue {
+    /// The text; nil for other types.
+    var string: String? { if case .string(let text) = self { text } else { nil } }
+
+    /// The elements of an array; none for other types.
+    var elements: [JSONValue] { if case .array(let elements) = self { elements } else { [] } }
 }
