@@ -17,7 +17,7 @@ struct ProviderTestTests {
             "Manifest", "Sandbox", "initialize", "identify", "sources", "page, source home",
             "Photos as shown", "photo", "Images", "Unknown photo", "Unknown place",
             "Two calls at a time", "Restart", "Requests on the web", "System calls",
-            "Time of calls", "Messages", "End",
+            "Limits", "End",
         ] {
             #expect(names.contains(name))
         }
@@ -213,7 +213,7 @@ struct ProviderTestTests {
                     answer({"photos": [{"id": "10", "images": {"full": "https://example.org/1"}}]})
                     continue
                 if method == 'image': answer({"url": "https://example.org/1"}); continue
-                """, section: "The group Provider", text: "https://example.org"),
+                """, section: "Photos", text: "https://example.org"),
         Fault(
             name: "an image that is not an image",
             body: """
@@ -361,10 +361,10 @@ struct ProviderTestTests {
         Fault(
             name: "an unknown photo with a result",
             body: "if method == 'photo': answer(photo(params['photo'])); continue",
-            section: "Errors", text: "returned a photo", isWarning: true),
+            section: "Errors", text: "returned a result", isWarning: true),
         Fault(
             name: "an unknown source with a result", sources: "home;album:*;", section: "Errors",
-            text: "returned a page", isWarning: true),
+            text: "returned a result", isWarning: true),
         Fault(
             name: "an unknown source that is a failure",
             body: """
@@ -573,8 +573,7 @@ struct ProviderTestTests {
             BuiltProducts.path("imagefeed-provider-test"),
             [
                 // The other calls take less, also on a slow machine.
-                "--time-limit", "10", "--username", "ada", "--setting", "AllowLoopback=true",
-                folder.manifest("odd"),
+                #"{"manifest":"\#(folder.manifest("odd"))","username":"ada","time_limit":10,"settings":{"AllowLoopback":"true"}}"#
             ], environment: folder.directory.environment
         ).result()
         #expect(result.exit == .code(1))

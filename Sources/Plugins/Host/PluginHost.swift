@@ -149,10 +149,10 @@ package final class PluginHost {
             }
             let manifest = try Manifest(path: path, settings: settings)
             let plugin = Plugin(manifest, settings, context)
-            let provider = Self.provider(plugin)
+            let provider = provider(plugin)
             plugin.onChange = { [weak self, weak plugin] in
                 guard let self, let plugin else { return }
-                onChange?(Change(changed: [Self.provider(plugin)]))
+                onChange?(Change(changed: [self.provider(plugin)]))
             }
             return Installed(
                 path: path, stamp: manifest.stamp, settings: settings, provider: provider,
@@ -166,16 +166,7 @@ package final class PluginHost {
         }
     }
 
-    /// Returns the provider of a plugin, which depends on its login.
-    static func provider(_ plugin: Plugin) -> any InstalledProvider {
-        switch plugin.manifest.login {
-        case .open, .key: KeyPluginProvider(plugin: plugin)
-        case .oauth2(let description, let help):
-            OAuthPluginProvider(plugin: plugin, description, help: help)
-        case .federated(let rules): FederatedPluginProvider(plugin: plugin, rules: rules)
-        case .polling: PollingPluginProvider(plugin: plugin)
-        }
-    }
+    private func provider(_ plugin: Plugin) -> any InstalledProvider { plugin.provider }
 
     /// The largest number of manifests that are read from a folder.
     private static let maximumManifests = 1000

@@ -40,7 +40,7 @@ package final class PluginTrial {
         let context = PluginContext(limits: limits, confiner: confiner, logger: logger) { _, _, _ in
         }
         plugin = Plugin(manifest, settings, context)
-        provider = PluginHost.provider(plugin)
+        provider = plugin.provider
         plugin.trace.add(observer)
     }
 

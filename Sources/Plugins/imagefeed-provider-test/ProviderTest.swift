@@ -16,7 +16,6 @@ final class ProviderTest {
     /// The exit status if no check failed. Not 0 if the test was inconclusive for a reason outside of the plugin.
     private var otherStatus: Int32 = 0
     private var slowest: (call: String, time: Duration)?
-    private var hasEnded = false
 
     /// Tests a plugin, and prints the result.
     ///
@@ -35,7 +34,7 @@ final class ProviderTest {
         // Only the daemon uses the client ID.
         settings["ClientId"] = nil
         var limits = PluginLimits()
-        if let limit = options.timeLimit { limits.answering = limit }
+        limits.answering = options.timeLimit ?? limits.answering
         let allowsNone = configuration.bool("Plugins", "AllowUnsandboxed") == true
         let log = PluginLog()
         var problems: [PluginTrial.Problem] = []
@@ -44,23 +43,23 @@ final class ProviderTest {
             confinements: options.sandbox.map { [$0] }
                 ?? SandboxKind.allCases.filter { allowsNone || $0 != .none }, &problems
         ) { log.record($0) }
-        var check = Check("Manifest", .manifest)
-        for problem in problems {
-            let hasLine = problem.text.hasPrefix("Line ")
-            check.fail((problem.line.map { hasLine ? "" : "Line \($0): " } ?? "") + problem.text)
-        }
         Report.write([
-            "type": "plugin", "manifest": .string(path), "id": .string(id),
+            "manifest": .string(path), "id": .string(id),
             "name": JSONValue(trial?.provider.info.name),
         ])
-        Report.show(check)
+        await Report.check("Manifest", .manifest) { check in
+            for problem in problems {
+                let hasLine = problem.line == nil || problem.text.hasPrefix("Line ")
+                check.fail((hasLine ? "" : "Line \(problem.line ?? 0): ") + problem.text)
+            }
+        }
         var status = EXIT_FAILURE
         if let trial {
             let test = ProviderTest(options, trial, log, settings, limits)
             await test.run()
             status = Report.hasFailure ? EXIT_FAILURE : test.otherStatus
         }
-        Report.write(["type": "end", "status": .integer(Int64(status))])
+        Report.write(["status": .integer(Int64(status))])
         return status
     }
 
@@ -77,15 +76,16 @@ final class ProviderTest {
 
     private func run() async {
         guard await checkStart() else { return await log.waitForEnd() }
+        var accountTest: AccountTest?
         do {
-            try await checkAccount()
+            accountTest = try await makeAccountTest()
         } catch {
-            var check = Check("Account", .calls)
-            check.fail("\(error)")
-            Report.show(check)
+            await Report.check("Account", .calls) { $0.fail("\(error)") }
         }
-        if !hasEnded { await checkEnd() }
-        showBehaviour()
+        await accountTest?.run()
+        await checkEnd()
+        await accountTest?.checkRestart()
+        await showBehaviour()
         await end()
     }
 
@@ -106,74 +106,81 @@ final class ProviderTest {
             for line in log.errorLines.suffix(5) { start.fail("Standard error: \(line)") }
         }
         // The sandbox is shown after the start, because one that does not work is replaced during the start.
-        var sandbox = Check("Sandbox", .sandbox)
-        sandbox.note = trial.provider.condition.sandbox
-        if sandbox.note.isEmpty {
-            sandbox.skip(
-                options.sandbox.map {
-                    "The sandbox \($0.rawValue) is not available on this computer."
-                }
-                    ?? "No sandbox is available on this computer; install bubblewrap.")
-            otherStatus = EX_UNAVAILABLE
-        } else if sandbox.note == SandboxKind.none.rawValue {
-            sandbox.warn("The configuration allows plugins without a sandbox.")
+        let sandbox = await Report.check("Sandbox", .sandbox) { check in
+            check.note = trial.provider.condition.sandbox
+            if check.note.isEmpty {
+                check.skip(
+                    options.sandbox.map {
+                        "The sandbox \($0.rawValue) is not available on this computer."
+                    }
+                        ?? "No sandbox is available on this computer; install bubblewrap.")
+                otherStatus = EX_UNAVAILABLE
+            } else if check.note == SandboxKind.none.rawValue {
+                check.warn("The configuration allows plugins without a sandbox.")
+            }
         }
-        Report.show(sandbox)
         guard sandbox.result != .skipped else { return false }
         Report.show(start)
         return start.result == .passed
     }
 
     /// Checks that the plugin ends when its standard input is closed.
-    func checkEnd() async {
-        hasEnded = true
-        var check = Check("End", .limits)
-        do {
-            try await trial.start()
-            let time = await end()
+    private func checkEnd() async {
+        await Report.check("End", .limits) { check in
+            guard await attempt("initialize", &check, { try await trial.start() }) != nil else {
+                return
+            }
+            let start = ContinuousClock.now
+            await end()
+            let time = ContinuousClock.now - start
             check.note = time.seconds
             if time >= limits.gracePeriod {
                 check.fail(
                     "The plugin did not end within \(limits.gracePeriod.seconds) after its standard input was closed, and was killed."
                 )
             }
-        } catch {
-            check.fail("\(error)")
         }
-        Report.show(check)
     }
 
     /// Ends the process of the plugin; the next call starts another one.
-    @discardableResult func end() async -> Duration {
-        let start = ContinuousClock.now
+    func end() async {
         // A plugin that cannot be started has ended.
         try? await trial.end()
         await log.waitForEnd()
-        return ContinuousClock.now - start
     }
 
     // MARK: Account
 
-    /// Tests the calls for the account that the options describe.
+    /// Starts the account that the options describe.
     ///
+    /// - Returns: The test of its calls; nil if the options describe none.
     /// - Throws: ``ProviderError`` if the options do not match the login of the plugin.
-    private func checkAccount() async throws {
+    private func makeAccountTest() async throws -> AccountTest? {
         let info = trial.provider.info
-        let (takesKey, takesServer) = (
-            info.authentication != .none, info.capabilities.contains(.server)
-        )
+        let takesKey = info.authentication != .none
+        let takesServer = info.capabilities.contains(.server)
         guard takesKey || !options.hasKey else {
             throw ProviderError.invalidArgument("\(info.name) uses no key; omit --password-file.")
         }
-        let isNamed =
+        let login = trial.provider.loginMethod
+        let server =
+            switch login {
+            case .federated(let login) where !options.server.isEmpty:
+                try login.server(options.server, settings)
+            case .polling(let login) where !options.server.isEmpty:
+                try login.server(options.server, settings)
+            default: options.server.lowercased()
+            }
+        guard
             takesKey ? options.hasKey : !options.username.isEmpty || !options.server.isEmpty
-        guard isNamed else {
-            try await checkDiscovery()
-            return Report.skip(
-                "Calls for an account", .calls,
-                "No account was named, so its calls were not tested; pass \(advice).")
+        else {
+            if !server.isEmpty { await checkDiscovery(server) }
+            await Report.check("Calls for an account", .calls) {
+                $0.skip("No account was named, so its calls were not tested; pass \(advice).")
+            }
+            return nil
         }
-        guard takesServer != options.server.isEmpty else {
+        guard takesServer != server.isEmpty else {
             throw ProviderError.invalidArgument(
                 takesServer
                     ? "\(info.name) requires a server; name it with --server."
@@ -182,16 +189,6 @@ final class ProviderTest {
         let key = takesKey ? options.readKey() : nil
         guard !takesKey || key != nil else {
             throw ProviderError.invalidArgument("The key is empty or contains spaces.")
-        }
-        let login = trial.provider.loginMethod
-        let server =
-            switch login {
-            case .federated(let login): try login.server(options.server, settings)
-            case .polling(let login): try login.server(options.server, settings)
-            default: options.server.lowercased()
-            }
-        let bearer = { (origins: [String]) in
-            KeyDescription(keyField: HTTPRequest.bearerField, keyOrigins: origins)
         }
         let access =
             switch login {
@@ -202,7 +199,11 @@ final class ProviderTest {
             case .none, .password: KeyDescription(keyField: nil, keyOrigins: [])
             }
         let account = AccountIdentity(username: options.username, server: server)
-        await AccountTest(self, account, ports(key, access))?.run()
+        return AccountTest(self, account, ports(key, access))
+    }
+
+    private func bearer(_ origins: [String]) -> KeyDescription {
+        KeyDescription(keyField: HTTPRequest.bearerField, keyOrigins: origins)
     }
 
     private func ports(_ key: Secret?, _ access: KeyDescription) -> SessionPorts {
@@ -211,38 +212,39 @@ final class ProviderTest {
             settings: settings, logger: Logger(label: "plugin") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    /// Checks the description of the login at a server, if the options name one.
-    private func checkDiscovery() async throws {
-        guard !options.server.isEmpty else { return }
+    /// Checks the description of the login at a server.
+    private func checkDiscovery(_ server: String) async {
         let ports = ports(nil, KeyDescription(keyField: nil, keyOrigins: []))
         switch trial.provider.loginMethod {
         case .federated(let login):
-            let server = try login.server(options.server, settings)
-            await check("discover") { _ = try await login.discover(server, user: nil, ports) }
+            await Report.check("discover", .calls) { check in
+                await attempt("discover", &check) {
+                    try await login.discover(server, user: nil, ports)
+                }
+            }
         case .polling(let login):
-            let server = try login.server(options.server, settings)
-            await check("describeLogin") { _ = try await login.describeLogin(server, ports) }
+            await Report.check("describeLogin", .calls) { check in
+                await attempt("describeLogin", &check) {
+                    try await login.describeLogin(server, ports)
+                }
+            }
         default: break
         }
     }
 
-    private func check(_ name: String, _ call: @MainActor () async throws -> Void) async {
-        var check = Check(name, .calls)
-        await attempt(name, &check, call)
-        Report.show(check)
-    }
-
+    /// The options that describe an account.
     private var advice: String {
-        let takesServer = trial.provider.info.capabilities.contains(.server)
-        return switch trial.provider.loginMethod {
-        case .key where trial.provider.info.authentication == .none:
-            takesServer ? "--server HOST" : "--username NAME"
-        case .oauth: "--password-file FILE with an access token"
-        case .federated: "--server HOST and --password-file FILE with an access token"
-        case .polling:
-            "--server HOST and --password-file FILE with “user name:password” in Base64"
-        default: (takesServer ? "--server HOST and " : "") + "--password-file FILE with a key"
+        let server = trial.provider.info.capabilities.contains(.server) ? "--server HOST" : ""
+        let secret =
+            switch trial.provider.loginMethod {
+            case .oauth, .federated: "--password-file FILE with an access token"
+            case .polling: "--password-file FILE with “user name:password” in Base64"
+            default: "--password-file FILE with a key"
+            }
+        guard trial.provider.info.authentication != .none else {
+            return server.isEmpty ? "--username NAME" : server
         }
+        return server.isEmpty ? secret : "\(server) and \(secret)"
     }
 
     // MARK: Calls
@@ -332,51 +334,39 @@ final class ProviderTest {
     // MARK: Behaviour
 
     /// Reports the checks that concern all calls together.
-    private func showBehaviour() {
-        var requests = Check("Requests on the web", .requests)
-        requests.note = log.requestCount.counted("request")
-        for text in log.refusals { requests.fail("The daemon refused a request: \(text)") }
-        for method in log.unknownNotifications.sorted() {
-            requests.warn("The notification “\(method)” is unknown and has no effect.")
-        }
-        Report.show(requests)
-
-        var calls = Check("System calls", .sandbox)
-        for name in log.deniedCalls {
-            calls.warn("The system call \(name) is denied: it fails with EPERM.")
-        }
-        Report.show(calls)
-
-        var time = Check("Time of calls", .limits)
-        if let slowest {
-            time.note = "\(slowest.call) \(slowest.time.seconds)"
-            if slowest.time > limits.answering * 2 / 3 {
-                time.warn(
-                    "\(slowest.call) took \(slowest.time.seconds); the limit is \(limits.answering.seconds)."
-                )
+    private func showBehaviour() async {
+        await Report.check("Requests on the web", .requests) { check in
+            check.note = log.requestCount.counted("request")
+            for text in log.refusals { check.fail("The daemon refused a request: \(text)") }
+            for method in log.unknownNotifications.sorted() {
+                check.warn("The notification “\(method)” is unknown and has no effect.")
             }
         }
-        Report.show(time)
-
-        var sizes = Check("Messages", .limits)
-        sizes.note = "\(log.messageCount.counted("message")), at most \(log.longestMessage.bytes)"
-        if log.longestMessage > limits.lineBytes / 2 {
-            sizes.warn(
-                "A message has \(log.longestMessage.bytes); the limit is \(limits.lineBytes.bytes)."
-            )
+        await Report.check("System calls", .sandbox) { check in
+            for name in log.deniedCalls {
+                check.warn("The system call \(name) is denied: it fails with EPERM.")
+            }
         }
-        Report.show(sizes)
-
+        await Report.check("Limits", .limits) { check in
+            let (call, time) = slowest ?? ("", .zero)
+            let (longest, limit) = (log.longestMessage, limits.lineBytes)
+            check.note =
+                "\(call) \(time.seconds); \(log.messageCount.counted("message")), at most \(longest.bytes)"
+            if time > limits.answering * 2 / 3 {
+                check.warn("\(call) took \(time.seconds) of \(limits.answering.seconds).")
+            }
+            if longest > limit / 2 {
+                check.warn("A message has \(longest.bytes); the limit is \(limit.bytes).")
+            }
+        }
         guard let first = log.errorLines.first else { return }
-        var errors = Check("Standard error", .limits)
-        errors.note =
-            "\(log.errorLines.count.counted("line")), beginning with: \(first.prefix(500))"
-        // The last lines of a program usually name the cause of its failure.
-        if !log.failures.isEmpty {
-            for line in log.errorLines.suffix(5) {
-                errors.warn("Standard error: \(line.prefix(500))")
+        await Report.check("Standard error", .limits) { check in
+            check.note =
+                "\(log.errorLines.count.counted("line")), beginning with: \(first.prefix(500))"
+            // The last lines of a program usually name the cause of its failure.
+            for line in log.failures.isEmpty ? [] : log.errorLines.suffix(5) {
+                check.warn("Standard error: \(line.prefix(500))")
             }
         }
-        Report.show(errors)
     }
 }

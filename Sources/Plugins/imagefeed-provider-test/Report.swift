@@ -5,13 +5,9 @@ internal import System
 
 /// The check of one rule.
 struct Check {
-    /// The result of a check.
+    /// The result of a check. A warning means that the plugin works, but not as its author may expect.
     enum Result: String {
-        case passed
-        /// The plugin works, but not as its author may expect.
-        case warning
-        case failed
-        case skipped
+        case passed, skipped, warning, failed
     }
 
     let name: String
@@ -58,21 +54,24 @@ enum Section: String {
 enum Report {
     private(set) static var hasFailure = false
 
+    /// Performs a check, and shows its result.
+    @discardableResult static func check(
+        _ name: String, _ section: Section, _ body: @MainActor (inout Check) async -> Void
+    ) async -> Check {
+        var check = Check(name, section)
+        await body(&check)
+        show(check)
+        return check
+    }
+
     static func show(_ check: Check) {
         if check.result == .failed { hasFailure = true }
         write([
-            "type": "check", "name": .string(check.name),
-            "section": .string(check.section.rawValue),
+            "name": .string(check.name), "section": .string(check.section.rawValue),
             "result": .string(check.result.rawValue),
             "findings": .array(check.findings.map { .string(ServiceText.withoutControls($0)) }),
             "note": .string(check.note),
         ])
-    }
-
-    static func skip(_ name: String, _ section: Section, _ reason: String) {
-        var check = Check(name, section)
-        check.skip(reason)
-        show(check)
     }
 
     static func write(_ value: JSONValue) {
@@ -99,5 +98,24 @@ enum Report {
             fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0), .reading, handler: handler)
         source.resume()
         return source
+    }
+}
+
+extension Duration {
+    /// The duration in seconds with two digits, as text.
+    var seconds: String {
+        let hundredths = Int((self / .milliseconds(10)).rounded())
+        let rest = hundredths % 100
+        return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest) s"
+    }
+}
+
+extension Int {
+    /// The number with a noun.
+    func counted(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
+
+    /// The number of bytes as text.
+    var bytes: String {
+        self < 1 << 10 ? "\(self) B" : self < 1 << 20 ? "\(self >> 10) KiB" : "\(self >> 20) MiB"
     }
 }
