@@ -36,8 +36,8 @@ struct TraceRedactionTests {
         ),
         (#"{"a":"say \"password=x\" aloud"}"#, #"{"a":"say \"password=(secret)\" aloud"}"#),
         (
-            #"[["Cookie","x"],["Accept","y"],"Cookie","z"]"#,
-            #"[["Cookie","(secret)"],["Accept","y"],"Cookie","z"]"#
+            #"[[ "Cookie", "x" ],["Accept","y"],"Cookie","z"]"#,
+            #"[[ "Cookie", "(secret)" ],["Accept","y"],"Cookie","z"]"#
         ),
         (#"{"a":"[[\"Cookie\",\"x\"]]"}"#, #"{"a":"[[\"Cookie\",\"(secret)\"]]"}"#),
         (#"tok\/en+1 and tok\\/en+1"#, "(secret) and (secret)"),

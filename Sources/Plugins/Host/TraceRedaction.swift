@@ -25,6 +25,8 @@ nonisolated struct TraceRedaction {
     /// The names of secret fields of an address or a form. As names of JSON members, they are too common.
     private static let fields: Set = ["key", "sig", "signature", "code", "auth"]
     private static let maximumName = 64
+    /// The escapes of a quotation mark in JSON in three strings of JSON.
+    private static let maximumEscapes = 7
     private static let (quote, escape) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
 
     /// - Parameters:
@@ -116,10 +118,11 @@ nonisolated struct TraceRedaction {
         }
         for byte in [UInt8(ascii: ":"), UInt8(ascii: ",")] {
             for position in Self.starts(of: [byte], in: bytes) {
-                guard let (name, range) = Self.member(at: position, in: bytes) else { continue }
-                if isSecret(name)
-                    || name == "body_base64" && hasSecret(base64: bytes[range], isSecret)
-                {
+                guard let (name, start, escapes) = Self.member(at: position, in: bytes),
+                    isSecret(name) || name == "body_base64"
+                else { continue }
+                let range = Self.string(from: start, escapes, in: bytes)
+                if !range.isEmpty, isSecret(name) || hasSecret(base64: bytes[range], isSecret) {
                     ranges.append(range)
                 }
             }
@@ -157,47 +160,43 @@ nonisolated struct TraceRedaction {
         return start..<end
     }
 
-    /// Returns the name and the value around a colon or a comma: of a JSON member, or of a header field, which is an
-    /// array of two strings.
+    /// Returns the name before a colon or a comma, and the start of the value: of a JSON member, or of a header field,
+    /// which is an array of two strings. In a string of JSON, quotation marks have escapes.
     ///
-    /// - Returns: nil if no string precedes or follows, or if the value is empty.
+    /// - Returns: nil if no string precedes or follows.
     private static func member(
         at separator: Int, in bytes: [UInt8]
-    ) -> (name: String, value: Range<Int>)? {
-        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+    ) -> (name: String, start: Int, escapes: Int)? {
+        let isBlank = { (byte: UInt8) in " \t\r\n".utf8.contains(byte) }
         var end = separator
         while end > 0, isBlank(bytes[end - 1]) { end -= 1 }
         guard end > 0, bytes[end - 1] == quote else { return nil }
         end -= 1
-        // In a string of JSON, quotation marks are escaped.
-        let escapes = bytes[..<end].reversed().prefix { $0 == escape }.count
+        let escapes = bytes[..<end].suffix(maximumEscapes).reversed().prefix { $0 == escape }.count
         end -= escapes
         var start = end
         while start > 0, end - start < maximumName, bytes[start - 1] != quote { start -= 1 }
-        let name = String(decoding: bytes[start..<end], as: UTF8.self)
-        let opening = start - 2 - escapes
-        if bytes[separator] == UInt8(ascii: ","), opening < 0 || bytes[opening] != UInt8(ascii: "[")
-        {
-            return nil
-        }
+        let before = bytes[..<max(0, start - 1 - escapes)].suffix(maximumName).last { !isBlank($0) }
         var first = separator + 1
         while first < bytes.count, isBlank(bytes[first]) { first += 1 }
         first += escapes
-        guard first < bytes.count, bytes[first] == quote else { return nil }
-        first += 1
-        var last = first
+        guard bytes[separator] == UInt8(ascii: ":") || before == UInt8(ascii: "["),
+            first < bytes.count, bytes[first] == quote
+        else { return nil }
+        return (String(decoding: bytes[start..<end], as: UTF8.self), first + 1, escapes)
+    }
+
+    /// Returns the content of a string from its start. It ends at a quotation mark with as many escapes; pairs of
+    /// further ones are escapes of the content.
+    private static func string(from start: Int, _ escapes: Int, in bytes: [UInt8]) -> Range<Int> {
         var run = 0
-        while last < bytes.count {
-            // The value ends at a quotation mark with as many escapes; pairs of them are escapes of the value.
-            let ends = run >= escapes && (run - escapes).isMultiple(of: 2 * (escapes + 1))
-            if bytes[last] == quote, ends {
-                last -= escapes
-                break
+        for (index, byte) in zip(start..., bytes[start...]) {
+            if byte == quote, run >= escapes, (run - escapes).isMultiple(of: 2 * (escapes + 1)) {
+                return start..<max(start, index - escapes)
             }
-            run = bytes[last] == escape ? run + 1 : 0
-            last += 1
+            run = byte == escape ? run + 1 : 0
         }
-        return first < last ? (name, first..<last) : nil
+        return start..<bytes.count
     }
 
     // MARK: Names
