@@ -99,6 +99,7 @@ class Tests(unittest.TestCase):
         queries = [query for _, _, query in plugin.requests]
         self.assertEqual(queries[0]["favorite"], "true")
         self.assertEqual(queries[1]["s"], "asx1a2b3c4d5e6f7")
+        self.assertEqual([query.get("quality") for query in queries], ["3", None, "3"])
         self.assertEqual(queries[2]["q"], "fog & pier #1")
         gone = self.plugin(photos=(400, "{}")).call("page", source="album:gone", place=None)
         self.assertEqual(gone["data"]["kind"], "not-found")

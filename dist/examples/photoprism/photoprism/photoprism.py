@@ -154,14 +154,15 @@ def scope(source):
     """Returns the parameters of a source, and the error if it does not exist."""
     kind, _, name = source.partition(":")
     unknown = CallError("not-found", "The server has no such photos.")
+    # As on the website, photos that wait for a review are only in their albums.
     if source == "photos":
-        return {"order": "newest"}, unknown
+        return {"quality": 3}, unknown
     if source == "likes":
-        return {"order": "newest", "favorite": "true"}, unknown
+        return {"quality": 3, "favorite": "true"}, unknown
     if kind == "album":
-        return {"order": "newest", "s": name}, CallError("not-found", "The server no longer has this album.")
+        return {"s": name}, CallError("not-found", "The server no longer has this album.")
     if kind == "search":
-        return {"order": "newest", "q": name}, CallError("invalid-argument", "The server does not understand the search.")
+        return {"quality": 3, "q": name}, CallError("invalid-argument", "The server does not understand the search.")
     raise unknown
 
 
@@ -203,9 +204,9 @@ def page(params):
     place = params.get("place") or "0"
     if not place.isdecimal() or len(place) > 9:
         raise CallError("stale-cursor", "The place is not valid.")
-    # `primary` leaves out further files of a photo, `photo` videos, and `quality` photos that wait for a review.
-    answer = request(params["account"], "photos", missing, count=PAGE, offset=int(place), primary="true",
-                     photo="true", public="true", quality=3, **query)
+    # `primary` leaves out further files of a photo, `photo` videos, and `public` private photos.
+    answer = request(params["account"], "photos", missing, count=PAGE, offset=int(place), order="newest",
+                     primary="true", photo="true", public="true", **query)
     found = records(answer)
     more = len(answer) >= PAGE
     return {"photos": [photo(record) for record in found], "next": str(int(place) + len(answer)) if more else None}
