@@ -62,10 +62,12 @@ final class PluginFolder {
     ///   - keys: Further lines of the group Provider.
     ///   - capabilities: The capabilities.
     ///   - sources: The sources of the manifest.
+    ///   - authentication: The lines of the group Authentication.
     /// - Throws: An error if the files cannot be written.
     func write(
         opening: String = "", body: String = "pass", ending: String = "", keys: String = "",
-        capabilities: String = "feed;", sources: String = "home;"
+        capabilities: String = "feed;", sources: String = "home;",
+        authentication: String = "Type=none"
     ) throws {
         try directory.write(
             """
@@ -80,7 +82,7 @@ final class PluginFolder {
             \(keys)
 
             [Authentication]
-            Type=none
+            \(authentication)
 
             """, to: "plugins/odd.provider")
         let statements = body.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n")

@@ -137,6 +137,35 @@ struct ProviderTestTests {
         #expect(report.checks.contains { $0.name == "End" && $0.result == "passed" })
     }
 
+    @Test func `the login of a plugin is described without an account, and tested with a password`()
+        async throws
+    {
+        let folder = try PluginFolder { request in
+            let isAuthorized = request.headers.contains { $0.value == "Basic YWRhOnB3" }
+            return isAuthorized ? PluginFolder.image : LoopbackResponse(401, text: "")
+        }
+        try folder.write(
+            body: """
+                if method == 'describeLogin':
+                    server = params["account"]["server"]
+                    answer({"name": server, "start_url": server + "/start"})
+                    continue
+                """, keys: "LastingPlaces=true", authentication: "Type=polling")
+        let server = ["--server", folder.server.origin]
+        let (exit, report) = try await folder.test("odd", server)
+        #expect(exit == .code(0))
+        #expect(report.checks("failed", "warning").map(\.findings) == [])
+        #expect(report.checks.contains { $0.name == "describeLogin" && $0.result == "passed" })
+        #expect(report.checks("skipped").map(\.name) == ["Calls for an account"])
+        let (second, all) = try await folder.test(
+            "odd", server + ["--password-file", "-"], input: "YWRhOnB3\n")
+        #expect(second == .code(0))
+        #expect(all.checks("failed", "warning", "skipped").map(\.findings) == [])
+        let (third, other) = try await folder.test("odd", ["--username", "ada"])
+        #expect(third == .code(0))
+        #expect(other.checks("skipped").first?.findings.first?.contains("in Base64") == true)
+    }
+
     /// A plugin with one fault.
     struct Fault: CustomTestStringConvertible {
         let name: String

@@ -22,6 +22,8 @@ struct Options {
         settings = members.compactMapValues(\.string)
     }
 
+    /// The ID of the provider, which is in the name of the manifest.
+    var id: String { String((manifest.split(separator: "/").last ?? "").prefix { $0 != "." }) }
     var username: String { json["username"]?.string ?? "" }
     var server: String { json["server"]?.string ?? "" }
     var userAgent: String { json["user_agent"]?.string ?? "ImageFeed" }

@@ -69,11 +69,13 @@ struct PageWalk {
             return
         }
         if keys.contains(nil) || pages.contains(where: { $0.end == nil }) {
+            check.section = .photos
             check.warn("Only some photos and pages have “entry” and “end”; all of them need both.")
         }
         let known = keys.compactMap(\.self)
         for (key, next) in zip(known, known.dropFirst())
         where key.utf8.lexicographicallyPrecedes(next.utf8) {
+            check.section = .photos
             check.fail(
                 "The entry “\(next.prefix(60))” follows the lower entry “\(key.prefix(60))”.")
             break

@@ -21,31 +21,11 @@ final class ProviderTest {
     ///
     /// - Returns: The exit status.
     static func run(_ options: Options) async -> Int32 {
-        let path = options.manifest
-        let id = String((path.split(separator: "/").last ?? "").prefix { $0 != "." })
-        var variables: [String: String] = [:]
-        for name in ["HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"] {
-            variables[name] = getenv(name).flatMap { String(validatingCString: $0) }
-        }
-        let configuration = Configuration(
-            paths: UserFolders(environment: variables).configurationFiles)
-        var settings = ProviderSettings(
-            configuration.group("Provider \(id)").merging(options.settings) { $1 })
-        // Only the daemon uses the client ID.
-        settings["ClientId"] = nil
-        var limits = PluginLimits()
-        limits.answering = options.timeLimit ?? limits.answering
-        let allowsNone = configuration.bool("Plugins", "AllowUnsandboxed") == true
-        let log = PluginLog()
         var problems: [PluginTrial.Problem] = []
-        let trial = PluginTrial(
-            path, settings, limits,
-            confinements: options.sandbox.map { [$0] }
-                ?? SandboxKind.allCases.filter { allowsNone || $0 != .none }, &problems
-        ) { log.record($0) }
+        let test = ProviderTest(options, &problems)
         Report.write([
-            "manifest": .string(path), "id": .string(id),
-            "name": JSONValue(trial?.provider.info.name),
+            "manifest": .string(options.manifest), "id": .string(options.id),
+            "name": JSONValue(test?.trial.provider.info.name),
         ])
         await Report.check("Manifest", .manifest) { check in
             for problem in problems {
@@ -53,25 +33,36 @@ final class ProviderTest {
                 check.fail((hasLine ? "" : "Line \(problem.line ?? 0): ") + problem.text)
             }
         }
-        var status = EXIT_FAILURE
-        if let trial {
-            let test = ProviderTest(options, trial, log, settings, limits)
-            await test.run()
-            status = Report.hasFailure ? EXIT_FAILURE : test.otherStatus
-        }
+        await test?.run()
+        let status = test == nil || Report.hasFailure ? EXIT_FAILURE : test?.otherStatus ?? 0
         Report.write(["status": .integer(Int64(status))])
         return status
     }
 
-    private init(
-        _ options: Options, _ trial: PluginTrial, _ log: PluginLog, _ settings: ProviderSettings,
-        _ limits: PluginLimits
-    ) {
-        self.options = options
-        self.trial = trial
-        self.log = log
-        self.settings = settings
-        self.limits = limits
+    /// Reads the configuration and the manifest. The initializer fails if the manifest is not valid.
+    private init?(_ options: Options, _ problems: inout [PluginTrial.Problem]) {
+        var variables: [String: String] = [:]
+        for name in ["HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"] {
+            variables[name] = getenv(name).flatMap { String(validatingCString: $0) }
+        }
+        let configuration = Configuration(
+            paths: UserFolders(environment: variables).configurationFiles)
+        let allowsNone = configuration.bool("Plugins", "AllowUnsandboxed") == true
+        let kinds = SandboxKind.allCases.filter { allowsNone || $0 != .none }
+        var settings = ProviderSettings(
+            configuration.group("Provider \(options.id)").merging(options.settings) { $1 })
+        // Only the daemon uses the client ID.
+        settings["ClientId"] = nil
+        var limits = PluginLimits()
+        limits.answering = options.timeLimit ?? limits.answering
+        let log = PluginLog()
+        let trial = PluginTrial(
+            options.manifest, settings, limits, confinements: options.sandbox.map { [$0] } ?? kinds,
+            &problems
+        ) { log.record($0) }
+        guard let trial else { return nil }
+        (self.options, self.trial, self.log, self.settings, self.limits) =
+            (options, trial, log, settings, limits)
     }
 
     private func run() async {
@@ -174,7 +165,10 @@ final class ProviderTest {
         guard
             takesKey ? options.hasKey : !options.username.isEmpty || !options.server.isEmpty
         else {
-            if !server.isEmpty { await checkDiscovery(server) }
+            switch login {
+            case .federated, .polling: if !server.isEmpty { await checkDiscovery(server) }
+            default: break
+            }
             await Report.check("Calls for an account", .calls) {
                 $0.skip("No account was named, so its calls were not tested; pass \(advice).")
             }
@@ -215,20 +209,16 @@ final class ProviderTest {
     /// Checks the description of the login at a server.
     private func checkDiscovery(_ server: String) async {
         let ports = ports(nil, KeyDescription(keyField: nil, keyOrigins: []))
-        switch trial.provider.loginMethod {
-        case .federated(let login):
-            await Report.check("discover", .calls) { check in
-                await attempt("discover", &check) {
-                    try await login.discover(server, user: nil, ports)
+        let login = trial.provider.loginMethod
+        await Report.check(login.isFederated ? "discover" : "describeLogin", .calls) { check in
+            await attempt(check.name, &check) {
+                switch login {
+                case .federated(let login):
+                    _ = try await login.discover(server, user: nil, ports)
+                case .polling(let login): _ = try await login.describeLogin(server, ports)
+                default: break
                 }
             }
-        case .polling(let login):
-            await Report.check("describeLogin", .calls) { check in
-                await attempt("describeLogin", &check) {
-                    try await login.describeLogin(server, ports)
-                }
-            }
-        default: break
         }
     }
 
