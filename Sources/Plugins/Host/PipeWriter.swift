@@ -17,7 +17,7 @@ final class PipeWriter {
     /// The number of bytes of the first chunk that are written.
     private var written = 0
     /// The number of waiting bytes without a reservation.
-    private(set) var count = 0
+    private var count = 0
     /// Calls ``flush()`` when the pipe has room. The source runs while bytes wait.
     private var room: DescriptorSource?
 

@@ -14,24 +14,36 @@ package final class PluginTrial {
         package let line: Int?
     }
 
-    /// Reads a manifest. The initializer fails if the daemon would not use it.
+    /// A valid manifest of a plugin to test.
+    nonisolated package struct TriedManifest: Sendable {
+        fileprivate let manifest: Manifest
+    }
+
+    /// Reads a manifest.
     ///
     /// - Parameters:
-    ///   - path: The path of the manifest.
+    ///   - path: The path of the file.
+    ///   - settings: The settings of the provider.
+    /// - Returns: The manifest, or nil if the daemon would not use it, and all problems.
+    nonisolated package static func read(
+        _ path: String, _ settings: ProviderSettings
+    ) -> (manifest: TriedManifest?, problems: [Problem]) {
+        var problems = ManifestProblems()
+        let manifest = Manifest(path: path, settings: settings, &problems)
+        let all = problems.all.map { Problem(text: $0.problem.description, line: $0.line) }
+        return (all.isEmpty ? manifest.map(TriedManifest.init) : nil, all)
+    }
+
+    /// - Parameters:
+    ///   - tried: The manifest.
     ///   - settings: The settings of the provider.
     ///   - limits: The limits of the plugin.
     ///   - confinements: The kinds of sandbox that may be used, the strictest first.
-    ///   - problems: Receives all problems of the manifest.
     ///   - observer: Receives the events of the plugin.
-    package init?(
-        _ path: String, _ settings: ProviderSettings, _ limits: PluginLimits,
-        confinements: [SandboxKind], _ problems: inout [Problem],
-        observer: @escaping (PluginEvent) -> Void
+    package init(
+        _ tried: TriedManifest, _ settings: ProviderSettings, _ limits: PluginLimits,
+        confinements: [SandboxKind], observer: @escaping (PluginEvent) -> Void
     ) {
-        var found = ManifestProblems()
-        let manifest = Manifest(path: path, settings: settings, &found)
-        problems = found.all.map { Problem(text: $0.problem.description, line: $0.line) }
-        guard let manifest, problems.isEmpty else { return nil }
         var limits = limits
         limits.failures = .max
         limits.firstPause = .zero
@@ -39,7 +51,7 @@ package final class PluginTrial {
         let confiner = SandboxLauncher(confinements, programs: .installed, logger: logger)
         let context = PluginContext(limits: limits, confiner: confiner, logger: logger) { _, _, _ in
         }
-        plugin = Plugin(manifest, settings, context)
+        plugin = Plugin(tried.manifest, settings, context)
         provider = plugin.provider
         plugin.trace.add(observer)
     }

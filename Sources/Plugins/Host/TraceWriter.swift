@@ -14,9 +14,12 @@ final class TraceWriter {
     private let trace: PluginTrace
     private let secretSettings: Set<String>
     private var number: Int?
-    private var output: PipeWriter?
+    private var output: DescriptorSource?
     /// Becomes ready when the pipe has no reader.
     private var end: DescriptorSource?
+    private var waiting: [UInt8] = []
+    /// The number of bytes of ``waiting`` that are written.
+    private var written = 0
     private var omitted = 0
 
     /// Starts to write. The trace retains the writer until the pipe has no reader.
@@ -51,34 +54,59 @@ final class TraceWriter {
     ) {
         self.trace = trace
         self.secretSettings = secretSettings
-        self.output = PipeWriter(output, limit: Self.limitBytes)
+        self.output = DescriptorSource(output, .writing) { [weak self] in self?.flush() }
         // A writing end becomes readable only for the error that the pipe has no reader.
         self.end = DescriptorSource(end, .reading) { [weak self] in self?.close() }
         self.end?.resume()
     }
 
     private func close() {
+        output?.cancel()
         end?.cancel()
         (output, end) = (nil, nil)
+        (waiting, written) = ([], 0)
         if let number { trace.remove(number) }
         number = nil
     }
 
     private func write(_ event: PluginEvent) {
-        guard let output else { return }
-        guard output.count < Self.limitBytes else { return omitted += 1 }
-        if omitted > 0 { write(["event": "omitted", "count": JSONValue(omitted)], output) }
-        omitted = 0
+        guard output != nil else { return }
+        guard waiting.count - written < Self.limitBytes else { return omitted += 1 }
         let redaction = TraceRedaction(secretSettings: secretSettings, secrets: trace.secrets)
-        write(event.json(redaction), output)
+        append(event.json(redaction))
+        flush()
     }
 
-    private func write(_ members: [String: JSONValue], _ output: PipeWriter) {
+    private func append(_ members: [String: JSONValue]) {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         let milliseconds = Double(now.tv_sec) * 1000 + Double(now.tv_nsec / 1_000_000)
-        let time = JSONValue.number(milliseconds / 1000)
-        _ = output.write(JSONValue.object(members.merging(["time": time]) { $1 }).line)
+        waiting +=
+            JSONValue.object(members.merging(["time": .number(milliseconds / 1000)]) { $1 }).line
+    }
+
+    private func flush() {
+        while written < waiting.count, let output {
+            let count = waiting.withUnsafeBytes {
+                Glibc.write(
+                    output.descriptor, $0.baseAddress.map { $0 + written }, $0.count - written)
+            }
+            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN { return output.resume() }
+            guard count > 0 else { return close() }
+            written += count
+            // With a slow reader, the rest is not moved after each write.
+            if written > waiting.count / 2 {
+                waiting.removeFirst(written)
+                written = 0
+            }
+            if waiting.isEmpty, omitted > 0 {
+                let count = omitted
+                omitted = 0
+                append(["event": "omitted", "count": JSONValue(count)])
+            }
+        }
+        output?.suspend()
     }
 }
 

@@ -9,7 +9,7 @@ internal import ProviderKit
 /// The test of one plugin: of its manifest, its program, and its calls for an account.
 final class ProviderTest {
     let trial: PluginTrial
-    let log: PluginLog
+    let log = PluginLog()
     private let options: Options
     private let settings: ProviderSettings
     private let limits: PluginLimits
@@ -55,14 +55,13 @@ final class ProviderTest {
         settings["ClientId"] = nil
         var limits = PluginLimits()
         limits.answering = options.timeLimit ?? limits.answering
-        let log = PluginLog()
-        let trial = PluginTrial(
-            options.manifest, settings, limits, confinements: options.sandbox.map { [$0] } ?? kinds,
-            &problems
-        ) { log.record($0) }
-        guard let trial else { return nil }
-        (self.options, self.trial, self.log, self.settings, self.limits) =
-            (options, trial, log, settings, limits)
+        let tried: PluginTrial.TriedManifest?
+        (tried, problems) = PluginTrial.read(options.manifest, settings)
+        guard let tried else { return nil }
+        trial = PluginTrial(
+            tried, settings, limits, confinements: options.sandbox.map { [$0] } ?? kinds
+        ) { [log] in log.record($0) }
+        (self.options, self.settings, self.limits) = (options, settings, limits)
     }
 
     private func run() async {
