@@ -570,6 +570,16 @@ struct ProviderTestTests {
         #expect(try Set(report.checks.map(\.section)).isSubset(of: PluginFolder.headings()))
     }
 
+    @Test func `of equal settings, the last one applies`() async throws {
+        let folder = try PluginFolder()
+        try folder.write(
+            body:
+                "if method == 'initialize' and params['settings']['Flavour'] != 'a=b': sys.exit(1)")
+        let (exit, _) = try await folder.test(
+            "odd", ["--set", "Flavour=", "--set", "Flavour=a=b", "--username", "ada"])
+        #expect(exit == .code(0))
+    }
+
     @Test func `all problems of a manifest are found, with their lines`() async throws {
         let folder = try PluginFolder()
         try folder.write(keys: "Sourses=all;\nLastingPlaces=maybe")

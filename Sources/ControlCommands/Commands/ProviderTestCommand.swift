@@ -50,15 +50,16 @@ struct ProviderTestCommand: AsyncParsableCommand {
     @MainActor func run() async throws {
         var key: FileDescriptor?
         if let passwordFile { key = try await SecretFile(passwordFile, "key").descriptor() }
-        let settings = set.map { setting in
-            let parts = setting.split(
-                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return JSON.Member(String(parts[0]), .string(String(parts[1])))
+        var settings: [String: String] = [:]
+        for setting in set {
+            let name = setting.prefix { $0 != "=" }
+            settings[String(name)] = String(setting.dropFirst(name.count + 1))
         }
         let given = [("username", username), ("server", server), ("sandbox", sandbox)]
         let options =
             [
-                JSON.Member("manifest", .string(manifest)), .init("settings", .object(settings)),
+                JSON.Member("manifest", .string(manifest)),
+                .init("settings", .object(settings.map { .init($0, .string($1)) })),
                 .init("user_agent", .string("ImageFeed/\(programVersion)")),
             ] + given.compactMap { name, value in value.map { .init(name, .string($0)) } }
         var report = ProviderTestReport()
