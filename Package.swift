@@ -71,7 +71,6 @@ let package = Package(
             dependencies: [
                 "BusAPI", "ControlCommands", "DBus", "LoopbackHTTP", "System", "TestSupport",
                 "imagefeed-plugin-launcher", "imagefeed-provider-test", "imagefeedctl",
-                "photo_server-example",
             ]),
 
         // MARK: DBus
@@ -229,10 +228,6 @@ let package = Package(
 
         .executableTarget(
             name: "imagefeed-plugin-launcher", path: "Sources/Plugins/imagefeed-plugin-launcher"),
-        // The example, for tests; it is also a package of its own.
-        .executableTarget(
-            name: "photo_server-example", dependencies: ["PluginRuntime", "ProviderKit"],
-            path: "dist/examples/photo_server/Sources/photo_server"),
         .executableTarget(
             name: "imagefeed-provider-test",
             dependencies: [
@@ -263,7 +258,7 @@ let package = Package(
                 "HTTP", "LoopbackHTTP", "PluginProtocol", "Plugins", "ProviderKit",
                 "ServiceSimulator", "TestSupport", "UnsplashProvider", "UnsplashSimulator",
                 "imagefeed-plugin-launcher",
-                "photo_server-example", "unsplash-plugin",
+                "unsplash-plugin",
                 .product(name: "Logging", package: "swift-log"),
             ]),
 

@@ -62,10 +62,12 @@ final class PluginFolder {
     ///   - keys: Further lines of the group Provider.
     ///   - capabilities: The capabilities.
     ///   - sources: The sources of the manifest.
+    ///   - authentication: The lines of the group Authentication.
     /// - Throws: An error if the files cannot be written.
     func write(
         opening: String = "", body: String = "pass", ending: String = "", keys: String = "",
-        capabilities: String = "feed;", sources: String = "home;"
+        capabilities: String = "feed;", sources: String = "home;",
+        authentication: String = "Type=none"
     ) throws {
         try directory.write(
             """
@@ -80,7 +82,7 @@ final class PluginFolder {
             \(keys)
 
             [Authentication]
-            Type=none
+            \(authentication)
 
             """, to: "plugins/odd.provider")
         let statements = body.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n")
@@ -124,28 +126,41 @@ final class PluginFolder {
             """, to: "plugins/odd/odd.py")
     }
 
-    /// Writes an example.
+    /// The folder of an example.
+    nonisolated private static func example(_ id: String) -> URL {
+        URL(filePath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "dist/examples/\(id)")
+    }
+
+    /// A recorded answer of an example's service; an empty text if there is none.
+    nonisolated static func answer(_ id: String, _ name: String) -> String {
+        let file = example(id).appending(path: "answers/\(name).json")
+        return (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+    }
+
+    /// The only favorite in the answers of PhotoPrism, which is the first photo.
+    nonisolated static var favorite: String {
+        let list = answer("photoprism", "photos").drop { $0 != "{" }
+        return String(list[..<(list.range(of: "\n  },")?.lowerBound ?? list.endIndex)]) + "}"
+    }
+
+    /// Writes an example in Python.
     ///
     /// - Parameters:
     ///   - id: Its ID.
-    ///   - script: Its file; nil for a program that was built along with the tests.
+    ///   - script: Its program.
     /// - Throws: An error if the files cannot be written.
-    func writeExample(_ id: String, script: String?) throws {
-        let folder = URL(filePath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "dist/examples/\(id)")
+    func writeExample(_ id: String, script: String) throws {
+        let folder = Self.example(id)
         let manifest = try String(
             contentsOf: folder.appending(path: "\(id).provider"), encoding: .utf8)
         try directory.write(
-            manifest.replacing("Hosts=*;", with: "Hosts=*;\(server.origin);"),
+            manifest.replacing("Hosts=", with: "Hosts=\(server.origin);"),
             to: "plugins/\(id).provider")
-        if let script {
-            let program = try String(contentsOf: folder.appending(path: script), encoding: .utf8)
-            try directory.write(program, to: "plugins/\(id)/\(script)")
-        } else {
-            try directory.write("", to: "plugins/\(id)/README")
-            try BuiltProducts.copy("\(id)-example", to: directory.appending("plugins/\(id)/\(id)"))
-        }
+        let program = try String(contentsOf: folder.appending(path: script), encoding: .utf8)
+        let name = script.split(separator: "/").last ?? ""
+        try directory.write(program, to: "plugins/\(id)/\(name)")
     }
 
     /// Tests a plugin, without a bus, and waits until no process remains.

@@ -17,7 +17,7 @@ struct ProviderTestTests {
             "Manifest", "Sandbox", "initialize", "identify", "sources", "page, source home",
             "Photos as shown", "photo", "Images", "Unknown photo", "Unknown place",
             "Two calls at a time", "Restart", "Requests on the web", "System calls",
-            "Time of calls", "Messages", "End",
+            "Limits", "End",
         ] {
             #expect(names.contains(name))
         }
@@ -58,34 +58,71 @@ struct ProviderTestTests {
         #expect(!finding.contains("Hosts"))
     }
 
-    @Test func `the example in Swift passes with a key, and a wrong key is not its fault`()
-        async throws
-    {
+    @Test func `the plugin for albums of iCloud passes`() async throws {
         let folder = try PluginFolder { request in
-            let key = request.headers.first { $0.name.lowercased() == "x-api-key" }?.value
-            guard key == "KEY" else { return LoopbackResponse(401, json: "{}") }
-            let asset = #"{"id":"a1","originalFileName":"Fog.jpg","isFavorite":false}"#
-            return switch (request.method, request.target) {
-            case ("GET", "/api/users/me"):
-                LoopbackResponse(json: #"{"email":"ada@example.org","name":"Ada"}"#)
-            case ("GET", "/api/albums"): LoopbackResponse(json: "[]")
-            case ("POST", "/api/search/metadata"):
-                LoopbackResponse(json: #"{"assets":{"items":[\#(asset)],"nextPage":null}}"#)
-            case ("GET", "/api/assets/a1"): LoopbackResponse(json: asset)
-            case ("GET", _) where request.target.hasPrefix("/api/assets/a1/"):
-                PluginFolder.image
+            let path = request.target.split(separator: "/").map(String.init)
+            return switch (path.first, path.last) {
+            case ("p183-sharedstreams.icloud.com", "webstream"):
+                LoopbackResponse(
+                    330, json: #"{"X-Apple-MMe-Host":"p99-sharedstreams.icloud.com"}"#)
+            case ("p99-sharedstreams.icloud.com", let method?):
+                LoopbackResponse(
+                    json: PluginFolder.answer("icloud_album", method)
+                        .replacing(
+                            #""scheme": "https", "hosts": ["cvws.icloud-content.com"]"#,
+                            with: #""scheme": "http", "hosts": ["\#(request.origin.dropFirst(7))"]"#
+                        ))
+            case ("S", _): PluginFolder.image
             default: LoopbackResponse(404, json: "{}")
             }
         }
-        try folder.writeExample("photo_server", script: nil)
-        let arguments = ["--server", folder.server.origin, "--password-file", "-"]
-        let (exit, report) = try await folder.test("photo_server", arguments, input: "KEY\n")
+        try folder.writeExample("icloud_album", script: "icloud_album/icloud_album.py")
+        let (exit, report) = try await folder.test(
+            "icloud_album",
+            [
+                "--set", "ApiUrl=\(folder.server.origin)",
+                "--username", "https://www.icloud.com/sharedalbum/#B2x0ABCDEFGHIJK",
+            ])
         #expect(exit == .code(0))
-        #expect(report.checks("failed").map(\.findings) == [])
-        #expect(report.checks("skipped").map(\.name) == ["setLiked"])
-        // No request changes anything at the service.
-        #expect(!folder.server.requests.value.contains { ["PUT", "DELETE"].contains($0.method) })
-        let (denied, other) = try await folder.test("photo_server", arguments, input: "WRONG\n")
+        #expect(report.checks("failed", "warning", "skipped").map(\.findings) == [])
+        #expect(report.checks.contains { $0.name == "identify" && $0.note == "B2x0ABCDEFGHIJK" })
+        #expect(report.checks.contains { $0.note == "1 page, 2 photos" })
+    }
+
+    @Test
+    func `the plugin for PhotoPrism passes with an app password, and a wrong one is not its fault`()
+        async throws
+    {
+        let folder = try PluginFolder { request in
+            if request.target.hasPrefix("/api/v1/t/") || request.target.hasPrefix("/api/v1/dl/") {
+                return PluginFolder.image
+            }
+            guard request.headers.contains(where: { $0.value == "Bearer KEY" }) else {
+                return LoopbackResponse(401, json: "{}")
+            }
+            let parts = request.target.split(separator: "?", maxSplits: 1).map(String.init)
+            let query = parts.count > 1 ? parts[1] : ""
+            let isUnknown = request.target.contains("unknown")
+            return switch (request.method, parts[0]) {
+            case ("GET", "/api/v1/photos") where isUnknown: LoopbackResponse(400, json: "{}")
+            case ("GET", "/api/v1/photos") where query.contains("favorite=true"):
+                LoopbackResponse(json: "[\(PluginFolder.favorite)]")
+            case ("GET", let path) where path.hasPrefix("/api/v1/"):
+                LoopbackResponse(
+                    json: PluginFolder.answer("photoprism", String(path.dropFirst(8))))
+            default: LoopbackResponse(404, json: "{}")
+            }
+        }
+        try folder.writeExample("photoprism", script: "photoprism/photoprism.py")
+        let arguments = ["--server", folder.server.origin, "--password-file", "-"]
+        let (exit, report) = try await folder.test("photoprism", arguments, input: "KEY\n")
+        #expect(exit == .code(0))
+        #expect(report.checks("failed", "warning", "skipped").map(\.findings) == [])
+        #expect(report.checks.contains { $0.name == "identify" && $0.note == "ada" })
+        // No request changes a photo.
+        let changes = folder.server.requests.value.filter { $0.method != "GET" }.map(\.target)
+        #expect(changes == ["/api/v1/photos/imagefeed-provider-test-unknown/like"])
+        let (denied, other) = try await folder.test("photoprism", arguments, input: "WRONG\n")
         #expect(denied == .code(77))
         #expect(other.checks("failed").map(\.findings) == [])
     }
@@ -98,6 +135,35 @@ struct ProviderTestTests {
         let skipped = try #require(report.checks("skipped").first)
         #expect(skipped.findings.first?.contains("--username") == true)
         #expect(report.checks.contains { $0.name == "End" && $0.result == "passed" })
+    }
+
+    @Test func `the login of a plugin is described without an account, and tested with a password`()
+        async throws
+    {
+        let folder = try PluginFolder { request in
+            let isAuthorized = request.headers.contains { $0.value == "Basic YWRhOnB3" }
+            return isAuthorized ? PluginFolder.image : LoopbackResponse(401, text: "")
+        }
+        try folder.write(
+            body: """
+                if method == 'describeLogin':
+                    server = params["account"]["server"]
+                    answer({"name": server, "start_url": server + "/start"})
+                    continue
+                """, keys: "LastingPlaces=true", authentication: "Type=polling")
+        let server = ["--server", folder.server.origin]
+        let (exit, report) = try await folder.test("odd", server)
+        #expect(exit == .code(0))
+        #expect(report.checks("failed", "warning").map(\.findings) == [])
+        #expect(report.checks.contains { $0.name == "describeLogin" && $0.result == "passed" })
+        #expect(report.checks("skipped").map(\.name) == ["Calls for an account"])
+        let (second, all) = try await folder.test(
+            "odd", server + ["--password-file", "-"], input: "YWRhOnB3\n")
+        #expect(second == .code(0))
+        #expect(all.checks("failed", "warning", "skipped").map(\.findings) == [])
+        let (third, other) = try await folder.test("odd", ["--username", "ada"])
+        #expect(third == .code(0))
+        #expect(other.checks("skipped").first?.findings.first?.contains("in Base64") == true)
     }
 
     /// A plugin with one fault.
@@ -141,7 +207,7 @@ struct ProviderTestTests {
         Fault(
             name: "a host that is not in the manifest",
             body: "if method == 'page' and place == '1': ask({'url': 'https://example.org/feed'})",
-            section: "What a program asks and tells", text: "https://example.org/feed"),
+            section: "Calls and notifications of the program", text: "https://example.org/feed"),
         Fault(
             name: "a page with too many photos",
             body: """
@@ -158,7 +224,7 @@ struct ProviderTestTests {
             opening: """
                 try: socket.socket(socket.AF_INET, socket.SOCK_STREAM)
                 except OSError: pass
-                """, section: "CONFINEMENT", text: "socket", isWarning: true),
+                """, section: "SANDBOX", text: "socket", isWarning: true),
         Fault(
             name: "an exit at the start", opening: "sys.exit(3)", section: "THE PROTOCOL",
             text: "status 3"),
@@ -176,7 +242,7 @@ struct ProviderTestTests {
                     answer({"photos": [{"id": "10", "images": {"full": "https://example.org/1"}}]})
                     continue
                 if method == 'image': answer({"url": "https://example.org/1"}); continue
-                """, section: "The group Provider", text: "https://example.org"),
+                """, section: "Photos", text: "https://example.org"),
         Fault(
             name: "an image that is not an image",
             body: """
@@ -236,7 +302,9 @@ struct ProviderTestTests {
             body: "if method == 'sources': answer({'sources': []}); continue",
             section: "Calls of the daemon", text: "DefaultSource", isWarning: true),
         Fault(
-            name: "likes that are not listed", capabilities: "feed;like;", sources: "home;likes;",
+            name: "likes that are not listed",
+            body: "if method == 'setLiked': answer({}); continue", capabilities: "feed;like;",
+            sources: "home;likes;",
             section: "Calls of the daemon", text: "“likes” is not listed", isWarning: true),
         Fault(
             name: "a page that is not an object",
@@ -322,10 +390,10 @@ struct ProviderTestTests {
         Fault(
             name: "an unknown photo with a result",
             body: "if method == 'photo': answer(photo(params['photo'])); continue",
-            section: "Errors", text: "returned a photo", isWarning: true),
+            section: "Errors", text: "returned a result", isWarning: true),
         Fault(
             name: "an unknown source with a result", sources: "home;album:*;", section: "Errors",
-            text: "returned a page", isWarning: true),
+            text: "returned a result", isWarning: true),
         Fault(
             name: "an unknown source that is a failure",
             body: """
@@ -361,12 +429,124 @@ struct ProviderTestTests {
         Fault(
             name: "an unknown notification",
             body: "if method == 'page': write({'method': 'hello', 'params': {}})",
-            section: "What a program asks and tells", text: "“hello”", isWarning: true),
+            section: "Calls and notifications of the program", text: "“hello”", isWarning: true),
         Fault(
             name: "a message of more than half of the limit",
             body:
                 "if method == 'identify': answer({'username': 'ada', 'pad': 'x' * (5 << 20)}); continue",
             section: "LIMITS", text: "A message has", isWarning: true),
+        Fault(
+            name: "a photo among the likes that is not liked",
+            body: """
+                if method == 'sources':
+                    answer({"sources": [{"id": id, "title": id, "kind": kind} for id, kind in (("home", "feed"), ("likes", "likes"))]})
+                    continue
+                if method == 'page' and params['source'] == 'likes':
+                    answer({"photos": [{**photo(10), "liked": False}]})
+                    continue
+                if method == 'setLiked': answer({}); continue
+                """, capabilities: "feed;like;", sources: "home;likes;", section: "Photos",
+            text: "“liked” is false"),
+        Fault(
+            name: "a title with HTML",
+            body:
+                "if method == 'page': answer({'photos': [{**photo(10), 'title': '<b>Fog</b>'}]}); continue",
+            section: "Photos", text: "“title” contains HTML", isWarning: true),
+        Fault(
+            name: "a title with a character reference",
+            body:
+                "if method == 'page': answer({'photos': [{**photo(10), 'title': 'Fog &amp; rain'}]}); continue",
+            section: "Photos", text: "“title” contains HTML", isWarning: true),
+        Fault(
+            name: "a full image that is missing",
+            body: """
+                if method == 'page':
+                    shown = photo(10)["images"]["full"]
+                    answer({"photos": [{"id": "10", "images": {"thumb": shown, "full": shown.replace("photo.jpg", "missing")}}]})
+                    continue
+                """, section: "Photos", text: "missing returned status 404"),
+        Fault(
+            name: "a full image that is no image",
+            body: """
+                if method == 'page':
+                    shown = photo(10)["images"]["full"]
+                    answer({"photos": [{"id": "10", "images": {"thumb": shown, "full": shown.replace("photo.jpg", "text")}}]})
+                    continue
+                """, section: "Photos", text: "text is not an image"),
+        Fault(
+            name: "another media type than that of the image",
+            body:
+                "if method == 'page': answer({'photos': [{**photo(10), 'media_type': 'image/png'}]}); continue",
+            section: "Photos", text: "“media_type” is image/png", isWarning: true),
+        Fault(
+            name: "a search that fails",
+            body:
+                "if method == 'page' and params['source'] != 'home': refuse('failed'); continue",
+            capabilities: "feed;search;", sources: "home;search:*;",
+            section: "The group Provider", text: "refused the call"),
+        Fault(
+            name: "words of a search that are not encoded",
+            body: """
+                if method == 'page' and params['source'] != 'home':
+                    server = photo(1)["images"]["full"].rsplit("/", 1)[0]
+                    ask({"url": server + "/search?q=" + params["source"][7:].replace(" ", "%20").replace("#", "%23")})
+                """, capabilities: "feed;search;", sources: "home;search:*;",
+            section: "The group Provider", text: "not encoded"),
+        Fault(
+            name: "the oldest photo first",
+            body: """
+                if method == 'page':
+                    answer({"photos": [{**photo(id), "created": 1700000000 + id} for id in range(3)]})
+                    continue
+                """, section: "Calls of the daemon", text: "oldest photo", isWarning: true),
+        Fault(
+            name: "a photo that differs from its page",
+            body: """
+                if method == 'photo' and params['photo'].isdigit():
+                    answer({**photo(params['photo']), 'title': 'Other'})
+                    continue
+                """, section: "Calls of the daemon", text: "differ in title", isWarning: true),
+        Fault(
+            name: "a request for each photo",
+            body: """
+                if method == 'page':
+                    for id in range(6): ask({"url": photo(id)["images"]["full"]})
+                    answer({"photos": [photo(id) for id in range(6)]})
+                    continue
+                """, section: "Calls of the daemon", text: "took 6 requests", isWarning: true),
+        Fault(
+            name: "likes without their call",
+            body: """
+                if method == 'sources':
+                    answer({"sources": [{"id": id, "title": id, "kind": kind} for id, kind in (("home", "feed"), ("likes", "likes"))]})
+                    continue
+                """, capabilities: "feed;like;", sources: "home;likes;",
+            section: "Calls of the daemon", text: "does not support the call"),
+        Fault(
+            name: "pages of new photos without an end",
+            body: """
+                if method == 'page' and place.isdigit():
+                    answer({"photos": [photo(int(place))], "next": str(int(place) + 1)})
+                    continue
+                """, section: "Calls of the daemon", text: "do not end after 20 pages",
+            isWarning: true),
+        Fault(
+            name: "a page without photos that is not the last one",
+            body: """
+                if method == 'page':
+                    answer({"photos": [photo(10)] if place == '1' else [], "next": '2' if place == '1' else '3' if place == '2' else None})
+                    continue
+                """, section: "Calls of the daemon", text: "A page without photos",
+            isWarning: true),
+        Fault(
+            name: "a place that is known to one process", opening: "places = set()",
+            body: """
+                if method == 'page':
+                    if place != '1' and place not in places: refuse('not-found'); continue
+                    places.add('2')
+                    answer({"photos": [photo(10 if place == '1' else 20)], "next": '2' if place == '1' else None})
+                    continue
+                """, section: "TESTING", text: "refused the call"),
         Fault(
             name: "a last line on standard error",
             body: "if method == 'page': print('last words', file=sys.stderr); sys.exit(1)",
@@ -388,6 +568,16 @@ struct ProviderTestTests {
                     && check.findings.contains { $0.contains(fault.text) }
             }, "\(found)")
         #expect(try Set(report.checks.map(\.section)).isSubset(of: PluginFolder.headings()))
+    }
+
+    @Test func `of equal settings, the last one applies`() async throws {
+        let folder = try PluginFolder()
+        try folder.write(
+            body:
+                "if method == 'initialize' and params['settings']['Flavour'] != 'a=b': sys.exit(1)")
+        let (exit, _) = try await folder.test(
+            "odd", ["--set", "Flavour=", "--set", "Flavour=a=b", "--username", "ada"])
+        #expect(exit == .code(0))
     }
 
     @Test func `all problems of a manifest are found, with their lines`() async throws {
@@ -422,8 +612,7 @@ struct ProviderTestTests {
             BuiltProducts.path("imagefeed-provider-test"),
             [
                 // The other calls take less, also on a slow machine.
-                "--time-limit", "10", "--username", "ada", "--setting", "AllowLoopback=true",
-                folder.manifest("odd"),
+                #"{"manifest":"\#(folder.manifest("odd"))","username":"ada","time_limit":10,"settings":{"AllowLoopback":"true"}}"#
             ], environment: folder.directory.environment
         ).result()
         #expect(result.exit == .code(1))

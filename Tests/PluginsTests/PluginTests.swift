@@ -25,6 +25,25 @@ struct PluginTests {
         #expect(plugin.log.value.count { $0.contains("A plugin was started") } == 2)
     }
 
+    @Test(arguments: ["1790000000000000", "-1e300", "99999999999999999999"])
+    func `a time out of range counts as unknown, and the plugin continues`(time: String)
+        async throws
+    {
+        let plugin = try PluginFixture(
+            """
+            write({"method": "rateLimit", "params":
+                {"account": account, "remaining": 1, "limit": 2, "reset": \(time)}})
+            write({"id": request["id"], "error": {"code": -32000, "message": "No.",
+                "data": {"kind": "rate-limited", "until": \(time)}}})
+            """)
+        for _ in 1...2 {
+            await #expect(throws: ProviderError.rateLimited(until: nil)) {
+                try await plugin.page()
+            }
+        }
+        #expect(plugin.log.value.count { $0.contains("A plugin was started") } == 1)
+    }
+
     @Test func `HTTP requests of a plugin are sent by the daemon`() async throws {
         let http = ScriptedHTTP()
         http.answer.update {

@@ -20,24 +20,32 @@ struct TraceRedactionTests {
         ("client_id=a&client_secret=b&code=c", "client_id=a&client_secret=(secret)&code=(secret)"),
         ("Authorization: Bearer abcdefgh, b", "Authorization: Bearer (secret), b"),
         ("Basic colours", "Basic colours"),
-        (#"{"access_token": "x", "token_url": "y", "n": 1}"#, nil),
+        (
+            #"{"access_token": "x", "token_url": "y", "n": 1}"#,
+            #"{"access_token": "(secret)", "token_url": "y", "n": 1}"#
+        ),
         (#"{"a": "x=1", "api_key": 7}"#, #"{"a": "x=1", "api_key": 7}"#),
         ("{ not JSON, password=x", "{ not JSON, password=(secret)"),
         (#"{"cut": 1, "id_token" : "abc"#, #"{"cut": 1, "id_token" : "(secret)"#),
         (#"{"a":"{\"password\":\"abc\",\"b\":\"c"#, #"{"a":"{\"password\":\"(secret)\",\"b\":\"c"#),
-        (#"{"password": ""}"#, #"{"password":"(secret)"}"#),
+        (#"{"password": "", "n": "p"}"#, #"{"password": "", "n": "p"}"#),
+        (#"{"password": "a\"b\\", "n": "p"}"#, #"{"password": "(secret)", "n": "p"}"#),
+        (
+            #"{"a":"{\"password\":\"b\\\"c\\\\\",\"n\":\"p\"}"}"#,
+            #"{"a":"{\"password\":\"(secret)\",\"n\":\"p\"}"}"#
+        ),
+        (#"{"a":"say \"password=x\" aloud"}"#, #"{"a":"say \"password=(secret)\" aloud"}"#),
+        (
+            #"[[ "Cookie", "x" ],["Accept","y"],"Cookie","z"]"#,
+            #"[[ "Cookie", "(secret)" ],["Accept","y"],"Cookie","z"]"#
+        ),
+        (#"{"a":"[[\"Cookie\",\"x\"]]"}"#, #"{"a":"[[\"Cookie\",\"(secret)\"]]"}"#),
+        (#"tok\/en+1 and tok\\/en+1"#, "(secret) and (secret)"),
         ("?a=tok%2Fen%2B1&b=tok%2fen%2b1", "?a=(secret)&b=(secret)"),
         (#"{"tok/en+1":{"a":"tok/en+1"}}"#, #"{"(secret)":{"a":"(secret)"}}"#),
     ])
-    func `a text is shown without secrets`(text: String, shown: String?) throws {
-        let result = redaction.text(text)
-        if let shown {
-            #expect(result == shown)
-        } else {
-            #expect(
-                try JSONValue(parsing: Array(result.utf8))
-                    == ["access_token": "(secret)", "token_url": "y", "n": 1])
-        }
+    func `a text is shown without secrets`(text: String, shown: String) {
+        #expect(redaction.text(text) == shown)
     }
 
     @Test func `header fields, members and settings are shown without secrets`() {

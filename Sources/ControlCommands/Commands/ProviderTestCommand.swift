@@ -48,18 +48,23 @@ struct ProviderTestCommand: AsyncParsableCommand {
     }
 
     @MainActor func run() async throws {
-        var arguments = ["--user-agent", "ImageFeed/\(programVersion)"]
-        if let username { arguments += ["--username", username] }
-        if let server { arguments += ["--server", server] }
-        for setting in set { arguments += ["--setting", setting] }
-        if let sandbox { arguments += ["--sandbox", sandbox] }
         var key: FileDescriptor?
         if let passwordFile { key = try await SecretFile(passwordFile, "key").descriptor() }
-        // A name that begins with a hyphen is not an option.
-        arguments.append(manifest.contains("/") ? manifest : "./\(manifest)")
+        var settings: [String: String] = [:]
+        for setting in set {
+            let name = setting.prefix { $0 != "=" }
+            settings[String(name)] = String(setting.dropFirst(name.count + 1))
+        }
+        let given = [("username", username), ("server", server), ("sandbox", sandbox)]
+        let options =
+            [
+                JSON.Member("manifest", .string(manifest)),
+                .init("settings", .object(settings.map { .init($0, .string($1)) })),
+                .init("user_agent", .string("ImageFeed/\(programVersion)")),
+            ] + given.compactMap { name, value in value.map { .init(name, .string($0)) } }
         var report = ProviderTestReport()
         let target = OutputTarget.standardOutput
-        try await ProviderTestProgram.run(arguments, key: key) { line in
+        try await ProviderTestProgram.run(options, key: key) { line in
             guard let text = try report.add(line, target), !output.json else { return }
             try Console.write(text)
         }

@@ -12,26 +12,28 @@ enum ProviderTestProgram {
     /// Runs the program to its end.
     ///
     /// - Parameters:
-    ///   - arguments: The arguments.
+    ///   - options: The options.
     ///   - key: The key of the account.
     ///   - handler: Called with each line of its output.
     /// - Throws: ``CommandFailure`` if the program cannot be started, or if it fails without a result; the error of the
     ///   handler.
     static func run(
-        _ arguments: [String], key: FileDescriptor?, _ handler: @escaping ([UInt8]) throws -> Void
+        _ options: [JSON.Member], key: FileDescriptor?,
+        _ handler: @escaping ([UInt8]) throws -> Void
     ) async throws {
         let ends = try PipeEnds()
         let output = ends.takeWriting()
         var descriptors = [STDOUT_FILENO: output]
-        var arguments = arguments
+        var members: [JSON.Member] = []
         if let key {
             descriptors[keyDescriptor] = key.rawValue
-            arguments = ["--key-descriptor", "\(keyDescriptor)"] + arguments
+            members = [.init("key_descriptor", .integer(Int64(keyDescriptor)))]
         }
         let process: SpawnedProcess
         do {
             process = try SpawnedProcess(
-                HelperProgram.path(name), arguments, descriptors: descriptors)
+                HelperProgram.path(name), [JSON.object(options + members).text],
+                descriptors: descriptors)
             close(output)
         } catch {
             close(output)

@@ -169,15 +169,7 @@ package final class PluginHost {
             plugin: nil, problem: problem)
     }
 
-    private func provider(_ plugin: Plugin) -> any InstalledProvider {
-        switch plugin.manifest.login {
-        case .open, .key: KeyPluginProvider(plugin: plugin)
-        case .oauth2(let description, let help):
-            OAuthPluginProvider(plugin: plugin, description, help: help)
-        case .federated(let rules): FederatedPluginProvider(plugin: plugin, rules: rules)
-        case .polling: PollingPluginProvider(plugin: plugin)
-        }
-    }
+    private func provider(_ plugin: Plugin) -> any InstalledProvider { plugin.provider }
 
     /// The largest number of manifests that are read from a folder.
     private static let maximumManifests = 1000

@@ -51,6 +51,19 @@ extension PluginProvider {
     }
 }
 
+extension Plugin {
+    /// The provider of the plugin, which depends on its login.
+    var provider: any InstalledProvider {
+        switch manifest.login {
+        case .open, .key: KeyPluginProvider(plugin: self)
+        case .oauth2(let description, let help):
+            OAuthPluginProvider(plugin: self, description, help: help)
+        case .federated(let rules): FederatedPluginProvider(plugin: self, rules: rules)
+        case .polling: PollingPluginProvider(plugin: self)
+        }
+    }
+}
+
 /// A plugin whose accounts have a key or no credentials.
 struct KeyPluginProvider: PluginProvider, KeyLogin {
     let plugin: Plugin

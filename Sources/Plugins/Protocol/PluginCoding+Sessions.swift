@@ -15,7 +15,7 @@ extension RateLimit {
             throw reader.missing("remaining")
         }
         guard let limit = try reader.count("limit") else { throw reader.missing("limit") }
-        self.init(remaining: remaining, limit: limit, reset: try reader.time("reset"))
+        self.init(remaining: remaining, limit: limit, reset: try reader.validTime("reset"))
     }
 }
 

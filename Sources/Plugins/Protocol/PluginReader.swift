@@ -115,6 +115,12 @@ package struct PluginReader {
         return Timestamp(secondsSince1970: seconds)
     }
 
+    /// Returns a time as ``time(_:)`` does, and nil for a number that is out of range, such as a time in milliseconds.
+    func validTime(_ key: String) throws(PluginFault) -> Timestamp? {
+        _ = try number(key)
+        return try? time(key)
+    }
+
     /// Returns a reader of an object; a missing member is an error.
     package func object(_ key: String) throws(PluginFault) -> PluginReader {
         guard let value = value[key] else { throw missing(key) }

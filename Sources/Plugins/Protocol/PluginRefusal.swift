@@ -55,7 +55,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         guard case .object = reader.value["data"] else { return }
         let data = try reader.object("data")
         kind = try data.text("kind").flatMap(Kind.init)
-        until = try data.time("until")
+        until = try data.validTime("until")
         limit = try data.count("limit")
     }
 

@@ -5,9 +5,14 @@ internal import ProviderKit
 /// The checks of the calls for one account. They change nothing at the service.
 final class AccountTest {
     private let test: ProviderTest
-    private var account: PluginTrial.Account
+    private let account: AccountIdentity
+    private let ports: SessionPorts
+    private let session: any ProfileSession & RemoteImages & RemoteLikes
+    private let info: ProviderInfo
     private var walks: [PageWalk] = []
     private var review = PhotoReview()
+    /// The first photo, as the plugin sent it.
+    private var firstSent: JSONValue?
 
     /// The largest number of sources of which pages are requested.
     private static let maximumSources = 10
@@ -16,380 +21,373 @@ final class AccountTest {
     /// An ID and a page token that exist at no service.
     private static let unknown = "imagefeed-provider-test-unknown"
 
-    init(_ test: ProviderTest, _ account: PluginTrial.Account) {
+    /// Starts a session. The initializer fails if the session is not that of a plugin.
+    init?(_ test: ProviderTest, _ account: AccountIdentity, _ ports: SessionPorts) {
+        let provider = test.trial.provider
+        guard
+            let session = provider.makeSession(account, ports)
+                as? any ProfileSession & RemoteImages & RemoteLikes
+        else { return nil }
         self.test = test
         self.account = account
+        self.ports = ports
+        self.session = session
+        info = provider.info
     }
 
     func run() async {
         guard await checkIdentity() else { return }
-        let steps = [
-            checkProfile, checkFeed, checkLastingPlaces, checkReview, checkPhoto, checkImage,
-            checkUnknown, checkConcurrency, checkRestart,
-        ]
-        for step in steps {
-            guard !isHanging else {
-                return Report.show(
-                    Check(
-                        skipping: "Further calls", .limits,
-                        "Several calls were not answered in time."))
+        for step in [
+            checkProfile, checkFeed, checkPhoto, checkImages, checkSearch,
+            checkUnknown, checkConcurrency, checkLikes, skipDownloads,
+        ] {
+            // After two calls that timed out, further ones would probably time out, too.
+            guard test.log.failures.count(where: { $0.kind == .timeout }) < 2 else {
+                walks = []
+                await Report.check("Further calls", .limits) {
+                    $0.skip("Several calls were not answered in time.")
+                }
+                return
             }
             await step()
         }
-        skipChanges()
     }
-
-    /// True if two calls timed out: further calls would probably time out, too.
-    private var isHanging: Bool { test.log.failures.count { $0.kind == .timeout } >= 2 }
 
     // MARK: Account
 
     private func checkIdentity() async -> Bool {
-        var check = Check("identify", .calls)
-        let outcome = await test.call(.identify, [:], account)
-        test.explain(outcome, &check)
-        if case .value(let value) = outcome {
-            do throws(PluginFault) {
-                let found = try AccountIdentity(PluginReader(value, "identify"))
-                check.note = found.username
-                // The decoder replaces an invalid ID by nil.
-                if case .string? = value["user_id"], found.userID == nil {
-                    check.fail("identify.user_id must have 1 to 256 visible ASCII characters.")
+        let check = await Report.check("identify", .calls) { check in
+            let identity = await test.attempt("identify", &check) { () -> AccountIdentity? in
+                switch test.trial.provider.loginMethod {
+                case .key(let login): try await login.identify(account, ports)
+                case .oauth(let login): try await login.identify(ports)
+                case .federated(let login): try await login.identify(account.server, ports)
+                case .polling(let login): try await login.identify(account, ports)
+                case .none, .password: nil
                 }
-            } catch {
-                check.fail("\(error).")
+            }
+            check.note = identity??.username ?? ""
+            // The decoder replaces an invalid ID by nil.
+            if test.log.results[.identify]?["user_id"]?.string != nil, identity??.userID == nil {
+                check.fail("identify.user_id must have 1 to 256 visible ASCII characters.")
             }
         }
-        Report.show(check)
         return check.result == .passed
     }
 
     private func checkProfile() async {
-        guard test.tried.capabilities.contains(.profile) else { return }
-        var check = Check("profile", .calls)
-        let outcome = await test.call(.profile, [:], account)
-        test.explain(outcome, &check)
-        if case .value(let value) = outcome {
-            do throws(PluginFault) {
-                let profile = try Profile(PluginReader(value, "profile"), account.hosts)
-                check.note = profile.name
-                if case .string(let url)? = value["avatar_url"], !url.isEmpty,
-                    profile.avatarURL.isEmpty
-                {
-                    check.fail("The host of profile.avatar_url is not in Hosts: \(url)")
-                }
-            } catch {
-                check.fail("\(error).")
+        guard info.capabilities.contains(.profile) else { return }
+        await Report.check("profile", .calls) { check in
+            let profile = await test.attempt("profile", &check) { try await session.profile() }
+            check.note = profile?.name ?? ""
+            if let url = test.log.results[.profile]?["avatar_url"]?.string, !url.isEmpty,
+                profile?.avatarURL.isEmpty == true
+            {
+                check.fail("The host of profile.avatar_url is not in Hosts: \(url)")
             }
         }
-        Report.show(check)
     }
 
     // MARK: Sources and pages
 
     private func checkFeed() async {
-        let sources = await checkSources()
-        for source in sources.prefix(Self.maximumSources) where !isHanging {
-            await checkPages(source)
+        let first = Source(id: info.defaultSource, title: "", kind: .feed)
+        var sources = [first]
+        await Report.check("sources", .calls) { sources = await checkSources(first, &$0) }
+        for source in sources.prefix(Self.maximumSources) { await checkPages(source) }
+        let others = sources.dropFirst(Self.maximumSources).count
+        if others > 0 {
+            await Report.check("page, other sources", .calls) {
+                $0.skip("The pages of \(others) further sources were not requested.")
+            }
         }
-        guard sources.count > Self.maximumSources else { return }
-        Report.show(
-            Check(
-                skipping: "page, other sources", .calls,
-                "Pages of the first \(Self.maximumSources) of \(sources.count) sources were requested."
-            ))
+        Report.show(review.check)
     }
-
-    private func checkReview() async { Report.show(review.check) }
 
     /// Checks the call `sources`.
     ///
     /// - Returns: The sources, the default one first.
-    private func checkSources() async -> [SourceID] {
-        var check = Check("sources", .calls)
-        defer { Report.show(check) }
-        let first = test.tried.defaultSource
-        let outcome = await test.call(.sources, [:], account)
-        test.explain(outcome, &check)
-        guard case .value(let value) = outcome else { return [first] }
-        var ids: [SourceID] = []
-        do throws(PluginFault) {
-            let reader = PluginReader(value, "sources")
-            try reader.expectObject()
-            if value["sources"] == nil { throw reader.missing("sources") }
-            for element in try reader.elements("sources", atMost: Source.maximumNumber) {
-                ids.append(try Source(element).id)
-            }
-        } catch {
-            check.fail("\(error).")
-        }
+    private func checkSources(_ first: Source, _ check: inout Check) async -> [Source] {
+        let sources = await test.attempt("sources", &check) { try await session.sources() }
+        guard let sources else { return [first] }
+        let sent = test.log.results[.sources]?["sources"]
+        if sent == nil { check.fail("sources.sources is missing.") }
+        let ids = (sent?.elements ?? []).compactMap { $0["id"]?.string }
         check.note = ids.count.counted("source")
-        var known: Set<SourceID> = []
+        var known: Set<String> = []
         for id in ids where !known.insert(id).inserted {
-            check.fail("The source “\(id.text)” is listed twice.")
+            check.fail("The source “\(id)” is listed twice.")
         }
-        for id in ids where !test.tried.accepts(id) {
+        for id in ids where !session.accepts(SourceID(id)) {
             check.warn(
-                "The source “\(id.text)” matches no entry of Sources in the manifest and is omitted."
-            )
+                "The source “\(id)” matches no entry of Sources in the manifest and is omitted.")
         }
-        if check.result == .passed, !known.contains(first) {
-            check.warn("The source of DefaultSource, “\(first.text)”, is not listed.")
+        if check.result == .passed, !known.contains(first.id.text) {
+            check.warn("The source of DefaultSource, “\(first.id.text)”, is not listed.")
         }
-        if test.tried.capabilities.contains(.like), !known.contains(SourceID("likes")) {
+        if info.capabilities.contains(.like), !known.contains("likes") {
             check.warn(
                 "The source “likes” is not listed, although the plugin has the capability “like”.")
         }
-        return [first] + ids.filter { $0 != first && test.tried.accepts($0) }
+        return [sources.first { $0.id == first.id } ?? first]
+            + sources.filter { $0.id != first.id }
     }
 
-    private func checkPages(_ source: SourceID) async {
-        var check = Check("page, source \(source.text)", .calls)
-        var walk = PageWalk(source)
+    private func checkPages(_ source: Source) async {
+        var walk = PageWalk(source.id)
         let limit = walks.isEmpty ? Self.maximumPages.first : Self.maximumPages.other
-        while walk.hasNext, walk.pages.count < limit {
-            let outcome = await page(source, walk.place)
-            test.explain(outcome, &check)
-            guard case .value(let value) = outcome else { break }
-            do throws(PluginFault) {
-                let page = try RemotePage(PluginReader(value, "page"), account.hosts)
+        let check = await Report.check("page, source \(source.id.text)", .calls) { check in
+            while walk.hasNext, walk.pages.count < limit, check.result == .passed {
+                let before = test.log.requestCount
+                guard let page = await page(source.id, walk.place, &check) else { break }
                 walk.add(page, &check)
-                review.add(value, page, account.hosts)
-            } catch {
-                let isOfPhoto = error.description.hasPrefix("page.photos[")
-                check = Check(check.name, isOfPhoto ? .photos : .calls)
-                check.fail("\(error).")
-                break
+                let sent = test.log.results[.page]?["photos"]?.elements ?? []
+                firstSent = firstSent ?? sent.first
+                review.add(sent, page.photos, source.id)
+                let requests = test.log.requestCount - before
+                if sent.count > 4, requests >= sent.count {
+                    check.warn(
+                        "A page of \(sent.count) photos took \(requests) requests; request the photos of a page together."
+                    )
+                }
             }
-            if check.result == .failed { break }
+            if limit == Self.maximumPages.first {
+                walk.checkEnd(limit, count: source.count, &check)
+            }
+            if source.kind == .feed { walk.checkOrder(&check) }
+            walk.checkKeys(&check)
+            let end = walk.hasNext && check.result != .failed ? "; the end was not reached" : ""
+            check.note =
+                "\(walk.pages.count.counted("page")), \(walk.photos.count.counted("photo"))\(end)"
         }
-        let end = walk.hasNext && check.result != .failed ? "; the end was not reached" : ""
-        let (pages, photos) = (walk.pages.count, walk.photos.count)
-        check.note =
-            "\(pages.counted("page")), \(photos.counted("photo"))\(end)"
-        if check.result == .passed || !walk.pages.isEmpty { walks.append(walk) }
-        Report.show(check)
-        var entries = Check("Entries, source \(source.text)", .photos)
-        walk.checkKeys(&entries)
-        if entries.result != .passed { Report.show(entries) }
+        if check.result != .failed || !walk.pages.isEmpty { walks.append(walk) }
     }
 
     private func page(
-        _ source: SourceID, _ place: String?, of trial: PluginTrial? = nil,
-        _ account: PluginTrial.Account? = nil
-    ) async -> ProviderTest.Outcome {
-        await test.call(
-            .page, ["source": .string(source.text), "place": JSONValue(place)],
-            account ?? self.account, of: trial)
-    }
-
-    private func photos(_ outcome: ProviderTest.Outcome, _ check: inout Check) -> [PhotoID]? {
-        test.explain(outcome, &check)
-        guard case .value(let value) = outcome else { return nil }
-        do throws(PluginFault) {
-            return try RemotePage(PluginReader(value, "page"), account.hosts).photos.map(\.photo.id)
-        } catch {
-            check.fail("\(error).")
-            return nil
-        }
-    }
-
-    /// A page that is not the first one of its source.
-    private var laterPage: (source: SourceID, place: String, photos: [PhotoID])? {
-        for walk in walks where walk.pages.count > 1 {
-            if let place = walk.pages[0].next {
-                return (walk.source, place, walk.pages[1].photos.map(\.photo.id))
-            }
-        }
-        return nil
-    }
-
-    private func checkLastingPlaces() async {
-        guard test.tried.hasStablePageTokens, let page = laterPage else { return }
-        var check = Check("LastingPlaces", .provider)
-        if let again = photos(await self.page(page.source, page.place), &check),
-            again != page.photos
-        {
-            check.fail(
-                "The place “\(page.place.prefix(60))” of \(page.source.text) does not lead to the same photos again."
-            )
-        }
-        Report.show(check)
+        _ source: SourceID, _ place: String?, _ check: inout Check
+    ) async -> RemotePage? {
+        await test.attempt("page", &check) { try await session.fetchPage(source, from: place) }
     }
 
     // MARK: Photos
 
-    private var firstPhoto: RemotePhoto? {
-        walks.lazy.flatMap(\.pages).flatMap(\.photos).first
-    }
+    private var firstPhoto: RemotePhoto? { walks.lazy.flatMap(\.photos).first }
 
     private func checkPhoto() async {
-        var check = Check("photo", .calls)
-        defer { Report.show(check) }
-        guard let known = firstPhoto else { return check.skip("There is no photo.") }
-        let outcome = await test.call(.photo, ["photo": .string(known.photo.id.text)], account)
-        test.explain(outcome, &check)
-        guard case .value(let value) = outcome else { return }
-        do throws(PluginFault) {
-            let photo = try RemotePhoto(PluginReader(value, "photo"), account.hosts)
-            if photo.photo.id != known.photo.id {
-                check.fail("The result is another photo, “\(photo.photo.id.text)”.")
+        await Report.check("photo", .calls) { check in
+            guard let id = firstPhoto?.photo.id else { return check.skip("There is no photo.") }
+            guard await test.attempt("photo", &check, { try await session.fetchPhoto(id) }) != nil,
+                let sent = test.log.results[.photo], let firstSent
+            else { return }
+            // Other members change, or depend on the list.
+            let keys = PhotoField.described.map(\.key).filter {
+                !["likes", "updated"].contains($0)
             }
-        } catch {
-            check.fail("\(error).")
+            let different = keys.filter { sent[$0] != firstSent[$0] }
+            if !different.isEmpty {
+                check.warn(
+                    "The photo and its page differ in \(different.joined(separator: ", ")).")
+            }
         }
     }
 
-    private func checkImage() async {
-        var check = Check("Images", .photos)
-        defer { Report.show(check) }
-        guard let photo = firstPhoto else { return check.skip("There is no photo.") }
-        var address = ImageSize.allCases.compactMap { photo.images[$0] }.first
-        if photo.images.isEmpty {
-            let parameters: [String: JSONValue] = [
-                "photo": .string(photo.photo.id.text), "size": .string(ImageSize.full.rawValue),
-                "note": .string(photo.note),
-            ]
-            let outcome = await test.call(.image, parameters, account)
-            test.explain(outcome, &check)
-            guard case .value(let value) = outcome else { return }
-            if case .string(let url)? = value["url"] { address = url }
-        }
-        guard let address else {
-            return check.fail(
-                "Neither the photo nor the call “image” provides an address of the image.")
-        }
-        guard account.hosts.permits(address) else {
-            return check.fail("The host of an image is not in Hosts: \(Self.shown(address))")
-        }
-        var request = HTTPRequest(.get, address)
-        request.maximumBytes = 64 << 20
-        do {
-            let response = try await account.send(request)
-            check.note = response.body.count.bytes
-            if !response.isSuccess {
-                check.fail("\(Self.shown(address)) returned status \(response.status).")
-            } else if response.isHTML {
-                check.fail("\(Self.shown(address)) is an HTML page, not an image.")
-            } else if ImageFormat(prefix: response.body.prefix(ImageFormat.prefixBytes)) == nil {
-                check.fail("\(Self.shown(address)) is not an image of a supported format.")
+    /// Checks the images of the first photo.
+    private func checkImages() async {
+        await Report.check("Images", .photos) { check in
+            guard let photo = firstPhoto else { return check.skip("There is no photo.") }
+            var addresses: [ImageSize: String] = photo.images
+            for size in photo.images.isEmpty ? [ImageSize.thumb, .full] : [] {
+                let address = await test.attempt("image", &check) {
+                    try await session.imageAddress(photo, size)
+                }
+                addresses[size] = address ?? nil
             }
-        } catch {
-            test.explain(.service(error), &check)
+            if check.result == .passed, addresses.isEmpty {
+                check.fail(
+                    "Neither the photo nor the call “image” provides an address of the image.")
+            }
+            var bytes = 0
+            for address in Set(addresses.values).sorted() {
+                let isFull = address == addresses[.full]
+                bytes += await checkImage(address, isFull ? photo.photo.mediaType : nil, &check)
+            }
+            check.note = bytes.bytes
         }
     }
 
-    private static func shown(_ address: String) -> String {
-        String(address.withoutUserInformation.prefix { $0 != "?" && $0 != "#" }.prefix(200))
+    /// Fetches an image.
+    ///
+    /// - Returns: Its size.
+    private func checkImage(
+        _ address: String, _ mediaType: String?, _ check: inout Check
+    ) async -> Int {
+        let response = await test.attempt("image", &check) {
+            var request = HTTPRequest(.get, address)
+            request.maximumBytes = 64 << 20
+            return try await session.imageClient.send(request)
+        }
+        guard let response else { return 0 }
+        let shown = String(
+            address.withoutUserInformation.prefix { $0 != "?" && $0 != "#" }.prefix(200))
+        let format = ImageFormat(prefix: response.body.prefix(ImageFormat.prefixBytes))
+        if !response.isSuccess {
+            check.fail("\(shown) returned status \(response.status).")
+        } else if response.isHTML {
+            check.fail("\(shown) is an HTML page, not an image.")
+        } else if let format, let mediaType, format.mediaType != mediaType {
+            check.warn("“media_type” is \(mediaType), but \(shown) is \(format.mediaType).")
+        } else if format == nil {
+            check.fail("\(shown) is not an image of a supported format.")
+        }
+        return response.body.count
+    }
+
+    // MARK: Searches, likes and downloads
+
+    private func checkSearch() async {
+        guard info.capabilities.contains(.search) else { return }
+        await Report.check("Search", .provider) { check in
+            let title = firstPhoto?.photo.title?.split(separator: " ").first
+            let words = title.map(String.init) ?? "photo"
+            if let page = await page(SourceID("search:\(words)"), nil, &check) {
+                check.note = "\(page.photos.count.counted("photo")) for “\(words.prefix(60))”"
+            }
+            // These characters separate the parts of an address.
+            let outcome = await test.result("page") {
+                try await session.fetchPage(SourceID("search:a &imagefeed #imagefeed"), from: nil)
+            }
+            if case .failure(.failed(let failure)) = outcome {
+                test.explain(.failed(failure), &check)
+            }
+            if let url = test.log.urls.first(where: {
+                $0.contains("#imagefeed") || $0.drop { $0 != "?" }.contains("&imagefeed")
+            }) {
+                check.fail("The words of a search are not encoded: \(url.prefix(200))")
+            }
+        }
+    }
+
+    /// Checks that likes are supported. The unlike of an unknown photo changes nothing.
+    private func checkLikes() async {
+        guard session.remoteLikes != nil else { return }
+        await Report.check("setLiked", .calls) { check in
+            check.note = "only the unlike of an unknown photo"
+            let outcome = await test.result("setLiked") {
+                try await session.setLiked(PhotoID(Self.unknown), false)
+            }
+            switch outcome {
+            case .failure(let problem) where test.log.refusal == nil: test.explain(problem, &check)
+            case .failure where test.log.refusal == .notSupported:
+                check.fail("The plugin has the capability “like”, and does not support the call.")
+            case .failure, .success: break
+            }
+        }
+    }
+
+    private func skipDownloads() async {
+        guard info.capabilities.contains(.download) else { return }
+        await Report.check("countDownload", .calls) {
+            $0.skip("The test changes nothing at the service.")
+        }
     }
 
     // MARK: Errors
 
     private func checkUnknown() async {
-        var photo = Check("Unknown photo", .errors)
-        expect(
-            await test.call(.photo, ["photo": .string(Self.unknown)], account), "a photo", &photo)
-        Report.show(photo)
-        // Every search is valid, so that no search is an unknown source.
-        if let prefix = test.tried.sourcePrefixes.first(where: { $0 != "search:" }) {
-            var source = Check("Unknown source", .errors)
-            expect(await page(SourceID(prefix + Self.unknown), nil), "a page", &source)
-            Report.show(source)
+        await expectError("Unknown photo", "not-found") {
+            _ = try await session.fetchPhoto(PhotoID(Self.unknown))
         }
-        if let page = laterPage {
-            var place = Check("Unknown place", .errors)
-            expect(await self.page(page.source, Self.unknown), "a page", &place, takesStale: true)
-            Report.show(place)
+        // Every search is valid, so that no search is an unknown source.
+        if let prefix = test.trial.sourcePrefixes.first(where: { $0 != "search:" }) {
+            await expectError("Unknown source", "not-found") {
+                _ = try await session.fetchPage(SourceID(prefix + Self.unknown), from: nil)
+            }
+        }
+        if let walk = walks.first(where: { $0.laterPage != nil }) {
+            await expectError("Unknown place", "stale-cursor") {
+                _ = try await session.fetchPage(walk.source, from: Self.unknown)
+            }
         }
     }
 
-    private func expect(
-        _ outcome: ProviderTest.Outcome, _ value: String, _ check: inout Check,
-        takesStale: Bool = false
-    ) {
-        switch outcome {
-        case .value:
-            check.warn(
-                "The call returned \(value); an error of the kind “\(takesStale ? "stale-cursor" : "not-found")” is expected."
-            )
-        case .refused(.notFound) where !takesStale, .refused(.invalidArgument): break
-        case .refused(.staleCursor) where takesStale: break
-        case .refused(.rateLimited), .failed, .service(HTTPError.unreachable):
-            test.explain(outcome, &check)
-        case .refused(let error):
-            check.fail(
-                "An error of the kind “\(takesStale ? "stale-cursor" : "not-found")” is expected, not: \(error)"
-            )
-        case .unavailable(let problem):
-            check.fail(
-                "An error of the kind “\(takesStale ? "stale-cursor" : "not-found")” is expected, not a failed request: \(problem)"
-            )
-        case .service(let error):
-            check.fail(
-                "An error of the kind “\(takesStale ? "stale-cursor" : "not-found")” is expected, not a failed request: \(error)"
-            )
+    private func expectError(
+        _ name: String, _ kind: String, _ call: @MainActor () async throws -> Void
+    ) async {
+        await Report.check(name, .errors) { check in
+            let expected = "an error of the kind “\(kind)” is expected"
+            switch await test.result(name, call) {
+            case .success, .failure(.invalid):
+                check.warn("The call returned a result; \(expected).")
+            case .failure(let problem):
+                // An error of a request that the plugin passes on has another kind.
+                if [kind, "invalid-argument"].contains(test.log.refusal?.rawValue) { return }
+                switch problem {
+                case .refused(.rateLimited), .failed, .service(HTTPError.unreachable):
+                    test.explain(problem, &check)
+                case .refused(let error): check.fail("The error is “\(error)”; \(expected).")
+                case .unavailable(let text): check.fail("A request failed: \(text); \(expected).")
+                case .service(let error): check.fail("A request failed: \(error); \(expected).")
+                case .invalid: break
+                }
+            }
         }
     }
 
     // MARK: Behaviour
 
     private func checkConcurrency() async {
-        var check = Check("Two calls at a time", .protocolRules)
-        async let first = test.call(.sources, [:], account)
-        async let second = page(test.tried.defaultSource, nil)
-        let outcomes = await [first, second]
-        if walks.isEmpty {
-            check.skip("Single calls failed.")
-        } else {
-            for outcome in outcomes { test.explain(outcome, &check) }
+        guard let walk = walks.first else { return }
+        await Report.check("Two calls at a time", .protocolRules) { check in
+            async let first = test.result("sources") { [session] in
+                _ = try await session.sources()
+            }
+            async let second = test.result("page") { [session] in
+                _ = try await session.fetchPage(walk.source, from: nil)
+            }
+            for outcome in await [first, second] {
+                if case .failure(let problem) = outcome { test.explain(problem, &check) }
+            }
         }
-        Report.show(check)
     }
 
-    /// Checks that IDs and page tokens are valid in another process, because the daemon ends idle plugins.
-    private func checkRestart() async {
-        var check = Check("Restart", .testing)
-        let second = test.makeSecondTrial()
-        do {
-            guard let account = try test.makeAccount(second) else { return }
-            if let walk = walks.first, let known = walk.pages.first?.photos.map(\.photo.id),
-                let photo = known.first
+    /// Checks that IDs and page tokens are valid in another process, because the daemon ends idle plugins. Each call is
+    /// the first one of a process, which has seen no other page.
+    func checkRestart() async {
+        guard let walk = walks.first(where: { !$0.photos.isEmpty }) else { return }
+        await Report.check("Restart", .testing) { check in
+            let known = walk.photos.map(\.photo.id)
+            await test.attempt("photo", &check) { try await session.fetchPhoto(known[0]) }
+            await test.end()
+            if let again = await page(walk.source, nil, &check),
+                Set(again.photos.map(\.photo.id)).isDisjoint(with: known)
             {
-                test.explain(
-                    await test.call(.photo, ["photo": .string(photo.text)], account, of: second),
-                    &check)
-                let again = photos(await page(walk.source, nil, of: second, account), &check)
-                if let again, Set(again).isDisjoint(with: known) {
-                    check.fail("After a restart, photos of \(walk.source.text) have other IDs.")
-                }
+                check.fail("After a restart, photos of \(walk.source.text) have other IDs.")
             }
-            if let page = laterPage {
-                let outcome = await self.page(page.source, page.place, of: second, account)
-                if case .refused(.staleCursor) = outcome {
-                    check.warn("After a restart, the place “\(page.place.prefix(60))” is stale.")
-                } else if let again = photos(outcome, &check), !page.photos.isEmpty,
-                    Set(again).isDisjoint(with: page.photos)
+            guard let walk = walks.first(where: { $0.laterPage != nil }),
+                let later = walk.laterPage
+            else { return }
+            await test.end()
+            let outcome = await test.result("page") {
+                try await session.fetchPage(walk.source, from: later.place)
+            }
+            let place = "the place “\(later.place.prefix(60))”"
+            switch outcome {
+            case .failure(.refused(.staleCursor)) where !session.hasStablePageTokens:
+                check.warn("After a restart, \(place) is stale.")
+            case .failure(let problem): test.explain(problem, &check)
+            case .success(let page):
+                let photos = page.photos.map(\.photo.id)
+                if session.hasStablePageTokens,
+                    let again = await self.page(walk.source, later.place, &check),
+                    photos != later.photos || again.photos.map(\.photo.id) != photos
                 {
+                    check.section = .provider
                     check.fail(
-                        "After a restart, the place “\(page.place.prefix(60))” leads to other photos."
-                    )
+                        "With LastingPlaces, \(place) does not lead to the same photos again.")
+                } else if !later.photos.isEmpty, Set(photos).isDisjoint(with: later.photos) {
+                    check.fail("After a restart, \(place) leads to other photos.")
                 }
             }
-        } catch {
-            check.fail("\(error)")
-        }
-        second.end()
-        await test.secondLog.waitForEnd()
-        Report.show(check)
-    }
-
-    private func skipChanges() {
-        let reason = "The test changes nothing at the service."
-        if test.tried.capabilities.contains(.like) {
-            Report.show(Check(skipping: "setLiked", .calls, reason))
-        }
-        if test.tried.capabilities.contains(.download) {
-            Report.show(Check(skipping: "countDownload", .calls, reason))
         }
     }
 }

@@ -1,93 +1,75 @@
 internal import Glibc
+internal import PluginProtocol
 internal import Plugins
 internal import ProviderKit
 
-/// The arguments of the program.
+/// The options of the test: the members of a JSON object, the only argument. `imagefeedctl` passes it.
 struct Options {
-    private(set) var manifest = ""
-    private(set) var username = ""
-    private(set) var server = ""
+    private let json: JSONValue
+    let manifest: String
     /// The settings that replace those of the configuration.
-    private(set) var settings: [String: String] = [:]
-    private(set) var userAgent = "ImageFeed"
-    /// The time limit of a call; nil for the limit of the daemon.
-    private(set) var timeLimit: Duration?
-    /// The only sandbox to use; nil for the strictest one that is available.
-    private(set) var sandbox: SandboxKind?
-    private var keyDescriptor: Int32?
+    let settings: [String: String]
 
-    static let usage = """
-        Usage: imagefeed-provider-test [--username NAME] [--server HOST] [--key-descriptor NUMBER]
-            [--setting KEY=VALUE]... [--sandbox KIND] [--user-agent TEXT] [--time-limit SECONDS] MANIFEST
-        imagefeedctl starts this program; see “imagefeedctl provider test --help”.
-
-        """
-
-    /// Parses the arguments.
-    ///
-    /// - Returns: The options; nil if the arguments are not valid.
-    init?(_ arguments: ArraySlice<String>) {
-        var rest = arguments
-        while let word = rest.popFirst() {
-            guard word.hasPrefix("--") else {
-                guard manifest.isEmpty, !word.isEmpty else { return nil }
-                manifest = word
-                continue
-            }
-            guard let value = rest.popFirst() else { return nil }
-            switch word {
-            case "--username": username = value
-            case "--server": server = value
-            case "--user-agent": userAgent = value
-            case "--key-descriptor":
-                guard let number = Int32(value), number > STDERR_FILENO else { return nil }
-                keyDescriptor = number
-            case "--time-limit":
-                guard let seconds = Int(value), seconds > 0 else { return nil }
-                timeLimit = .seconds(seconds)
-            case "--sandbox":
-                guard let kind = SandboxKind(rawValue: value), kind != .none else { return nil }
-                sandbox = kind
-            case "--setting":
-                guard let equals = value.firstIndex(of: "="), equals > value.startIndex else {
-                    return nil
-                }
-                settings[String(value[..<equals])] = String(value[value.index(after: equals)...])
-            default: return nil
-            }
-        }
-        guard !manifest.isEmpty else { return nil }
+    /// - Returns: nil if the argument is not such an object.
+    init?(_ argument: String) {
+        guard let json = try? JSONValue(parsing: Array(argument.utf8)),
+            let path = json["manifest"]?.string, !path.isEmpty
+        else { return nil }
+        self.json = json
         // The reader of manifests requires a path with a folder.
-        if !manifest.contains("/") { manifest = "./\(manifest)" }
+        manifest = path.contains("/") ? path : "./\(path)"
+        guard case .object(let members)? = json["settings"] else { return nil }
+        settings = members.compactMapValues(\.string)
     }
 
+    /// The ID of the provider, which is in the name of the manifest.
+    var id: String { String((manifest.split(separator: "/").last ?? "").prefix { $0 != "." }) }
+    var username: String { json["username"]?.string ?? "" }
+    var server: String { json["server"]?.string ?? "" }
+    var userAgent: String { json["user_agent"]?.string ?? "ImageFeed" }
+    /// The time limit of a call; nil for the limit of the daemon.
+    var timeLimit: Duration? { json["time_limit"]?.integer.map { .seconds($0) } }
+    /// The only sandbox to use; nil for the strictest one that is available.
+    var sandbox: SandboxKind? { json["sandbox"]?.string.flatMap(SandboxKind.init) }
     /// True if there is a key.
-    var hasKey: Bool { keyDescriptor != nil }
+    var hasKey: Bool { json["key_descriptor"] != nil }
 
     /// Reads the key.
     ///
     /// - Returns: The key; nil if it is missing, empty or contains anything except visible ASCII characters.
     func readKey() -> Secret? {
-        guard let keyDescriptor else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(Self.maximumKeyBytes)
-        var chunk = [UInt8](repeating: 0, count: 4096)
+        guard let number = json["key_descriptor"]?.integer else { return nil }
+        let descriptor = Int32(truncatingIfNeeded: number)
+        var bytes = [UInt8](repeating: 0, count: Self.maximumKeyBytes)
         defer {
-            chunk.wipe()
             bytes.wipe()
-            close(keyDescriptor)
+            close(descriptor)
         }
-        while bytes.count <= Self.maximumKeyBytes - chunk.count {
-            let count = read(keyDescriptor, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            bytes += chunk[..<count]
+        var count = 0
+        while count < bytes.count {
+            let result = bytes.withUnsafeMutableBytes {
+                read(descriptor, $0.baseAddress.map { $0 + count }, $0.count - count)
+            }
+            if result < 0, errno == EINTR { continue }
+            guard result > 0 else { break }
+            count += result
         }
-        let secret = Secret(bytes)
-        let isPlain = secret.withBytes { !$0.isEmpty && $0.allSatisfy { 0x21...0x7e ~= $0 } }
-        return isPlain ? secret : nil
+        bytes.removeLast(bytes.count - count)
+        guard count > 0, bytes.allSatisfy({ 0x21...0x7e ~= $0 }) else { return nil }
+        return Secret(bytes)
     }
 
     /// The largest size of a key, the same as in the daemon.
     private static let maximumKeyBytes = 64 << 10
+}
+
+extension JSONValue {
+    /// The text; nil for other types.
+    var string: String? { if case .string(let text) = self { text } else { nil } }
+
+    /// The integer; nil for other types.
+    var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
+
+    /// The elements of an array; none for other types.
+    var elements: [JSONValue] { if case .array(let elements) = self { elements } else { [] } }
 }

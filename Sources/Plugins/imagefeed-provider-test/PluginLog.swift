@@ -8,6 +8,17 @@ final class PluginLog {
     struct Failure {
         let kind: PluginFailure
         let reason: String
+
+        /// The section that describes the rule.
+        var section: Section {
+            switch kind {
+            case .message, .exit: .protocolRules
+            case .limit, .timeout: .limits
+            }
+        }
+
+        /// The reason as a sentence.
+        var sentence: String { "The plugin failed: \(reason)." }
     }
 
     private(set) var failures: [Failure] = []
@@ -16,31 +27,57 @@ final class PluginLog {
     /// The requests that the daemon refused, and the calls of unknown methods, each once.
     private(set) var refusals: [String] = []
     private(set) var unknownNotifications: Set<String> = []
-    /// The reason why the last request that failed got no usable response; nil if none failed.
-    private(set) var serviceProblem: String?
     private(set) var requestCount = 0
     private(set) var messageCount = 0
     private(set) var longestMessage = 0
+    /// The last results of the methods, as the plugin sent them.
+    private(set) var results: [PluginMethod: JSONValue] = [:]
+
+    // The events since the last call of ``beginCall()``.
+    /// The reason why a request got no usable response; nil if none failed.
+    private(set) var serviceProblem: String?
+    /// The problem of a result; nil if the results are valid.
+    private(set) var invalidResult: String?
+    /// The kind of the last error of the plugin; nil if there was none, or if it has no kind.
+    private(set) var refusal: PluginRefusal.Kind?
+    /// The addresses of the requests.
+    private(set) var urls: [String] = []
+
     /// The number of processes that have not ended. A killed process may still exist when the next one starts.
     private var processCount = 0
+    private var calls: [JSONValue: PluginMethod] = [:]
     private var requests: [JSONValue: String] = [:]
     private var endWaiter: CheckedContinuation<Void, Never>?
+
+    /// Resets the events of the call before.
+    func beginCall() {
+        (serviceProblem, invalidResult, refusal, urls) = (nil, nil, nil, [])
+    }
+
+    /// Waits for the end of all processes.
+    func waitForEnd() async {
+        guard processCount > 0 else { return }
+        await withCheckedContinuation { endWaiter = $0 }
+    }
 
     func record(_ event: PluginEvent) {
         switch event {
         case .started:
             processCount += 1
-            requests = [:]
-        case .received(let line): recordReceived(line)
-        case .sent(let line): recordSent(line)
+            (calls, requests) = ([:], [:])
+        case .received(let line):
+            messageCount += 1
+            longestMessage = max(longestMessage, line.count)
+            if let message = try? PluginMessage(parsing: line) { recordReceived(message) }
+        case .sent(let line):
+            if let message = try? PluginMessage(parsing: line.dropLast()) { recordSent(message) }
         case .errorLine(let text):
             errorLines.append(text)
             // The first and the last lines are kept.
             if errorLines.count > 100 { errorLines.remove(at: 50) }
         case .deniedSystemCall(let name):
             if !deniedCalls.contains(name) { deniedCalls.append(name) }
-        // The failure of the call is reported separately.
-        case .invalidResult: break
+        case .invalidResult(_, let reason): invalidResult = reason
         case .failed(let kind, _, let reason): failures.append(Failure(kind: kind, reason: reason))
         case .ended:
             processCount -= 1
@@ -50,27 +87,29 @@ final class PluginLog {
         }
     }
 
-    private func recordReceived(_ line: [UInt8]) {
-        messageCount += 1
-        longestMessage = max(longestMessage, line.count)
-        guard let message = try? PluginMessage(parsing: line) else { return }
+    private func recordReceived(_ message: PluginMessage) {
         switch message {
         case .call(let id, let method, let parameters):
             guard method == DaemonMethod.http.rawValue else { return }
             requestCount += 1
             guard case .string(let url)? = parameters["url"] else { return }
             requests[id] = String(url.withoutUserInformation.prefix { $0 != "?" && $0 != "#" })
+            urls.append(url)
         case .notification(let method, _):
             if DaemonMethod(rawValue: method) == nil, unknownNotifications.count < 20 {
                 unknownNotifications.insert(method)
             }
-        case .answer, .refusal: break
+        case .answer(let id, let result):
+            if let method = calls.removeValue(forKey: id) { results[method] = result }
+        case .refusal(let id, let error):
+            calls[id] = nil
+            refusal = error.code == PluginRefusal.Code.methodNotFound ? .notSupported : error.kind
         }
     }
 
-    private func recordSent(_ line: [UInt8]) {
-        guard let message = try? PluginMessage(parsing: line.dropLast()) else { return }
+    private func recordSent(_ message: PluginMessage) {
         switch message {
+        case .call(let id, let method, _): calls[id] = PluginMethod(rawValue: method)
         case .answer(let id, let result):
             if requests.removeValue(forKey: id) != nil,
                 case .integer(let status)? = result["status"],
@@ -88,7 +127,7 @@ final class PluginLog {
             case .failed where url != nil: add(refusal, url)
             default: break
             }
-        case .call, .notification: break
+        case .notification: break
         }
     }
 
@@ -96,26 +135,4 @@ final class PluginLog {
         let text = (url.map { "\($0): " } ?? "") + refusal.message
         if refusals.count < 20, !refusals.contains(text) { refusals.append(text) }
     }
-
-    /// Resets ``serviceProblem`` before another call.
-    func forgetServiceProblem() { serviceProblem = nil }
-
-    /// Waits for the end of all processes.
-    func waitForEnd() async {
-        guard processCount > 0 else { return }
-        await withCheckedContinuation { endWaiter = $0 }
-    }
-}
-
-extension PluginLog.Failure {
-    /// The section that describes the rule.
-    var section: Section {
-        switch kind {
-        case .message, .exit: .protocolRules
-        case .limit, .timeout: .limits
-        }
-    }
-
-    /// The reason as a sentence.
-    var sentence: String { "The plugin failed: \(reason)." }
 }

@@ -8,232 +8,241 @@ internal import ProviderKit
 
 /// The test of one plugin: of its manifest, its program, and its calls for an account.
 final class ProviderTest {
-    let options: Options
-    let tried: PluginTrial.TriedManifest
-    let settings: ProviderSettings
-    let limits: PluginLimits
-    let log = PluginLog()
-    /// The events of the second trial.
-    let secondLog = PluginLog()
     let trial: PluginTrial
-    private let confinements: [SandboxKind]
-    private let web: any HTTPClient
+    let log = PluginLog()
+    private let options: Options
+    private let settings: ProviderSettings
+    private let limits: PluginLimits
     /// The exit status if no check failed. Not 0 if the test was inconclusive for a reason outside of the plugin.
     private var otherStatus: Int32 = 0
-    private var slowest: (method: PluginMethod, time: Duration)?
+    private var slowest: (call: String, time: Duration)?
 
     /// Tests a plugin, and prints the result.
     ///
     /// - Returns: The exit status.
     static func run(_ options: Options) async -> Int32 {
-        let path = options.manifest
-        let name = path.split(separator: "/").last.map(String.init) ?? ""
-        let id = String(name.prefix { $0 != "." })
-        let configuration = Configuration(
-            paths: UserFolders(environment: environment()).configurationFiles)
-        var settings = ProviderSettings(
-            configuration.group("Provider \(id)").merging(options.settings) { $1 })
-        // Only the daemon uses the client ID.
-        settings["ClientId"] = nil
-        let (manifest, problems) = PluginTrial.read(path, settings)
-        var check = Check("Manifest", .manifest)
-        for problem in problems {
-            let hasLine = problem.text.hasPrefix("Line ")
-            check.fail((problem.line.map { hasLine ? "" : "Line \($0): " } ?? "") + problem.text)
-        }
+        var problems: [PluginTrial.Problem] = []
+        let test = ProviderTest(options, &problems)
         Report.write([
-            "type": "plugin", "manifest": .string(path), "id": .string(id),
-            "name": JSONValue(manifest?.name),
+            "manifest": .string(options.manifest), "id": .string(options.id),
+            "name": JSONValue(test?.trial.provider.info.name),
         ])
-        Report.show(check)
-        let status: Int32
-        if let manifest {
-            let allowsNone = configuration.bool("Plugins", "AllowUnsandboxed") == true
-            let test = ProviderTest(
-                options, manifest, settings,
-                options.sandbox.map { [$0] }
-                    ?? (allowsNone ? SandboxKind.allCases : [.bubblewrap, .landlock]))
-            status = await test.run()
-        } else {
-            status = EXIT_FAILURE
+        await Report.check("Manifest", .manifest) { check in
+            for problem in problems {
+                let hasLine = problem.line == nil || problem.text.hasPrefix("Line ")
+                check.fail((hasLine ? "" : "Line \(problem.line ?? 0): ") + problem.text)
+            }
         }
-        Report.write(["type": "end", "status": .integer(Int64(status))])
+        await test?.run()
+        let status = test == nil || Report.hasFailure ? EXIT_FAILURE : test?.otherStatus ?? 0
+        Report.write(["status": .integer(Int64(status))])
         return status
     }
 
-    private static func environment() -> [String: String] {
+    /// Reads the configuration and the manifest. The initializer fails if the manifest is not valid.
+    private init?(_ options: Options, _ problems: inout [PluginTrial.Problem]) {
         var variables: [String: String] = [:]
         for name in ["HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"] {
             variables[name] = getenv(name).flatMap { String(validatingCString: $0) }
         }
-        return variables
-    }
-
-    private init(
-        _ options: Options, _ tried: PluginTrial.TriedManifest, _ settings: ProviderSettings,
-        _ confinements: [SandboxKind]
-    ) {
-        self.options = options
-        self.tried = tried
-        self.settings = settings
-        self.confinements = confinements
+        let configuration = Configuration(
+            paths: UserFolders(environment: variables).configurationFiles)
+        let allowsNone = configuration.bool("Plugins", "AllowUnsandboxed") == true
+        let kinds = SandboxKind.allCases.filter { allowsNone || $0 != .none }
+        var settings = ProviderSettings(
+            configuration.group("Provider \(options.id)").merging(options.settings) { $1 })
+        // Only the daemon uses the client ID.
+        settings["ClientId"] = nil
         var limits = PluginLimits()
-        if let limit = options.timeLimit { limits.answering = limit }
-        self.limits = limits
-        web = CurlClient(userAgent: options.userAgent) {}
-        trial = PluginTrial(tried, settings, limits, confinements: confinements) { [log] in
-            log.record($0)
-        }
+        limits.answering = options.timeLimit ?? limits.answering
+        let tried: PluginTrial.TriedManifest?
+        (tried, problems) = PluginTrial.read(options.manifest, settings)
+        guard let tried else { return nil }
+        trial = PluginTrial(
+            tried, settings, limits, confinements: options.sandbox.map { [$0] } ?? kinds
+        ) { [log] in log.record($0) }
+        (self.options, self.settings, self.limits) = (options, settings, limits)
     }
 
-    private func run() async -> Int32 {
-        guard await checkStart() else {
-            trial.end()
-            await log.waitForEnd()
-            return status
-        }
+    private func run() async {
+        guard await checkStart() else { return await log.waitForEnd() }
+        var accountTest: AccountTest?
         do {
-            if let account = try makeAccount(trial) {
-                await AccountTest(self, account).run()
-            } else if [.federated, .polling].contains(tried.login), !options.server.isEmpty {
-                await checkDiscovery()
-                skipAccount()
-            } else {
-                skipAccount()
-            }
+            accountTest = try await makeAccountTest()
         } catch {
-            var check = Check("Account", .calls)
-            check.fail("\(error)")
-            Report.show(check)
+            await Report.check("Account", .calls) { $0.fail("\(error)") }
         }
-        showBehaviour()
+        await accountTest?.run()
         await checkEnd()
-        return status
+        await accountTest?.checkRestart()
+        await showBehaviour()
+        await end()
     }
 
-    /// The exit status, as in imagefeedctl(1).
-    private var status: Int32 { Report.hasFailure ? EXIT_FAILURE : otherStatus }
+    // MARK: Start and end
 
-    // MARK: Start
-
-    /// Checks the start of the plugin.
+    /// Checks the start of the plugin and its sandbox.
     ///
     /// - Returns: False if the plugin does not run.
     private func checkStart() async -> Bool {
-        var check = Check("initialize", .calls)
-        let start = ContinuousClock.now
+        var start = Check("initialize", .calls)
+        let begin = ContinuousClock.now
         do {
             try await trial.start()
-            check.note = (ContinuousClock.now - start).seconds
+            start.note = (ContinuousClock.now - begin).seconds
         } catch {
-            if let failure = log.failures.last {
-                check = Check("initialize", failure.section)
-                check.fail(failure.sentence)
-            } else {
-                check.fail("\(error)")
-            }
-            for line in log.errorLines.suffix(5) { check.fail("Standard error: \(line)") }
+            if let failure = log.failures.last { start.section = failure.section }
+            start.fail(log.failures.last?.sentence ?? "\(error)")
+            for line in log.errorLines.suffix(5) { start.fail("Standard error: \(line)") }
         }
-        // The sandbox is checked after the start, because one that does not work is replaced during the start.
-        guard checkSandbox() else { return false }
-        Report.show(check)
-        return check.result == .passed
+        // The sandbox is shown after the start, because one that does not work is replaced during the start.
+        let sandbox = await Report.check("Sandbox", .sandbox) { check in
+            check.note = trial.provider.condition.sandbox
+            if check.note.isEmpty {
+                check.skip(
+                    options.sandbox.map {
+                        "The sandbox \($0.rawValue) is not available on this computer."
+                    }
+                        ?? "No sandbox is available on this computer; install bubblewrap.")
+                otherStatus = EX_UNAVAILABLE
+            } else if check.note == SandboxKind.none.rawValue {
+                check.warn("The configuration allows plugins without a sandbox.")
+            }
+        }
+        guard sandbox.result != .skipped else { return false }
+        Report.show(start)
+        return start.result == .passed
     }
 
-    /// Checks the sandbox of the plugin.
-    ///
-    /// - Returns: False if there is no sandbox.
-    private func checkSandbox() -> Bool {
-        var check = Check("Sandbox", .confinement)
-        switch trial.sandbox {
-        case .bubblewrap?, .landlock?: check.note = trial.sandbox?.rawValue ?? ""
-        case SandboxKind.none?: check.warn("The configuration allows plugins without a sandbox.")
-        case nil:
-            check.skip(
-                options.sandbox.map {
-                    "The sandbox \($0.rawValue) is not available on this computer."
-                }
-                    ?? "No sandbox is available on this computer; install bubblewrap.")
-            otherStatus = EX_UNAVAILABLE
+    /// Checks that the plugin ends when its standard input is closed.
+    private func checkEnd() async {
+        await Report.check("End", .limits) { check in
+            guard await attempt("initialize", &check, { try await trial.start() }) != nil else {
+                return
+            }
+            let start = ContinuousClock.now
+            await end()
+            let time = ContinuousClock.now - start
+            check.note = time.seconds
+            if time >= limits.gracePeriod {
+                check.fail(
+                    "The plugin did not end within \(limits.gracePeriod.seconds) after its standard input was closed, and was killed."
+                )
+            }
         }
-        Report.show(check)
-        return trial.sandbox != nil
+    }
+
+    /// Ends the process of the plugin; the next call starts another one.
+    func end() async {
+        // A plugin that cannot be started has ended.
+        try? await trial.end()
+        await log.waitForEnd()
     }
 
     // MARK: Account
 
-    /// Makes the account that the options describe.
+    /// Starts the account that the options describe.
     ///
-    /// - Returns: The account; nil if the options describe none.
+    /// - Returns: The test of its calls; nil if the options describe none.
     /// - Throws: ``ProviderError`` if the options do not match the login of the plugin.
-    func makeAccount(_ trial: PluginTrial) throws -> PluginTrial.Account? {
-        let takesKey = tried.login != .open
+    private func makeAccountTest() async throws -> AccountTest? {
+        let info = trial.provider.info
+        let takesKey = info.authentication != .none
+        let takesServer = info.capabilities.contains(.server)
         guard takesKey || !options.hasKey else {
-            throw ProviderError.invalidArgument(
-                "\(tried.name) uses no key; omit --password-file.")
+            throw ProviderError.invalidArgument("\(info.name) uses no key; omit --password-file.")
         }
-        guard !takesKey || options.hasKey else { return nil }
-        guard takesKey || !options.username.isEmpty || !options.server.isEmpty else { return nil }
-        guard tried.needsServer != options.server.isEmpty else {
-            throw ProviderError.invalidArgument(
-                tried.needsServer
-                    ? "\(tried.name) requires a server; name it with --server."
-                    : "\(tried.name) uses no server; omit --server.")
+        let login = trial.provider.loginMethod
+        let server =
+            switch login {
+            case .federated(let login) where !options.server.isEmpty:
+                try login.server(options.server, settings)
+            case .polling(let login) where !options.server.isEmpty:
+                try login.server(options.server, settings)
+            default: options.server.lowercased()
+            }
+        guard
+            takesKey ? options.hasKey : !options.username.isEmpty || !options.server.isEmpty
+        else {
+            switch login {
+            case .federated, .polling: if !server.isEmpty { await checkDiscovery(server) }
+            default: break
+            }
+            await Report.check("Calls for an account", .calls) {
+                $0.skip("No account was named, so its calls were not tested; pass \(advice).")
+            }
+            return nil
         }
-        let key = takesKey ? self.key : nil
+        guard takesServer != server.isEmpty else {
+            throw ProviderError.invalidArgument(
+                takesServer
+                    ? "\(info.name) requires a server; name it with --server."
+                    : "\(info.name) uses no server; omit --server.")
+        }
+        let key = takesKey ? options.readKey() : nil
         guard !takesKey || key != nil else {
             throw ProviderError.invalidArgument("The key is empty or contains spaces.")
         }
-        let server = options.server.isEmpty ? "" : try trial.serverName(options.server)
-        return trial.makeAccount(
-            AccountIdentity(username: options.username, server: server),
-            try ports(trial, key, server))
-    }
-
-    private lazy var key = options.readKey()
-
-    private func ports(
-        _ trial: PluginTrial, _ key: Secret?, _ server: String
-    ) throws -> SessionPorts {
-        SessionPorts(
-            http: KeyClient(web, key, try trial.access(server: server)), settings: settings,
-            logger: Logger(label: "plugin") { _ in SwiftLogNoOpLogHandler() })
-    }
-
-    private func checkDiscovery() async {
-        var check = Check(tried.login == .polling ? "describeLogin" : "discover", .calls)
-        do {
-            let server = try trial.serverName(options.server)
-            try await trial.discover(server, try ports(trial, nil, server))
-        } catch {
-            explain(error, &check, failures: 0)
-        }
-        Report.show(check)
-    }
-
-    private func skipAccount() {
-        let advice =
-            switch tried.login {
-            case .open: tried.needsServer ? "--server HOST" : "--username NAME"
-            case .key:
-                (tried.needsServer ? "--server HOST and " : "") + "--password-file FILE with a key"
-            case .oauth2: "--password-file FILE with an access token"
-            case .federated: "--server HOST and --password-file FILE with an access token"
-            case .polling:
-                "--server HOST and --password-file FILE with “user name:password” in Base64"
+        let access =
+            switch login {
+            case .key(let login): try login.access(settings, server: server)
+            case .polling(let login): try login.access(settings, server: server)
+            case .oauth(let login): bearer(try login.oauth(settings).tokenOrigins)
+            case .federated(let login): bearer(try login.oauth(server, settings).tokenOrigins)
+            case .none, .password: KeyDescription(keyField: nil, keyOrigins: [])
             }
-        Report.show(
-            Check(
-                skipping: "Calls for an account", .calls,
-                "No account was named, so its calls were not tested; pass \(advice)."))
+        let account = AccountIdentity(username: options.username, server: server)
+        return AccountTest(self, account, ports(key, access))
+    }
+
+    private func bearer(_ origins: [String]) -> KeyDescription {
+        KeyDescription(keyField: HTTPRequest.bearerField, keyOrigins: origins)
+    }
+
+    private func ports(_ key: Secret?, _ access: KeyDescription) -> SessionPorts {
+        SessionPorts(
+            http: KeyClient(CurlClient(userAgent: options.userAgent) {}, key, access),
+            settings: settings, logger: Logger(label: "plugin") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    /// Checks the description of the login at a server.
+    private func checkDiscovery(_ server: String) async {
+        let ports = ports(nil, KeyDescription(keyField: nil, keyOrigins: []))
+        let login = trial.provider.loginMethod
+        await Report.check(login.isFederated ? "discover" : "describeLogin", .calls) { check in
+            await attempt(check.name, &check) {
+                switch login {
+                case .federated(let login):
+                    _ = try await login.discover(server, user: nil, ports)
+                case .polling(let login): _ = try await login.describeLogin(server, ports)
+                default: break
+                }
+            }
+        }
+    }
+
+    /// The options that describe an account.
+    private var advice: String {
+        let server = trial.provider.info.capabilities.contains(.server) ? "--server HOST" : ""
+        let secret =
+            switch trial.provider.loginMethod {
+            case .oauth, .federated: "--password-file FILE with an access token"
+            case .polling: "--password-file FILE with “user name:password” in Base64"
+            default: "--password-file FILE with a key"
+            }
+        guard trial.provider.info.authentication != .none else {
+            return server.isEmpty ? "--username NAME" : server
+        }
+        return server.isEmpty ? secret : "\(server) and \(secret)"
     }
 
     // MARK: Calls
 
-    /// The result of a call.
-    enum Outcome {
-        case value(JSONValue)
+    /// The reason why a call has no result.
+    enum Problem: Error {
         case refused(ProviderError)
+        /// The result is not valid.
+        case invalid(String)
         /// An HTTP request failed for the given reason, and the plugin refused the call.
         case unavailable(String)
         /// The service could not be used.
@@ -242,39 +251,50 @@ final class ProviderTest {
         case failed(PluginLog.Failure)
     }
 
-    /// Calls a method of the plugin.
-    func call(
-        _ method: PluginMethod, _ parameters: [String: JSONValue], _ account: PluginTrial.Account,
-        of trial: PluginTrial? = nil
-    ) async -> Outcome {
-        let log = trial == nil ? log : secondLog
-        log.forgetServiceProblem()
+    /// Performs a call.
+    func result<Value: Sendable>(
+        _ name: String, _ call: @MainActor () async throws -> Value
+    ) async -> Result<Value, Problem> {
+        log.beginCall()
         let failures = log.failures.count
         let start = ContinuousClock.now
         do {
-            let value = try await (trial ?? self.trial).call(method, parameters, account)
+            let value = try await call()
             let time = ContinuousClock.now - start
-            if time > slowest?.time ?? .zero { slowest = (method, time) }
-            return .value(value)
+            if time > slowest?.time ?? .zero { slowest = (name, time) }
+            return .success(value)
         } catch {
             if log.failures.count > failures, let failure = log.failures.last {
-                return .failed(failure)
+                return .failure(.failed(failure))
             }
+            if let reason = log.invalidResult { return .failure(.invalid(reason)) }
             if let problem = log.serviceProblem {
                 switch error {
-                case ProviderError.failed, HTTPError.failed: return .unavailable(problem)
+                case ProviderError.failed, HTTPError.failed: return .failure(.unavailable(problem))
                 default: break
                 }
             }
-            guard let error = error as? ProviderError else { return .service(error) }
-            return .refused(error)
+            return .failure((error as? ProviderError).map(Problem.refused) ?? .service(error))
+        }
+    }
+
+    /// Performs a call that is expected to succeed.
+    ///
+    /// - Returns: Its result; nil if it failed, which the check contains.
+    @discardableResult func attempt<Value: Sendable>(
+        _ name: String, _ check: inout Check, _ call: @MainActor () async throws -> Value
+    ) async -> Value? {
+        switch await result(name, call) {
+        case .success(let value): return value
+        case .failure(let problem):
+            explain(problem, &check)
+            return nil
         }
     }
 
     /// Adds the error of a call that was expected to succeed to a check.
-    func explain(_ outcome: Outcome, _ check: inout Check) {
-        switch outcome {
-        case .value: break
+    func explain(_ problem: Problem, _ check: inout Check) {
+        switch problem {
         case .refused(.rateLimited): skip("The service limits requests; try again later.", &check)
         case .refused(.unauthorized):
             otherStatus = EX_NOPERM
@@ -282,23 +302,16 @@ final class ProviderTest {
         case .refused(.notSupported(let text)):
             check.fail("The plugin does not support the call: \(text)")
         case .refused(let error): check.fail("The plugin refused the call: \(error)")
+        case .invalid(let reason):
+            if reason.hasPrefix("page.photos[") { check.section = .photos }
+            check.fail("\(reason).")
         case .service(HTTPError.unreachable(let reason)):
             skip("The service cannot be reached: \(reason).", &check)
         case .unavailable(let problem): skip("The service cannot be used now: \(problem).", &check)
         case .service(let error): check.fail("\(error)")
         case .failed(let failure):
-            check = Check(check.name, failure.section)
+            check.section = failure.section
             check.fail(failure.sentence)
-        }
-    }
-
-    private func explain(_ error: any Error, _ check: inout Check, failures: Int) {
-        if log.failures.count > failures, let failure = log.failures.last {
-            explain(.failed(failure), &check)
-        } else if let error = error as? ProviderError {
-            explain(.refused(error), &check)
-        } else {
-            explain(.service(error), &check)
         }
     }
 
@@ -310,78 +323,39 @@ final class ProviderTest {
     // MARK: Behaviour
 
     /// Reports the checks that concern all calls together.
-    private func showBehaviour() {
-        var requests = Check("Requests on the web", .requests)
-        requests.note = log.requestCount.counted("request")
-        for text in log.refusals { requests.fail("The daemon refused a request: \(text)") }
-        for method in log.unknownNotifications.sorted() {
-            requests.warn("The notification “\(method)” is unknown and has no effect.")
-        }
-        Report.show(requests)
-
-        var calls = Check("System calls", .confinement)
-        for name in log.deniedCalls {
-            calls.warn("The system call \(name) is denied: it fails with EPERM.")
-        }
-        Report.show(calls)
-
-        var time = Check("Time of calls", .limits)
-        if let slowest {
-            time.note = "\(slowest.method.rawValue) \(slowest.time.seconds)"
-            if slowest.time > limits.answering * 2 / 3 {
-                time.warn(
-                    "\(slowest.method.rawValue) took \(slowest.time.seconds); the limit is \(limits.answering.seconds)."
-                )
+    private func showBehaviour() async {
+        await Report.check("Requests on the web", .requests) { check in
+            check.note = log.requestCount.counted("request")
+            for text in log.refusals { check.fail("The daemon refused a request: \(text)") }
+            for method in log.unknownNotifications.sorted() {
+                check.warn("The notification “\(method)” is unknown and has no effect.")
             }
         }
-        Report.show(time)
-
-        var sizes = Check("Messages", .limits)
-        sizes.note =
-            "\(log.messageCount.counted("message")), at most \(log.longestMessage.bytes)"
-        if log.longestMessage > limits.lineBytes / 2 {
-            sizes.warn(
-                "A message has \(log.longestMessage.bytes); the limit is \(limits.lineBytes.bytes)."
-            )
-        }
-        Report.show(sizes)
-
-        let lines = log.errorLines + secondLog.errorLines
-        guard let first = lines.first else { return }
-        var errors = Check("Standard error", .limits)
-        errors.note = "\(lines.count.counted("line")), beginning with: \(first.prefix(500))"
-        // The last lines of a program usually name the cause of its failure.
-        if !log.failures.isEmpty {
-            for line in lines.suffix(5) { errors.warn("Standard error: \(line.prefix(500))") }
-        }
-        Report.show(errors)
-    }
-
-    /// Checks that the plugin ends when its standard input is closed.
-    private func checkEnd() async {
-        var check = Check("End", .limits)
-        do {
-            try await trial.start()
-            let start = ContinuousClock.now
-            trial.end()
-            await log.waitForEnd()
-            let time = ContinuousClock.now - start
-            check.note = time.seconds
-            if time >= limits.gracePeriod {
-                check.fail(
-                    "The plugin did not end within \(limits.gracePeriod.seconds) after its standard input was closed, and was killed."
-                )
+        await Report.check("System calls", .sandbox) { check in
+            for name in log.deniedCalls {
+                check.warn("The system call \(name) is denied: it fails with EPERM.")
             }
-        } catch {
-            check.fail("\(error)")
         }
-        Report.show(check)
-    }
-
-    /// Creates a second trial of the plugin, for rules about restarts.
-    func makeSecondTrial() -> PluginTrial {
-        PluginTrial(tried, settings, limits, confinements: confinements) { [secondLog] in
-            secondLog.record($0)
+        await Report.check("Limits", .limits) { check in
+            let (call, time) = slowest ?? ("", .zero)
+            let (longest, limit) = (log.longestMessage, limits.lineBytes)
+            check.note =
+                "\(call) \(time.seconds); \(log.messageCount.counted("message")), at most \(longest.bytes)"
+            if time > limits.answering * 2 / 3 {
+                check.warn("\(call) took \(time.seconds) of \(limits.answering.seconds).")
+            }
+            if longest > limit / 2 {
+                check.warn("A message has \(longest.bytes); the limit is \(limit.bytes).")
+            }
+        }
+        guard let first = log.errorLines.first else { return }
+        await Report.check("Standard error", .limits) { check in
+            check.note =
+                "\(log.errorLines.count.counted("line")), beginning with: \(first.prefix(500))"
+            // The last lines of a program usually name the cause of its failure.
+            for line in log.failures.isEmpty ? [] : log.errorLines.suffix(5) {
+                check.warn("Standard error: \(line.prefix(500))")
+            }
         }
     }
 }

@@ -5,18 +5,14 @@ internal import System
 
 /// The check of one rule.
 struct Check {
-    /// The result of a check.
+    /// The result of a check. A warning means that the plugin works, but not as its author may expect.
     enum Result: String {
-        case passed
-        /// The plugin works, but not as its author may expect.
-        case warning
-        case failed
-        case skipped
+        case passed, skipped, warning, failed
     }
 
     let name: String
     /// The section of imagefeed-providers(7) that describes the rule.
-    let section: Section
+    var section: Section
     private(set) var result = Result.passed
     private(set) var findings: [String] = []
     /// Information for the author of the plugin, independent of the result.
@@ -27,25 +23,15 @@ struct Check {
         self.section = section
     }
 
-    /// Creates a check that was skipped.
-    init(skipping name: String, _ section: Section, _ reason: String) {
-        self.init(name, section)
-        skip(reason)
-    }
-
     /// The largest number of findings of one check.
     private static let maximumFindings = 20
 
     mutating func fail(_ finding: String) { add(finding, .failed) }
-    mutating func warn(_ finding: String) { add(finding, .warning) }
-
-    mutating func skip(_ reason: String) {
-        if result == .passed { result = .skipped }
-        findings.append(reason)
-    }
+    mutating func warn(_ finding: String) { add(finding, result == .failed ? .failed : .warning) }
+    mutating func skip(_ reason: String) { add(reason, result == .passed ? .skipped : result) }
 
     private mutating func add(_ finding: String, _ new: Result) {
-        if result != .failed { result = new }
+        result = new
         if findings.count < Self.maximumFindings { findings.append(finding) }
     }
 }
@@ -57,10 +43,10 @@ enum Section: String {
     case protocolRules = "THE PROTOCOL"
     case calls = "Calls of the daemon"
     case photos = "Photos"
-    case requests = "What a program asks and tells"
+    case requests = "Calls and notifications of the program"
     case errors = "Errors"
     case limits = "LIMITS"
-    case confinement = "CONFINEMENT"
+    case sandbox = "SANDBOX"
     case testing = "TESTING"
 }
 
@@ -68,11 +54,20 @@ enum Section: String {
 enum Report {
     private(set) static var hasFailure = false
 
+    /// Performs a check, and shows its result.
+    @discardableResult static func check(
+        _ name: String, _ section: Section, _ body: @MainActor (inout Check) async -> Void
+    ) async -> Check {
+        var check = Check(name, section)
+        await body(&check)
+        show(check)
+        return check
+    }
+
     static func show(_ check: Check) {
         if check.result == .failed { hasFailure = true }
         write([
-            "type": "check", "name": .string(check.name),
-            "section": .string(check.section.rawValue),
+            "name": .string(check.name), "section": .string(check.section.rawValue),
             "result": .string(check.result.rawValue),
             "findings": .array(check.findings.map { .string(ServiceText.withoutControls($0)) }),
             "note": .string(check.note),
@@ -103,5 +98,24 @@ enum Report {
             fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0), .reading, handler: handler)
         source.resume()
         return source
+    }
+}
+
+extension Duration {
+    /// The duration in seconds with two digits, as text.
+    var seconds: String {
+        let hundredths = Int((self / .milliseconds(10)).rounded())
+        let rest = hundredths % 100
+        return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest) s"
+    }
+}
+
+extension Int {
+    /// The number with a noun.
+    func counted(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
+
+    /// The number of bytes as text.
+    var bytes: String {
+        self < 1 << 10 ? "\(self) B" : self < 1 << 20 ? "\(self >> 10) KiB" : "\(self >> 20) MiB"
     }
 }

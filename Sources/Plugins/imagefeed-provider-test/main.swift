@@ -3,16 +3,14 @@ internal import Glibc
 internal import System
 
 // The program that tests a plugin for `imagefeedctl provider test`. It prints one JSON object per line: the plugin,
-// each check, and the result.
+// each check, and the exit status.
 
 // The HTTP client requires that SIGPIPE is ignored.
 signal(SIGPIPE, SIG_IGN)
 MainLoop.use()
 umask(0o077)
 
-guard let options = Options(CommandLine.arguments.dropFirst()) else {
-    var usage = Options.usage
-    usage.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+guard let options = CommandLine.arguments.dropFirst().first.flatMap({ Options($0) }) else {
     exit(EX_USAGE)
 }
 
