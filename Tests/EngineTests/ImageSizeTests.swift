@@ -37,7 +37,9 @@ struct ImageSizeTests {
         #expect(try await size(fixture) == [nil, nil])
         _ = try await fixture.account.imagePath("a", size: "thumb")
         #expect(try await size(fixture) == [300, 200])
-        try await fixture.waitForEvent("changed a")
+        try await fixture.base.events.wait { events in
+            events.contains { $0.hasPrefix("photos changed") } ? true : nil
+        }
         _ = try await fixture.account.refreshFeed("")
         #expect(try await size(fixture) == [300, 200])
         let next = try await ServiceFixture(after: fixture)
