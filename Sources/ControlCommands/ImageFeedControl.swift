@@ -52,6 +52,7 @@ package struct ImageFeedControl: AsyncParsableCommand {
     @MainActor private static func status(of words: [String]) async -> ProgramStatus {
         do {
             let words = try ArgumentList.decoding(words)
+            try checkHelp(words)
             var command = try await asyncParseAsRoot(ArgumentList.escapingPhotoIDs(words))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -70,6 +71,24 @@ package struct ImageFeedControl: AsyncParsableCommand {
             return .interrupted
         } catch {
             return explain(error)
+        }
+    }
+
+    /// Checks the command for which help is requested. The argument parser shows other help for one that does not exist.
+    ///
+    /// - Throws: ``CommandFailure`` for a command that does not exist.
+    private static func checkHelp(_ words: [String]) throws {
+        guard words.first == "help" else { return }
+        var commands = configuration.subcommands
+        for word in words.dropFirst() where !word.hasPrefix("-") {
+            guard
+                let command = commands.first(where: { $0.configuration.commandName == word })
+            else {
+                throw CommandFailure(
+                    .usage,
+                    "There is no command \(word.quoted). “imagefeedctl --help” lists the commands.")
+            }
+            commands = command.configuration.subcommands
         }
     }
 

@@ -29,6 +29,30 @@ struct LikeTests {
         }
     }
 
+    @Test func `the message about a local like has the reason, or says that there are no likes`()
+        throws
+    {
+        let result = LikeResult(
+            account: ServiceName.accounts.appending("a"), photo: "7", liked: true, outcome: "local")
+        let reason = "The API key lacks the permission asset.update; edit the key."
+        #expect(result.message(provider: "Immich", problem: reason)?.hasPrefix(reason) == true)
+        let daily = result.message(provider: "Picture of the day", isWithoutUsers: true)
+        #expect(
+            daily == "Picture of the day has no likes. The like is stored on this computer.")
+    }
+
+    @Test(arguments: [
+        (["help", "nope"], Int32(64)), (["help", "slideshow", "nope"], 64), (["help", "like"], 0),
+        (["help", "slideshow", "next"], 0), (["help"], 0),
+    ])
+    func `help for a command that does not exist is a usage error`(
+        arguments: [String], status: Int32
+    ) async throws {
+        let result = try await Control.run(arguments)
+        #expect(result.exit == .code(status))
+        #expect(result.error.contains("There is no command") == (status != 0))
+    }
+
     @Test func `the JSON result has the names of the D-Bus API`() async throws {
         try await FakeService.run { _ in
             let result = try await Control.run(["toggle", "queued", "--json"])

@@ -35,7 +35,9 @@ struct DownloadCommand: AsyncParsableCommand {
             let file = try DownloadFile(
                 at: path, force ? .replace : .refuse, isNamedByContent: !isNamed)
             defer { file.discard() }
-            try await PhotoDownload(session.client, to: file).run(id, of: client)
+            try await namingLogin(of: photo.account) {
+                try await PhotoDownload(session.client, to: file).run(id, of: client)
+            }
             let written = try file.finish()
             try format.show(FilePath(path: isNamed ? path : written))
         } catch let error as DownloadFileError {

@@ -27,11 +27,15 @@ struct FeedCommand: AsyncParsableCommand {
     }
 
     @MainActor func run() async throws {
-        let (client, _, account) = try await ServiceSession().feed(accountOption)
-        let walk = FeedWalk(
+        let session = try ServiceSession()
+        let (client, _, account) = try await session.feed(accountOption)
+        var walk = FeedWalk(
             source: sourceOption.source, firstCursor: cursor, limit: all ? nil : count ?? 30,
             isGrid: grid, isCombined: accountOption.combined,
             continuationHint: "There are more photos. List them with --count or --all.")
+        if let account {
+            walk.problem = { try? await session.snapshot().problem(of: account.path) }
+        }
         try await addingSourceHint(account: account, isCombined: accountOption.combined) {
             try await walk.run(client, output)
         }

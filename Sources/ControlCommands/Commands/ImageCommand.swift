@@ -15,7 +15,9 @@ struct ImageCommand: AsyncParsableCommand {
 
     @MainActor func run() async throws {
         let photo = try await ServiceSession().photo(photo)
-        let path = try await photo.client.imagePath(photo.id, size: size.rawValue)
+        let path = try await namingLogin(of: photo.account) {
+            try await photo.client.imagePath(photo.id, size: size.rawValue)
+        }
         try output.show(FilePath(path: PathBytes(path)))
     }
 }

@@ -37,17 +37,22 @@ struct LikeResult: Renderable {
     ///
     /// - Parameters:
     ///   - provider: The display name of the provider.
-    ///   - problem: The reason why the provider or the account cannot be used; nil if it can be used.
+    ///   - problem: The reason why the provider or the account cannot be used, or does not permit likes; nil if there is none.
+    ///   - isWithoutUsers: True if the service has no users, and therefore no likes.
     /// - Returns: A message for standard error; nil for `done` and unknown outcomes.
-    func message(provider: String, problem: String? = nil) -> String? {
+    func message(
+        provider: String, problem: String? = nil, isWithoutUsers: Bool = false
+    ) -> String? {
         let change = liked ? "like" : "unlike"
         return switch LikeOutcome(rawValue: outcome) {
         case .done, nil: nil
         case .queued:
             "\(problem ?? "\(provider) has not confirmed the \(change).") "
                 + "The \(change) is queued and will be sent later."
+        case .local where isWithoutUsers:
+            "\(provider) has no likes. The \(change) is stored on this computer."
         case .local:
-            "\(provider) does not support likes, or does not permit them to this account. "
+            "\(problem ?? "\(provider) does not support likes, or does not permit them to this account.") "
                 + "The \(change) is stored on this computer, and is sent if the service permits it later."
         }
     }

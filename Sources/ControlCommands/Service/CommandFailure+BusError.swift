@@ -92,6 +92,18 @@ func addingSourceHint<Value>(
     }
 }
 
+/// Runs a request for a photo, and names its account in the hint if the account requires a login.
+@MainActor
+func namingLogin<Value>(
+    of account: AccountRecord, _ body: () async throws -> Value
+) async throws -> Value {
+    do {
+        return try await body()
+    } catch let error as BusError where error.isReply(.needsLogin) {
+        throw CommandFailure(error, advice: account.loginAdvice)
+    }
+}
+
 extension BusError {
     /// Returns true if the daemon replied with this error.
     func isReply(_ error: ServiceError) -> Bool {

@@ -15,6 +15,8 @@ struct FeedWalk {
     var isCombined = false
     /// The message if there are more photos than ``limit``.
     let continuationHint: String
+    /// Returns the reason why there may be no photos, with the remedy; nil if there is none.
+    var problem: () async -> String? = { nil }
 
     /// Prints pages until the limit or the end of the source.
     func run(_ client: AccountClient, _ output: OutputOptions) async throws {
@@ -42,13 +44,19 @@ struct FeedWalk {
             // An empty page with a cursor violates the D-Bus contract; the walk might never end.
             if page.isEmpty { break }
         } while listed < limit && !photos.next.isEmpty
-        if output.json { try output.show(photos) } else { printEndMessage(listed, photos.next) }
+        if output.json {
+            try output.show(photos)
+        } else {
+            await printEndMessage(listed, photos.next)
+        }
     }
 
-    private func printEndMessage(_ listed: Int, _ next: String) {
+    private func printEndMessage(_ listed: Int, _ next: String) async {
         if listed == 0 {
+            let message =
+                firstCursor.isEmpty ? "There are no photos." : "There are no more photos."
             Console.printMessage(
-                firstCursor.isEmpty ? "There are no photos." : "There are no more photos.")
+                [message, await problem()].compactMap(\.self).joined(separator: " "))
         } else if !next.isEmpty, OutputTarget.standardOutput != .pipe {
             Console.printMessage(continuationHint)
         }

@@ -18,16 +18,27 @@ func changeLike(
     guard photo.account.pendingLikes != nil else {
         throw CommandFailure(.failed, "“\(provider)” does not support likes.")
     }
-    let (liked, outcome) = try await change(photo.client, photo.id)
+    let (liked, outcome) = try await namingLogin(of: photo.account) {
+        try await change(photo.client, photo.id)
+    }
     let result = LikeResult(
         account: photo.account.path, photo: photo.id, liked: liked, outcome: outcome)
     try output.show(result)
     var problem: String?
-    if LikeOutcome(rawValue: outcome) == .queued {
+    if [.queued, .local].contains(LikeOutcome(rawValue: outcome)) {
         // Without the state, the message contains no reason.
-        problem = try? await session.snapshot().problem(of: photo.account.path)
+        let snapshot = try? await session.snapshot()
+        let account = snapshot?.accounts.first { $0.path == photo.account.path }
+        problem =
+            LikeOutcome(rawValue: outcome) == .queued
+            ? snapshot?.problem(of: photo.account.path) : account?.notices.last
     }
-    if let message = result.message(provider: provider, problem: problem) {
+    let isWithoutUsers = photo.snapshot.providers.contains {
+        $0.id == photo.account.providerID && $0.isWithoutUsers
+    }
+    if let message = result.message(
+        provider: provider, problem: problem, isWithoutUsers: isWithoutUsers)
+    {
         Console.printMessage(message)
     }
 }

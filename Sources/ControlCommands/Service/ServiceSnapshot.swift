@@ -57,6 +57,9 @@ struct ProviderRecord {
     let path: ObjectPath
     let properties: [String: Variant]
 
+    /// True if the service is used without a login.
+    var isWithoutUsers: Bool { properties["Authentication"]?.string == "none" }
+
     init?(path: ObjectPath, interfaces: [String: [String: Variant]]) {
         guard let properties = interfaces[InterfaceName.provider.text] else { return nil }
         self.path = path
