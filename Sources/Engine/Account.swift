@@ -93,6 +93,8 @@ package final class Account {
                 // The session may have ended before the event arrived here.
                 guard !Task.isCancelled else { return }
                 self?.handle(event)
+                // Many events may be waiting, and other clients too.
+                await Task.yield()
             }
         }
         service.start()
@@ -152,6 +154,7 @@ package final class Account {
             endOldWatches(source)
             checkDefaultSourceSoon()
         case .changed(let photos): emit(.photosChanged(photos))
+        case .added(let photos): engine.slideshow.photosAdded(id, photos)
         case .removed(let photos):
             emit(.photosRemoved(photos))
             checkDefaultSourceSoon()

@@ -40,6 +40,8 @@ public enum SessionEvent: Sendable {
     case updated(SourceID, new: Int)
     /// Properties of these photos changed.
     case changed([Photo])
+    /// These photos are new, with any date. A provider that stores its photos itself also emits ``updated(_:new:)``.
+    case added([PhotoID])
     /// These photos were removed.
     case removed([PhotoID])
     /// The service reported its rate limit.
@@ -138,6 +140,25 @@ package protocol DatedFeedSession: FeedSession {
 
     /// Checks the date at once, because the machine was suspended.
     func clockChanged()
+}
+
+/// A reason for which a photo keeps its ID, although its file moves and the cache is lost.
+package enum PhotoMark: Sendable {
+    /// The photo is excluded from the slideshow.
+    case hidden
+    /// The photo is the current one of the slideshow.
+    case current
+}
+
+/// A session that computes the IDs of photos, and can keep them.
+package protocol MarkingSession: FeedSession {
+    /// Keeps the IDs of these photos, and no longer those that were kept for the same reason.
+    ///
+    /// - Parameters:
+    ///   - photos: The photos. Unknown ones are ignored.
+    ///   - mark: The reason.
+    /// - Throws: ``ProviderError``.
+    func setMarked(_ photos: Set<PhotoID>, _ mark: PhotoMark) async throws
 }
 
 /// A session that stores the images of its photos itself.

@@ -18,6 +18,8 @@ package final class Database {
     let raw: OpaquePointer
     /// The error of every write to an in-memory copy of a file that cannot be written; otherwise nil.
     var readOnlyError: StorageError?
+    /// The inode of a file whose contents cannot be recreated; nil for another database.
+    private let preservedInode: ino_t?
     private var statements: [String: Statement] = [:]
     private var isInTransaction = false
 
@@ -46,10 +48,11 @@ package final class Database {
             }
             raw = try Self.open(path, isShared: false)
         }
+        preservedInode = durability == .full ? Self.inode(path) : nil
         // The log is read at each start, so it is kept short.
         try execute("PRAGMA wal_autocheckpoint = 100")
         try execute("PRAGMA synchronous = \(durability.rawValue)")
-        try execute("PRAGMA cache_size = -\(cacheKibibytes)")
+        try setCacheSize(kibibytes: cacheKibibytes)
         try execute("PRAGMA foreign_keys = ON")
         try execute("PRAGMA secure_delete = ON")
         try execute("PRAGMA trusted_schema = OFF")
@@ -94,6 +97,25 @@ package final class Database {
         if let readOnlyError { return readOnlyError }
         guard sqlite3_db_readonly(raw, "main") == 1 else { return nil }
         return .readOnly(path, Self.readOnlyReason(path))
+    }
+
+    /// True if the file was deleted, or replaced by another one. Its contents cannot be recreated.
+    var isDeleted: Bool { preservedInode.map { Self.inode(path) != $0 } ?? false }
+
+    private static func inode(_ path: String) -> ino_t? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_ino : nil
+    }
+
+    /// Writes the contents of a deleted file to its path. A file that is there now stays.
+    func writeAgain() throws(StorageError) {
+        try PrivateFolder.create(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
+        guard Self.inode(path) == nil else { return }
+        for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
+        // The statement cannot be cached: its parameter is not a value of a table.
+        let quoted = path.split(separator: "'", omittingEmptySubsequences: false)
+            .joined(separator: "''")
+        try execute("VACUUM INTO '\(quoted)'")
     }
 
     /// Runs statements without parameters and ignores their rows.
@@ -204,6 +226,11 @@ package final class Database {
     package func scrub() throws(StorageError) {
         try execute("VACUUM")
         try execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
+    /// Sets the size of the page cache of this connection.
+    package func setCacheSize(kibibytes: Int) throws(StorageError) {
+        try execute("PRAGMA cache_size = -\(kibibytes)")
     }
 
     /// Releases cached memory. The C function is `sqlite3_db_release_memory`.

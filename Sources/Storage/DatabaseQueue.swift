@@ -7,8 +7,6 @@ package final class DatabaseQueue: Sendable {
     private let open: @Sendable () throws -> Database
     // Accessed only on `queue`.
     nonisolated(unsafe) private var database: Database?
-    /// The number of tasks that are queued or running.
-    private let pending = Atomic(0)
     private let runs = Atomic(0)
 
     /// The number of tasks so far, for measurements.
@@ -49,13 +47,8 @@ package final class DatabaseQueue: Sendable {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            pending.add(1, ordering: .relaxed)
             runs.add(1, ordering: .relaxed)
-            queue.async { [self] in
-                let result = Result { try perform(body) }
-                pending.subtract(1, ordering: .relaxed)
-                continuation.resume(with: result)
-            }
+            queue.async { [self] in continuation.resume(with: Result { try perform(body) }) }
         }
     }
 
@@ -64,34 +57,7 @@ package final class DatabaseQueue: Sendable {
     ///
     /// - Throws: The errors of `body`, and of opening the database.
     package func runAndWait<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        pending.add(1, ordering: .relaxed)
-        defer { pending.subtract(1, ordering: .relaxed) }
-        return try queue.sync { try body(opened()) }
-    }
-
-    /// Runs `body` immediately, on the caller's thread, if the database is idle and open; otherwise on the queue.
-    ///
-    /// For tasks that take less time than two thread switches, such as reading some rows by an index.
-    ///
-    /// - Throws: The errors of `body`, and of opening the database.
-    package func runBriefly<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
-    ) async throws -> Value {
-        if let result = runIfIdle(body) {
-            runs.add(1, ordering: .relaxed)
-            return try result.get()
-        }
-        return try await run(body)
-    }
-
-    private func runIfIdle<Value>(
-        _ body: (Database) throws -> Value
-    ) -> Result<Value, any Error>? {
-        let isFree = pending.compareExchange(expected: 0, desired: 1, ordering: .relaxed).exchanged
-        guard isFree else { return nil }
-        defer { pending.subtract(1, ordering: .relaxed) }
-        // The queue is empty, so this does not wait.
-        return queue.sync { database.map { _ in Result { try perform(body) } } }
+        try queue.sync { try body(opened()) }
     }
 
     /// Releases cached memory, after the earlier tasks.
@@ -132,7 +98,12 @@ package final class DatabaseQueue: Sendable {
     }
 
     private func opened() throws -> Database {
-        if let database { return database }
+        if let database {
+            guard database.isDeleted else { return database }
+            // Its folder was deleted. The contents are still readable through the open file.
+            try database.writeAgain()
+            self.database = nil
+        }
         let opened = try open()
         database = opened
         return opened

@@ -48,7 +48,12 @@ package final class FolderLock: Sendable {
     /// Locks the folder, which is created if necessary, without waiting.
     package func attempt() -> Attempt {
         descriptor.withLock { descriptor in
-            guard descriptor < 0 else { return .held }
+            if descriptor >= 0 {
+                guard !isCurrent(descriptor) else { return .held }
+                // The folder was deleted with its lock, which other processes do not see.
+                close(descriptor)
+                descriptor = -1
+            }
             do throws(StorageError) {
                 let file = try openFile()
                 guard flock(file, LOCK_EX | LOCK_NB) != 0 else {
@@ -78,6 +83,13 @@ package final class FolderLock: Sendable {
             close(descriptor)
             descriptor = -1
         }
+    }
+
+    /// Returns true if a descriptor is open for the file at the path.
+    private func isCurrent(_ descriptor: Int32) -> Bool {
+        var (file, other) = (stat(), stat())
+        return fstat(descriptor, &file) == 0 && stat(path, &other) == 0
+            && file.st_ino == other.st_ino && file.st_dev == other.st_dev
     }
 
     private func openFile() throws(StorageError) -> Int32 {

@@ -62,6 +62,14 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
     private(set) var pinned: Set<String> = []
     private(set) var watched: [SlideshowPart] = []
     private(set) var pageCount = 0
+    private(set) var watchedImage = ""
+    /// Reports that the watched image was deleted.
+    private(set) var loseImage: () -> Void = {}
+    private(set) var marked: [PhotoMark: Set<CombinedPhotoID>] = [:]
+    /// The sources besides `all`, which have the same photos.
+    var albums: Set<String> = []
+    /// The versions of the images of edited photos.
+    var versions: [CombinedPhotoID: Int] = [:]
     /// Suspends the fetches of images.
     let images = Hold()
     /// Suspends the reads of pages other than the first.
@@ -113,7 +121,9 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
         pageCount += 1
         if !cursor.isEmpty { await laterPages.wait() }
         let account = try account(part.account)
-        guard part.source.text == "all" else { throw ProviderError.notFound("No source.") }
+        guard part.source.text == "all" || albums.contains(part.source.text) else {
+            throw ProviderError.notFound("No source.")
+        }
         let rest = account.ordered.filter { cursor.isEmpty || $0.time < Int(cursor) ?? 0 }
         let page = rest.prefix(min(count, pageLimit))
         for photo in page {
@@ -148,7 +158,7 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
     func image(_ id: CombinedPhotoID, _ size: ImageSize, isCached: Bool) async throws -> String? {
         await Task.yield()
         let account = try account(id.account)
-        let path = "/\(size.rawValue)/\(id)"
+        let path = "/\(size.rawValue)/\(id)" + (versions[id].map { "-\($0)" } ?? "")
         if cached.contains(id) { return path }
         if isCached, !account.isLocal { return nil }
         fetches.append(id)
@@ -164,6 +174,18 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
     }
 
     func isReadable(_ path: String) -> Bool { !deleted.contains(path) }
+
+    func watchImage(_ path: String, onLoss: @escaping () -> Void) {
+        watchedImage = path
+        loseImage = onLoss
+    }
+
+    func mark(_ photos: Set<CombinedPhotoID>, _ mark: PhotoMark) { marked[mark] = photos }
+
+    func exists(_ source: SlideshowSource) async -> Bool {
+        await Task.yield()
+        return ["", "all"].contains(source.source.text) || albums.contains(source.source.text)
+    }
 
     func pin(_ images: Set<String>) async -> Set<String> {
         // Before the suspension: a yield does not keep the order of the calls.
@@ -186,7 +208,7 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
 
     func check(_ source: SlideshowSource) async throws {
         if let id = source.account { _ = try account(id) }
-        guard ["", "all"].contains(source.source.text) else {
+        guard ["", "all"].contains(source.source.text) || albums.contains(source.source.text) else {
             throw EngineError.notFound("There is no source.")
         }
     }

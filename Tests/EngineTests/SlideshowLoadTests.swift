@@ -28,7 +28,8 @@ struct SlideshowLoadTests {
             if steps % 15 == 0, arrived < 50 {
                 arrived += 1
                 let prepared = fixture.slideshow.candidate?.shown.id.photo.text
-                fixture.photos.add("new\(arrived)", to: 0)
+                let added = fixture.photos.add("new\(arrived)", to: 0)
+                fixture.slideshow.photosAdded(account, [added.photo])
                 fixture.slideshow.sourceChanged(account, SourceID("all"), new: 1)
                 await fixture.settle()
                 // The photo that was already fetched precedes the new one.

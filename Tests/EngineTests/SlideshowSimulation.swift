@@ -148,10 +148,12 @@ final class SlideshowSimulation {
             let client = ":1.\(Int.random(in: 1...3, using: &random))"
             let isNew = clients.insert(client).inserted
             let before = current
+            // A photo may be prepared without a client, if some are hidden.
+            let prepared = slideshow.candidate?.shown.id
             try await slideshow.attach(client)
             await fixture.settle()
             // A second call of a client has no effect.
-            if isNew, before == nil { try adoptStep(from: nil, prepared: nil) }
+            if isNew, before == nil { try adoptStep(from: nil, prepared: prepared) }
         case .detach:
             guard let client = clients.min() else { return }
             clients.remove(client)
@@ -221,18 +223,19 @@ final class SlideshowSimulation {
     }
 
     private func arrive(_ count: Int) {
-        var new: [AccountID: Int] = [:]
+        var new: [AccountID: [PhotoID]] = [:]
         let started = slideshow.parts
         for _ in 0..<count {
             let id = addPhoto()
-            new[id.account, default: 0] += 1
+            new[id.account, default: []].append(id.photo)
             guard isInSource(id), let part = started[id.account],
                 !part.cursor.isEmpty || part.hasEnded
             else { continue }
             arrived.insert(id)
         }
-        for (account, count) in new {
-            slideshow.sourceChanged(account, SourceID("all"), new: count)
+        for (account, added) in new {
+            slideshow.photosAdded(account, added)
+            slideshow.sourceChanged(account, SourceID("all"), new: added.count)
         }
     }
 

@@ -463,6 +463,155 @@ struct SlideshowTests {
         try await fixture.restart()
         try await poll { fixture.current == "p2" }
     }
+    // MARK: Changes of the current photo, its image and its source
+
+    private let local = AccountID(stored: "local_ada")
+
+    private func id(_ photo: String) -> CombinedPhotoID { CombinedPhotoID(local, PhotoID(photo)) }
+
+    private func edited(_ photo: String) -> Photo {
+        var photo = Photo(id: PhotoID(photo))
+        photo.title = "edited"
+        return photo
+    }
+
+    @Test func `an edit of the current photo changes the photo and its image in one step`()
+        async throws
+    {
+        let fixture = fixture()
+        _ = try await fixture.next()
+        var seen: [(title: String?, image: String)] = []
+        fixture.slideshow.onChange = { [unowned fixture] in
+            let (photo, image) = (fixture.slideshow.photo?.photo, fixture.slideshow.image)
+            if seen.last?.image != image || seen.last?.title != photo?.title {
+                seen.append((photo?.title, image))
+            }
+        }
+        fixture.photos.versions[id("p1")] = 2
+        fixture.slideshow.update([id("p1"): edited("p1")])
+        await fixture.settle()
+        #expect(seen.map(\.title) == ["edited"])
+        #expect(seen.map(\.image) == ["/regular/local_ada/p1-2"])
+        #expect(fixture.photos.pinned.contains("/regular/local_ada/p1-2"))
+    }
+
+    @Test func `an edit of the prepared photo changes its image`() async throws {
+        let fixture = fixture()
+        try await fixture.slideshow.attach(":1.1")
+        await fixture.settle()
+        #expect(fixture.slideshow.candidate?.shown.image == "/regular/local_ada/p2")
+        fixture.photos.versions[id("p2")] = 2
+        fixture.slideshow.update([id("p2"): edited("p2")])
+        await fixture.settle()
+        #expect(try await fixture.next() == "p2")
+        #expect(fixture.slideshow.image == "/regular/local_ada/p2-2")
+    }
+
+    @Test func `an edit during the search for the next photo changes its image`() async throws {
+        let fixture = fixture()
+        _ = try await fixture.next()
+        fixture.photos.images.begin()
+        try await fixture.slideshow.attach(":1.1")
+        while fixture.photos.images.count == 0 { await Task.yield() }
+        fixture.photos.versions[id("p2")] = 2
+        fixture.slideshow.update([id("p2"): edited("p2")])
+        fixture.photos.images.end()
+        await fixture.settle()
+        #expect(try await fixture.next() == "p2")
+        #expect(fixture.slideshow.image == "/regular/local_ada/p2-2")
+    }
+
+    @Test func `an image that another program deletes is fetched again`() async throws {
+        let fixture = fixture()
+        _ = try await fixture.next()
+        let path = fixture.slideshow.image
+        #expect(fixture.photos.watchedImage == path)
+        fixture.photos.deleted = [path]
+        fixture.photos.cached = []
+        fixture.photos.loseImage()
+        await fixture.settle()
+        #expect(fixture.photos.deleted.isEmpty)
+        #expect(fixture.slideshow.image == path)
+    }
+
+    @Test func `there is no next photo if all photos are hidden`() async throws {
+        let fixture = fixture(["a", "b"])
+        for photo in ["a", "b"] { try await fixture.slideshow.hide("local_ada/\(photo)") }
+        #expect(!fixture.slideshow.canGoNext)
+        await expectNotFound { try await fixture.slideshow.next() }
+        try await fixture.restart()
+        #expect(!fixture.slideshow.canGoNext)
+    }
+
+    @Test func `an attached client gets a photo when one is unhidden`() async throws {
+        let fixture = fixture(["a"])
+        try await fixture.slideshow.hide("local_ada/a")
+        try await fixture.slideshow.attach(":1.1")
+        await fixture.settle()
+        #expect(fixture.current.isEmpty)
+        try await fixture.slideshow.unhide("local_ada/a")
+        await fixture.settle()
+        #expect(fixture.current == "a")
+    }
+
+    @Test func `an attached client gets a photo when the source is set`() async throws {
+        let fixture = SlideshowFixture(
+            FakeSlideshowPhotos(["local_ada": [], "local_bob": ["b"]]))
+        try await fixture.slideshow.setSource(
+            SlideshowSource(account: local, source: SourceID("all")))
+        try await fixture.slideshow.attach(":1.1")
+        await fixture.settle()
+        #expect(fixture.current.isEmpty)
+        try await fixture.slideshow.setSource(.initial)
+        await fixture.settle()
+        #expect(fixture.current == "b")
+    }
+
+    @Test(arguments: [false, true])
+    func `a source that no longer exists is replaced by the default source until it exists again`(
+        isShuffled: Bool
+    ) async throws {
+        let fixture = fixture()
+        fixture.photos.albums = ["album:x"]
+        try await fixture.slideshow.setShuffled(isShuffled)
+        try await fixture.slideshow.setSource(
+            SlideshowSource(account: local, source: SourceID("album:x")))
+        try await fixture.slideshow.attach(":1.1")
+        await fixture.settle()
+        fixture.photos.albums = []
+        fixture.slideshow.handle(.updated(SourceID("album:x"), new: 0), of: local)
+        await fixture.settle()
+        #expect(fixture.slideshow.source.source.text.isEmpty)
+        #expect(fixture.slideshow.settings.source.source.text == "album:x")
+        for _ in 0..<4 { _ = try await fixture.next() }
+        fixture.photos.albums = ["album:x"]
+        fixture.slideshow.handle(.updated(SourceID("album:x"), new: 0), of: local)
+        await fixture.settle()
+        #expect(fixture.slideshow.source.source.text == "album:x")
+        _ = try await fixture.next()
+    }
+
+    @Test func `the IDs of the current photo and of the hidden ones are kept`() async throws {
+        let fixture = fixture()
+        _ = try await fixture.next(2)
+        try await fixture.slideshow.hide("local_ada/p1")
+        #expect(fixture.photos.marked[.current] == [id("p2")])
+        #expect(fixture.photos.marked[.hidden] == [id("p1")])
+        try await fixture.slideshow.unhide("local_ada/p1")
+        #expect(fixture.photos.marked[.hidden] == [])
+    }
+
+    @Test func `a touched file does not read the source again`() async throws {
+        let fixture = SlideshowFixture(
+            FakeSlideshowPhotos(["local_ada": (1...500).map { "p\($0)" }]))
+        try await fixture.slideshow.setShuffled(true)
+        _ = try await fixture.next()
+        await fixture.settle()
+        let before = fixture.photos.pageCount
+        fixture.slideshow.sourceChanged(local, SourceID("all"), new: 1)
+        await fixture.settle()
+        #expect(fixture.photos.pageCount == before)
+    }
 }
 
 /// Tests of the file of the slideshow.

@@ -24,7 +24,7 @@ import Testing
 
     /// The number of files that were read for their content.
     private func reads(_ fixture: PhotosFixture) -> Int {
-        fixture.session.folder.likes.digests.reads.load(ordering: .relaxed)
+        fixture.session.folder.marks.digests.reads.load(ordering: .relaxed)
     }
 
     /// Copies a photo as other programs do: to another file, with another date.
@@ -89,7 +89,7 @@ import Testing
         #expect(try await !bob.photo(a).isLiked)
         let database = try Database(
             path: folder.directory.appending("data/local.sqlite"), durability: .process)
-        for table in ["liked", "favourite"] {
+        for table in ["marked", "mark"] {
             #expect(try database.first("SELECT count(*) FROM \(table)") { $0.integer(0) } == 0)
         }
         bob.close()
@@ -144,7 +144,7 @@ import Testing
             let album = try await again.photos(SourceID("album:new")).map(\.id)
             return album.count == 1 && moved == album && likes == album
         }
-        #expect(again.session.folder.likes.count(of: "ada") == 1)
+        #expect(again.session.folder.marks.count(of: "ada") == 1)
     }
 
     @Test func `an edited file keeps its like, which then follows the new content`() async throws {
@@ -155,10 +155,8 @@ import Testing
         try folder.add("a.jpg", seconds: 5_000_000, bytes: PhotosFixture.jpeg + [1, 2, 3])
         try await folder.changed(id, after: before)
         #expect(try await folder.titles(Self.likes) == ["a"])
-        // The file is read again.
-        await folder.session.folder.reconcileLikes(nil)
-        let files = try await folder.session.folder.likes.store.files([1])
-        #expect(files.map(\.content.stamp.modified) == [5_000_000_000_000_000])
+        let files = try folder.session.folder.marks.storedFiles([#require(id.row)])
+        #expect(files.map(\.stamp.modified) == [5_000_000_000_000_000])
         let again = try await restarted(folder, withCache: false) {
             try PhotosFixture.check(rename(folder.path("a.jpg"), folder.path("z.jpg")))
         }
@@ -230,14 +228,11 @@ import Testing
         let folder = try await PhotosFixture.scanned(names)
         try await folder.like("4")
         let second = try await restarted(folder) { unlink(folder.path("4.jpg")) }
-        await second.session.folder.reconcileLikes(nil)
         #expect(try await second.photos(Self.likes) == [])
         let read = reads(second)
         #expect(read >= 8)
-        await second.session.folder.reconcileLikes(nil)
         #expect(reads(second) == read)
         let third = try await restarted(second)
-        await third.session.folder.reconcileLikes(nil)
         #expect(reads(third) == 0)
     }
 

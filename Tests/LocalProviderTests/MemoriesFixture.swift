@@ -91,7 +91,7 @@ final class MemoriesFixture: Sendable {
         try await photos.ready()
         try await poll {
             _ = try await photos.photos()
-            return try await photos.session.folder.inspect {
+            return try await photos.session.folder.readNow {
                 try $0.notExamined(limit: 1).isEmpty
             }
         }

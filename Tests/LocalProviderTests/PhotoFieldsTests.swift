@@ -34,7 +34,7 @@ struct PhotoFieldsTests {
         try await fixture.ready()
         try await poll {
             _ = try await fixture.photos()
-            return try await fixture.session.folder.inspect {
+            return try await fixture.session.folder.readNow {
                 try $0.notExamined(limit: 1).isEmpty
             }
         }

@@ -125,6 +125,29 @@ final class PhotosFixture: Sendable {
         try check(rename(staged, path))
     }
 
+    /// A JPEG file with a capture time.
+    static func jpeg(
+        taken: String, fraction: String = "", _ pixels: [UInt8]
+    ) -> [UInt8] {
+        func word(_ value: Int) -> [UInt8] { [UInt8(value >> 8), UInt8(value & 0xff)] }
+        func long(_ value: Int) -> [UInt8] { word(value >> 16) + word(value & 0xffff) }
+        let text = Array(taken.utf8) + [0]
+        let digits =
+            Array(fraction.utf8.prefix(3)) + [0, 0, 0, 0].prefix(4 - min(3, fraction.utf8.count))
+        // The first table leads to the second one, which has two fields and is followed by the time.
+        let second = 8 + 2 + 12 + 4
+        let tiff =
+            Array("MM".utf8) + word(42) + long(8) + word(1) + word(0x8769) + word(4) + long(1)
+            + long(second) + long(0) + word(2) + word(0x9003) + word(2) + long(text.count)
+            + long(second + 2 + 24 + 4) + word(0x9291) + word(2) + long(4) + digits + long(0)
+            + text
+        let exif = Array("Exif\0\0".utf8) + tiff
+        let size: [UInt8] = [0xff, 0xc0, 0, 11, 8, 0, 10, 0, 10, 1, 1, 0x11, 0]
+        return [0xff, 0xd8, 0xff, 0xe1] + word(exif.count + 2) + exif + size + pixels + [
+            0xff, 0xd9,
+        ]
+    }
+
     static func makeFolder(_ path: String) {
         try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }

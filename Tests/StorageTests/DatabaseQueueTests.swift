@@ -1,4 +1,5 @@
 import Dispatch
+import FoundationEssentials
 import Storage
 import Synchronization
 import TestSupport
@@ -28,26 +29,47 @@ import Testing
         #expect(opened.withLock(\.self) == 2)
     }
 
-    @Test func `a brief task runs immediately on an idle queue`() async throws {
+    @Test func `a file that is deleted with its folder is written again before the next task`()
+        async throws
+    {
         let folder = try TemporaryDirectory()
-        let path = folder.appending("a.sqlite")
-        let queue = DatabaseQueue(label: "test") { try Database(path: path, durability: .process) }
-        let done = Mutex(0)
-        let count: @Sendable (Database) -> Void = { _ in done.withLock { $0 += 1 } }
-        // The first task opens the database on the queue.
-        try await queue.runBriefly(count)
-        #expect(done.withLock(\.self) == 1)
-        let free = Task.immediate { try await queue.runBriefly(count) }
-        #expect(done.withLock(\.self) == 2)
-        let gate = DispatchSemaphore(value: 0)
-        let busy = Task.immediate { try await queue.run { _ in gate.wait() } }
-        let late = Task.immediate { try await queue.runBriefly(count) }
-        #expect(done.withLock(\.self) == 2)
-        gate.signal()
-        for task in [free, busy, late] { try await task.value }
-        #expect(done.withLock(\.self) == 3)
-        // The queue is idle again.
-        try await Task.immediate { try await queue.runBriefly(count) }.value
-        #expect(done.withLock(\.self) == 4)
+        let path = folder.appending("data/a.sqlite")
+        let open: @Sendable () throws -> Database = {
+            try Database.open(preserving: path, ["CREATE TABLE a (b)"]) { _ throws(StorageError) in
+            }
+            .database
+        }
+        let queue = DatabaseQueue(try open(), label: "test", open: open)
+        try await queue.run { try $0.query("INSERT INTO a VALUES (1)") }
+        try FileManager.default.removeItem(atPath: folder.appending("data"))
+        try await queue.run { try $0.query("INSERT INTO a VALUES (2)") }
+        await queue.close()
+        let stored = try await queue.run { database in
+            try database.first("SELECT count(*), sum(b) FROM a") { [$0.integer(0), $0.integer(1)] }
+        }
+        #expect(stored == [2, 3])
+    }
+
+    @Test func `a task fails while a deleted folder cannot be created again`() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.appending("data/a.sqlite")
+        let open: @Sendable () throws -> Database = {
+            try Database.open(preserving: path, ["CREATE TABLE a (b)"]) { _ throws(StorageError) in
+            }
+            .database
+        }
+        let queue = DatabaseQueue(try open(), label: "test", open: open)
+        try FileManager.default.removeItem(atPath: folder.appending("data"))
+        try Data().write(to: URL(filePath: folder.appending("data")))
+        await #expect(throws: StorageError.self) {
+            try await queue.run { try $0.query("INSERT INTO a VALUES (1)") }
+        }
+        try FileManager.default.removeItem(atPath: folder.appending("data"))
+        try await queue.run { try $0.query("INSERT INTO a VALUES (2)") }
+        await queue.close()
+        let count = try await queue.run { database in
+            try database.first("SELECT count(*) FROM a") { $0.integer(0) }
+        }
+        #expect(count == 1)
     }
 }

@@ -57,7 +57,7 @@ nonisolated struct FeedStore: Sendable {
         _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
     ) async throws -> Value {
         if !file.isOutdated {
-            let result = try? await queue.runBriefly { database in
+            let result = try? await queue.run { database in
                 Result<Value, StorageError> { () throws(StorageError) in
                     try database.snapshot { () throws(StorageError) in
                         try body(FeedTables(database))

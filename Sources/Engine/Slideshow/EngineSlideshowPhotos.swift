@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Logging
 internal import ProviderKit
 internal import Quoting
 
@@ -8,6 +9,8 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
 
     /// A weak reference: searches in progress may outlast the engine.
     private weak var engine: Engine?
+    private let imageWatch = ImageWatch()
+    private let marking = ChangeQueue()
 
     init(_ engine: Engine) { self.engine = engine }
 
@@ -95,6 +98,37 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
     }
 
     func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
+
+    func watchImage(_ path: String, onLoss: @escaping () -> Void) {
+        imageWatch.watch(path, onLoss)
+    }
+
+    func mark(_ photos: Set<CombinedPhotoID>, _ mark: PhotoMark) {
+        Task {
+            await marking.run {
+                for account in engine?.accounts.all ?? [] {
+                    guard let session = account.direct?.session as? any MarkingSession else {
+                        continue
+                    }
+                    let ids = photos.filter { $0.account == account.id }.map(\.photo)
+                    do {
+                        try await session.setMarked(Set(ids), mark)
+                    } catch {
+                        engine?.ports.logger.notice(
+                            "The IDs of photos of the slideshow cannot be kept",
+                            metadata: ["reason": "\(error)"])
+                    }
+                }
+            }
+        }
+    }
+
+    func exists(_ source: SlideshowSource) async -> Bool {
+        guard let id = source.account, !source.source.text.isEmpty,
+            let account = engine?.accounts[id], account.isLoggedIn
+        else { return true }
+        return (try? await account.hasSource(source.source)) ?? true
+    }
 
     func pin(_ images: Set<String>) async -> Set<String> {
         await engine?.stores.images.pin(images) ?? []

@@ -4,7 +4,7 @@ internal import ProviderKit
 extension Slideshow {
     /// Applies a change of the accounts, their sessions or their default sources.
     func accountsChanged() {
-        let wanted = photos.parts(of: settings.source)
+        let wanted = photos.parts(of: source)
         if state.past.contains(where: { !photos.isLoggedIn($0.account) })
             || state.future.contains(where: { !photos.isLoggedIn($0.account) })
             || state.current.map({ !photos.isLoggedIn($0.id.account) }) == true
@@ -12,6 +12,14 @@ extension Slideshow {
             Task { await removeLoggedOut() }
         }
         guard wanted != lastParts else { return }
+        keepIDs()
+        checkSourceSoon()
+        sourcePartsChanged()
+    }
+
+    /// Applies a change of the parts of the source.
+    func sourcePartsChanged() {
+        let wanted = photos.parts(of: source)
         // Another source of the same account has another order.
         let sources = Dictionary(uniqueKeysWithValues: lastParts.map { ($0.account, $0.source) })
         let isOther = wanted.contains { part in
@@ -22,6 +30,8 @@ extension Slideshow {
         if let id = candidate?.shown.id, !photos.isLoggedIn(id.account) { candidate = nil }
         updateWatch()
         photosMayBeAvailable()
+        // Whether there is a photo is unknown before a search if some are hidden.
+        if state.current == nil, !state.hidden.isEmpty { Task { try? await findCandidate() } }
         onChange()
     }
 
@@ -108,13 +118,16 @@ extension Slideshow: EngineObserver {
         }
     }
 
-    private func handle(_ event: AccountEvent, of account: AccountID) {
+    func handle(_ event: AccountEvent, of account: AccountID) {
         switch event {
         case .changed(.session), .changed(.settings): accountsChanged()
         case .changed(.state), .changed(.feed): conditionsChanged()
-        case .updated(let source, let new): sourceChanged(account, source, new: new)
+        case .updated(let source, let new):
+            if account == settings.source.account { checkSourceSoon() }
+            sourceChanged(account, source, new: new)
         case .photosChanged(let photos): photosChanged(account, photos)
         case .photosRemoved(let photos):
+            if account == settings.source.account { checkSourceSoon() }
             let ids = photos.map { CombinedPhotoID(account, $0) }
             Task { await removePhotos(ids) }
         case .changed(.profile), .changed(.likes), .likeConfirmed, .likeFailed, .tokenRemains:

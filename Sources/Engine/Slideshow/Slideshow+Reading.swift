@@ -13,7 +13,7 @@ extension Slideshow {
     func updateParts() async throws {
         try await reading.run {
             let started = revision
-            let wanted = photos.parts(of: settings.source)
+            let wanted = photos.parts(of: source)
             for (account, part) in parts
             where !wanted.contains(where: { $0.account == account && $0.source == part.source }) {
                 try await store.change { (tables) throws(StorageError) in
@@ -74,7 +74,7 @@ extension Slideshow {
 
     /// The parts that were not read to their end, local ones first.
     private var unreadParts: [SlideshowPart] {
-        let unread = photos.parts(of: settings.source).filter { part in
+        let unread = photos.parts(of: source).filter { part in
             parts[part.account].map { $0.source == part.source && !$0.hasEnded } ?? false
         }
         return unread.filter(\.isLocal) + unread.filter { !$0.isLocal }
@@ -187,7 +187,7 @@ extension Slideshow {
 
     /// Records that photos arrived in a source of an account, or left it.
     func sourceChanged(_ account: AccountID, _ source: SourceID, new: Int) {
-        guard let part = photos.part(of: settings.source, account), part.source == source
+        guard let part = photos.part(of: self.source, account), part.source == source
         else { return }
         // Without a first page, there is no known photo to which a new one could be compared.
         guard let position = parts[account], position.source == source,
@@ -199,10 +199,33 @@ extension Slideshow {
         readAhead()
     }
 
+    /// Adds new photos of a local account, which are shown next.
+    func photosAdded(_ account: AccountID, _ new: [PhotoID]) {
+        // Photos that the first pass has not reached yet are found by it.
+        guard settings.isShuffled, let part = photos.part(of: source, account), part.isLocal,
+            !part.isSelection, let position = parts[account], position.source == part.source,
+            position.hasEnded || !position.cursor.isEmpty
+        else { return }
+        let started = revision
+        Task {
+            try? await reading.run {
+                guard revision == started, photos.isLoggedIn(account) else { return }
+                let (pass, seed) = (parts[account]?.pass ?? position.pass, makeSeed())
+                _ = try await store.change { (tables) throws(StorageError) in
+                    var random = SlideshowRandom(seed: seed)
+                    return try tables.add(
+                        new, of: account, pass: pass, areNew: true, using: &random)
+                }
+                additionCount += 1
+            }
+            photosMayBeAvailable()
+        }
+    }
+
     private func readArrivals() async throws {
         guard let (account, new) = arrivals.first else { return }
         arrivals[account] = nil
-        guard let part = photos.part(of: settings.source, account) else { return }
+        guard let part = photos.part(of: source, account) else { return }
         if settings.isShuffled {
             try await readArrivals(of: part, new)
         } else {
@@ -216,6 +239,8 @@ extension Slideshow {
         try await reading.run {
             let started = revision
             guard var position = parts[part.account], position.source == part.source else { return }
+            // The new photos of a local part are added one by one.
+            guard part.isSelection || !part.isLocal else { return }
             if part.isSelection {
                 // A read from the top also detects the photos that left the part.
                 position.cursor = ""
@@ -239,8 +264,8 @@ extension Slideshow {
                 additionCount += 1
                 found += added
                 cursor = page.next
-                // New photos of a service are at the top. New files may have any date.
-                if added == 0, !part.isLocal { return }
+                // New photos of a service are at the top.
+                if added == 0 { return }
             } while found < new && !cursor.isEmpty && revision == started && !Task.isCancelled
         }
     }
@@ -270,7 +295,7 @@ extension Slideshow {
     func recordTops() async throws {
         try await reading.run {
             let started = revision
-            for part in photos.parts(of: settings.source) {
+            for part in photos.parts(of: source) {
                 guard var position = parts[part.account], position.source == part.source else {
                     continue
                 }
@@ -285,7 +310,7 @@ extension Slideshow {
 
     /// Reads the tops of the parts, so that old ones are refreshed, because a client was attached.
     func readTops() {
-        let parts = photos.parts(of: settings.source).filter { !$0.isLocal }
+        let parts = photos.parts(of: source).filter { !$0.isLocal }
         guard !parts.isEmpty, state.current != nil else { return }
         Task {
             // An error is reported by the state of the account.

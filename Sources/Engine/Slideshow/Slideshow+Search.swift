@@ -59,9 +59,13 @@ extension Slideshow {
         if let preparation { return preparation }
         let started = revision
         let task = Task {
-            let result: Result<Candidate, any Error>
-            do { result = .success(try await search()) } catch { result = .failure(error) }
-            guard revision == started else { throw CancellationError() }
+            var result: Result<Candidate, any Error>
+            repeat {
+                changedInSearch = []
+                do { result = .success(try await search()) } catch { result = .failure(error) }
+                guard revision == started else { throw CancellationError() }
+                // The image may be that of an earlier content.
+            } while (try? result.get()).map { changedInSearch.contains($0.shown.id) } == true
             preparation = nil
             switch result {
             case .success(let found):
@@ -154,7 +158,7 @@ extension Slideshow {
             }
         }
         // Without an account that is logged in, there is no photo.
-        guard !photos.parts(of: settings.source).isEmpty else { return nil }
+        guard !photos.parts(of: source).isEmpty else { return nil }
         var current: (id: CombinedPhotoID, cursor: String)?
         if let found = try await walkSource(&search, current: &current) { return found }
         // The current photo is shown again only if there is no other photo.
@@ -174,7 +178,7 @@ extension Slideshow {
     private func walkSource(
         _ search: inout RunningSearch, current: inout (id: CombinedPhotoID, cursor: String)?
     ) async throws -> Candidate? {
-        let source = settings.source
+        let source = source
         var cursor = state.cursor
         var beginnings = 0
         while !search.limits.isExhausted {

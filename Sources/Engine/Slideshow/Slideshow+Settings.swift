@@ -27,6 +27,7 @@ extension Slideshow {
     package func setSource(_ source: SlideshowSource) async throws {
         try await photos.check(source)
         try await changeOrder { $0.source = source }
+        await checkSource()
     }
 
     /// Changes a setting that begins a new round.
@@ -43,6 +44,7 @@ extension Slideshow {
             lastParts = photos.parts(of: state.settings.source)
             return ((), [.clear])
         }
+        photosMayBeAvailable()
     }
 
     /// Sets the size of the image. The current photo is shown in the new size, if that can be fetched.
@@ -70,6 +72,7 @@ extension Slideshow {
                 }
             }
         }
+        photosMayBeAvailable()
     }
 
     // MARK: Hidden photos
@@ -88,6 +91,10 @@ extension Slideshow {
             try? await findCandidate()
         }
         try await remove([], isCandidateRemoved: { $0 == id }) { $0.hide(id) }
+        // All other photos may be hidden as well.
+        if candidate == nil, state.current == nil, state.future.isEmpty, !isExhausted {
+            try? await findCandidate()
+        }
     }
 
     /// Includes a hidden photo again.
@@ -100,6 +107,7 @@ extension Slideshow {
             }
         }
         isExhausted = false
+        photosMayBeAvailable()
         onChange()
     }
 }

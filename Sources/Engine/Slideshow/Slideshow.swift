@@ -54,8 +54,15 @@ package final class Slideshow {
     /// The numbers of new photos of parts that were not read yet.
     var arrivals: [AccountID: Int] = [:]
     var backgroundReading: Task<Void, Never>?
-    /// The latest descriptions of the current photo that were not stored yet.
+    /// The latest descriptions of current photos that were not stored yet.
     private var updates: [CombinedPhotoID: Photo] = [:]
+    /// Runs the updates of the current photo and its image.
+    private let refreshing = ChangeQueue()
+    /// The photos that changed during the search for the next photo.
+    var changedInSearch: Set<CombinedPhotoID> = []
+    /// True while the chosen source does not exist, for example because the album was renamed.
+    private var isSourceGone = false
+    private var isCheckingSource = false
     /// Returns the seed of the next random order.
     let makeSeed: () -> UInt64
 
@@ -94,7 +101,14 @@ package final class Slideshow {
     package var canGoPrevious: Bool { !state.past.isEmpty }
     package var canGoNext: Bool {
         !state.future.isEmpty || candidate != nil
-            || (!isExhausted && !photos.parts(of: settings.source).isEmpty)
+            || (!isExhausted && !photos.parts(of: source).isEmpty)
+    }
+
+    /// The source that is shown: the default source of its account while the chosen one does not exist.
+    var source: SlideshowSource {
+        let chosen = settings.source
+        guard isSourceGone else { return chosen }
+        return SlideshowSource(account: chosen.account, source: SourceID(""))
     }
 
     /// Stores a transition, applies it, and performs its effects.
@@ -141,8 +155,49 @@ package final class Slideshow {
             updateWatch()
         }
         onChange()
-        if state.current?.image != before.current?.image { Task { await pinImages() } }
+        if state.current?.image != before.current?.image { imageChanged() }
+        if state.hidden != before.hidden { photos.mark(Set(state.hidden), .hidden) }
+        if state.current?.id != before.current?.id { markCurrent() }
         prepareIfActive()
+    }
+
+    private func imageChanged() {
+        Task { await pinImages() }
+        photos.watchImage(state.current?.image ?? "") { [weak self] in self?.imageWasLost() }
+    }
+
+    private func markCurrent() {
+        photos.mark(Set([state.current?.id].compactMap(\.self)), .current)
+    }
+
+    /// Keeps the IDs of the current photo and of the hidden ones.
+    func keepIDs() {
+        if !state.hidden.isEmpty { photos.mark(Set(state.hidden), .hidden) }
+        if state.current != nil { markCurrent() }
+    }
+
+    /// Fetches the image of the current photo again, because another program has deleted or replaced the file.
+    private func imageWasLost() {
+        guard let current = state.current else { return }
+        update([current.id: current.photo], force: true)
+    }
+
+    /// Checks if the chosen source exists, once for all events that arrive together.
+    func checkSourceSoon() {
+        guard settings.source.account != nil, !isCheckingSource else { return }
+        isCheckingSource = true
+        Task {
+            isCheckingSource = false
+            await checkSource()
+        }
+    }
+
+    func checkSource() async {
+        let chosen = settings.source
+        let isGone = await !photos.exists(chosen)
+        guard chosen == settings.source, isGone != isSourceGone else { return }
+        isSourceGone = isGone
+        sourcePartsChanged()
     }
 
     /// Discards the next photo and searches in progress.
@@ -155,7 +210,7 @@ package final class Slideshow {
     }
 
     func updateWatch() {
-        photos.watch(state.clients.isEmpty ? [] : photos.parts(of: settings.source))
+        photos.watch(state.clients.isEmpty ? [] : photos.parts(of: source))
     }
 
     /// Protects the images of the current photo, the next one, and those that are about to become one of them.
@@ -301,19 +356,47 @@ package final class Slideshow {
         return nil
     }
 
-    /// Records other descriptions of photos.
-    func update(_ changed: [CombinedPhotoID: Photo]) {
-        if let id = candidate?.shown.id, let photo = changed[id] { candidate?.shown.photo = photo }
-        guard let id = state.current?.id, let photo = changed[id], photo != state.current?.photo
+    /// Records other descriptions of photos, and fetches their images again, because the files may have changed.
+    ///
+    /// - Parameters:
+    ///   - changed: The photos.
+    ///   - force: True to fetch the images of photos with the same description.
+    func update(_ changed: [CombinedPhotoID: Photo], force: Bool = false) {
+        if preparation != nil { changedInSearch.formUnion(changed.keys) }
+        if let shown = candidate?.shown, let photo = changed[shown.id], photo != shown.photo {
+            candidate = nil
+            prepareIfActive()
+        }
+        guard let current = state.current, let photo = changed[current.id],
+            force || photo != current.photo
         else { return }
-        updates[id] = photo
+        updates[current.id] = photo
         Task {
             // Several updates are stored in their order: each task stores the latest one.
-            try? await change { state in
-                for (id, photo) in updates { state.update(photo, of: id) }
-                updates = [:]
+            await refreshing.run {
+                guard let photo = updates.removeValue(forKey: current.id) else { return }
+                await updateCurrent(current.id, photo)
             }
         }
+    }
+
+    /// Changes the description of the current photo and its image in one step.
+    private func updateCurrent(_ id: CombinedPhotoID, _ photo: Photo) async {
+        let size = settings.imageSize
+        let image = try? await photos.image(id, size, isCached: !photos.mayFetch(id.account))
+        guard var shown = state.current, shown.id == id else { return }
+        if let image {
+            shown.image = image
+            await pin(shown)
+        }
+        try? await change { state in
+            state.update(photo, of: id)
+            if let image, state.current?.id == id, size == state.settings.imageSize {
+                state.replaceImage(image)
+            }
+        }
+        // The file has the same path after it was written again, and is a new one.
+        if image != nil { imageChanged() }
     }
 
     // MARK: Start and end
@@ -321,7 +404,9 @@ package final class Slideshow {
     /// Checks the current photo after the accounts have started.
     package func start() {
         accountsChanged()
+        keepIDs()
         guard let current = state.current else { return }
+        imageChanged()
         Task { await restore(current) }
     }
 

@@ -53,6 +53,15 @@ protocol SlideshowPhotos: AnyObject {
     /// Returns true if a file exists and can be read.
     func isReadable(_ path: String) -> Bool
 
+    /// Calls `onLoss` when a file is deleted or replaced, instead of the file of the previous call; empty for none.
+    func watchImage(_ path: String, onLoss: @escaping () -> Void)
+
+    /// Keeps the IDs of photos whose provider computes them, and no longer those of the previous call for the same reason.
+    func mark(_ photos: Set<CombinedPhotoID>, _ mark: PhotoMark)
+
+    /// Returns true unless the account is known not to have the source.
+    func exists(_ source: SlideshowSource) async -> Bool
+
     /// Protects images from being evicted, instead of those of the previous call. Calls have effect in their order.
     ///
     /// - Returns: The images that do not exist.

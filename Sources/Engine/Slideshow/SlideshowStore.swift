@@ -95,7 +95,7 @@ nonisolated package struct SlideshowStore: Sendable {
     func candidates(
         limit: Int, of accounts: Set<AccountID>? = nil
     ) async throws -> [CombinedPhotoID] {
-        try await database.runBriefly {
+        try await database.run {
             try SlideshowTables(database: $0).candidates(limit: limit, of: accounts)
         }
     }

@@ -73,7 +73,7 @@ final class PluginChannel {
         case .status(let status): (method, json) = (.status, status.json)
         case .rateLimit(let limit): (method, json) = (.rateLimit, limit.json)
         // The daemon detects these changes itself.
-        case .updated, .changed, .removed, .likes, .profileChanged, .notices: return
+        case .added, .updated, .changed, .removed, .likes, .profileChanged, .notices: return
         }
         guard case .object(var members) = json else { return }
         members["account"] = .string(account)

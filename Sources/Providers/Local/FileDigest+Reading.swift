@@ -11,11 +11,10 @@ extension FileDigest {
     ///   - descriptor: The file, open for reading.
     init(bytes: [UInt8], _ stamp: FileStamp, descriptor: Int32) {
         self.init(
-            bytes: bytes, stamp: stamp, birth: nil, changed: 0,
+            bytes: bytes, stamp: stamp, birth: nil,
             taken: CaptureTime(FileBytes(descriptor: descriptor)))
         var times = shim_file_times()
         guard shim_get_file_times(descriptor, &times) == 0 else { return }
-        changed = Int64(times.changed)
         birth = times.has_birth == 0 ? nil : Int64(times.birth)
     }
 }

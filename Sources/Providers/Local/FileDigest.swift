@@ -10,9 +10,6 @@ struct FileDigest: Hashable, Sendable {
     var stamp: FileStamp
     /// The time of creation in nanoseconds since 1970; nil if the file system does not record it.
     var birth: Int64?
-    /// The time of the last change of the inode in nanoseconds since 1970. A rename is such a change on most file
-    /// systems.
-    var changed: Int64
     /// The capture time in the metadata of the image.
     var taken: CaptureTime?
 }
@@ -45,12 +42,12 @@ final class DigestReader: Sendable {
     ///
     /// - Returns: nil for a file that cannot be read, is not a regular file, changes meanwhile, or does not respond.
     func digest(ofFile path: [UInt8]) async -> FileDigest? {
-        reads.add(1, ordering: .relaxed)
-        return await files.run(path) { Self.read(path, $0) } ?? nil
+        await files.run(path) { [self] in read(path, $0) } ?? nil
     }
 
-    /// Reads a file with the C functions `g_checksum_update` and `g_checksum_get_digest`.
-    private static func read(_ path: [UInt8], _ progress: FileProgress) -> FileDigest? {
+    /// Reads a file with the C functions `g_checksum_update` and `g_checksum_get_digest`. Blocks.
+    func read(_ path: [UInt8], _ progress: FileProgress) -> FileDigest? {
+        reads.add(1, ordering: .relaxed)
         guard progress.begin(path) == 0 else { return nil }
         let descriptor = openForReading(path)
         guard descriptor >= 0 else { return nil }
@@ -59,7 +56,7 @@ final class DigestReader: Sendable {
             let checksum = g_checksum_new(G_CHECKSUM_SHA256)
         else { return nil }
         defer { g_checksum_free(checksum) }
-        let isWhole = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: bufferBytes) {
+        let isWhole = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.bufferBytes) {
             buffer in
             while progress.advance() {
                 let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)

@@ -8,6 +8,12 @@ struct FileStamp: Hashable, Sendable {
     let sizeBytes: Int64
     /// The modification time in nanoseconds since 1970.
     let modified: Int64
+
+    /// Returns true if the stamp of a file at the same path shows that it is unchanged. Some file systems give other
+    /// inode numbers at each mount.
+    func isUnchanged(since other: FileStamp) -> Bool {
+        sizeBytes == other.sizeBytes && modified == other.modified
+    }
 }
 
 /// The status of the file at a path.
@@ -122,6 +128,15 @@ func readLink(_ path: [UInt8]) -> [UInt8] {
             }
         }
     }
+}
+
+/// Returns the absolute path of the target of a symbolic link; nil if `path` is not a link.
+func readTarget(_ path: [UInt8]) -> [UInt8]? {
+    let target = readLink(path)
+    guard let first = target.first, first != UInt8(ascii: "/") else {
+        return target.isEmpty ? nil : target
+    }
+    return path[...(path.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex)] + target
 }
 
 /// The entries of a folder, except hidden ones.

@@ -27,12 +27,6 @@ extension FolderScan {
                 folder: id, path: folder, name: name, stamp: stamp, mayBeLink: mayBeLink))
     }
 
-    /// Returns true if a file has replaced another one while its name was never free, as editors do it.
-    func isReplacement(_ candidate: Candidate) -> Bool {
-        !candidate.mayBeLink
-            && watcher.isReplacement(candidate.path.appending(candidate.name))
-    }
-
     /// Reads the collected files, the newest first, and updates the index.
     func flush() throws {
         candidates.sort { $0.stamp.modified > $1.stamp.modified }
@@ -67,7 +61,13 @@ extension FolderScan {
         guard known?.stamp != stamp else { return }
         // A file that was moved over another keeps its row; a file that was overwritten keeps the row of the former
         // one.
-        let moved = known?.stamp.inode == stamp.inode ? nil : try formerRow(stamp, index, former)
+        var moved = known?.stamp.inode == stamp.inode ? nil : try formerRow(stamp, index, former)
+        if let row = moved, marks.contains(row.id), let folder = try index.folderPath(row.folder),
+            candidate.path.appending(name).isBackup(of: folder.appending(row.name))
+        {
+            // The marks stay with the edited file. Without one, the backup is found by its content.
+            moved = nil
+        }
         let format: ImageFormat?
         switch content {
         case .image(let image): format = image
@@ -79,32 +79,57 @@ extension FolderScan {
             guard moved != nil else { return }
             format = nil
         }
+        let path = candidate.path.appending(name)
         if let moved {
             if let displaced = try index.move(moved, folder: folder, name: name) {
                 missing.append(displaced)
             }
+            if marks.contains(moved.id) { movedMarks[moved.id] = (path, stamp) }
             guard moved.format != nil else { return }
             changes.changed.insert(moved.id)
             guard moved.folder != folder else { return }
             changes.raised[candidate.path, default: 0] += 1
             if let path = try index.folderPath(moved.folder) { changes.left.insert(path) }
-        } else if let known {
-            try index.update(known, stamp, format)
-            switch (known.format, format) {
-            case (nil, nil): return
-            case (nil, _): changes.new[candidate.path, default: 0] += 1
-            case (_, nil): changes.removed.append(known.id)
-            default:
-                changes.changed.insert(known.id)
-                if isReplacement(candidate) { changes.replaced.insert(known.id) }
-                guard stamp.modified > known.position else { return }
-                changes.raised[candidate.path, default: 0] += 1
-                changes.raisedInAll += 1
-            }
+        } else if let known, stamp.isUnchanged(since: known.stamp), known.format == format,
+            !candidate.mayBeLink, watcher.wasFree(path, events) != true
+        {
+            // The file system gives other inode numbers at each mount, or a program has restored the file.
+            try index.setInode(stamp.inode, of: known.id)
+            if marks.contains(known.id) { movedMarks[known.id] = (path, stamp) }
         } else {
-            let path = candidate.path.appending(name)
-            try index.insert(folder: folder, path: path, name: name, stamp, format)
-            if format != nil { changes.new[candidate.path, default: 0] += 1 }
+            // Before its content is known, a file gets no row that it might have to give to a marked photo.
+            let missingMarks = marks.missing(path, sizeBytes: stamp.sizeBytes)
+            if known.map({ marks.contains($0.id) }) == true || !missingMarks.isEmpty {
+                doubtful[path] = DoubtfulFile(candidate: candidate, format: format, known: known)
+            } else {
+                try store(candidate, format, known, index)
+            }
+        }
+    }
+
+    /// Stores a new file, or the new state of a known one.
+    func store(
+        _ candidate: Candidate, _ format: ImageFormat?, _ known: PictureIndex.File?,
+        _ index: PictureIndex
+    ) throws(StorageError) {
+        let (folder, stamp) = (candidate.path, candidate.stamp)
+        guard let known else {
+            let id = try index.insert(
+                folder: candidate.folder, path: folder.appending(candidate.name),
+                name: candidate.name, stamp, format, isReserved: marks.contains)
+            if format != nil { changes.add(id, in: folder) }
+            return
+        }
+        try index.update(known, stamp, format)
+        switch (known.format, format) {
+        case (nil, nil): return
+        case (nil, _): changes.add(known.id, in: folder)
+        case (_, nil): changes.remove(known.id, from: nil)
+        default:
+            changes.changed.insert(known.id)
+            guard stamp.modified > known.position else { return }
+            changes.raised[folder, default: 0] += 1
+            changes.raisedInAll += 1
         }
     }
 
@@ -125,7 +150,7 @@ extension FolderScan {
             return paths
         }
         let list = Array(paths)
-        for (path, lookup) in zip(list, files.lookUp(list.map(absolute))) {
+        for (path, lookup) in zip(list, try lookUp(list.map(absolute))) {
             switch lookup {
             case .found(let status): former[path] = status.stamp.inode
             case .absent: former.updateValue(nil, forKey: path)

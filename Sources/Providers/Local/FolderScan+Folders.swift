@@ -24,10 +24,12 @@ extension FolderScan {
         _ path: RelativePath, _ folders: inout [RelativePath], _ links: inout [RelativePath]
     ) throws {
         guard !isStopped() else { throw CancellationError() }
-        guard path.depth < Self.maximumDepth else { return }
+        guard path.depth < Self.maximumDepth, !visitedPaths.contains(path),
+            !unavailable.contains(path)
+        else { return }
         let absolutePath = absolute(path)
         let status: FileStatus
-        switch files.lookUp(absolutePath) {
+        switch try lookUp([absolutePath])[0] {
         case .absent: return
         case .unavailable:
             unavailable.insert(path)
@@ -38,7 +40,8 @@ extension FolderScan {
         }
         let key = FolderKey(device: status.device, inode: status.stamp.inode)
         guard try isUnvisited(path, status), visited.insert(key).inserted else {
-            return try index { index throws(StorageError) in try index.recordAlias() }
+            aliases.insert(path)
+            return
         }
         // The watch is added before the folder is read, so that no change is missed.
         let listing: FolderListing
@@ -79,7 +82,7 @@ extension FolderScan {
         _ known: inout [[UInt8]: PictureIndex.File]
     ) throws {
         guard !isStopped() else { throw CancellationError() }
-        let lookups = files.lookUp(names.map { absolute(folder.appending($0)) })
+        let lookups = try lookUp(names.map { absolute(folder.appending($0)) })
         for (name, lookup) in zip(names, lookups) {
             switch lookup {
             case .found(let status) where status.kind == .file:
@@ -103,23 +106,19 @@ extension FolderScan {
         _ names: [[UInt8]], in folder: RelativePath, _ id: Int64,
         _ known: inout [[UInt8]: PictureIndex.File], _ links: inout [RelativePath]
     ) throws {
-        let lookups = files.lookUp(names.map { absolute(folder.appending($0)) })
+        for name in names { followLink(folder.appending(name)) }
+        let lookups = try lookUp(names.map { absolute(folder.appending($0)) })
         for (name, lookup) in zip(names, lookups) {
             let path = folder.appending(name)
+            watcher.markClosed(folder, name)
             switch lookup {
-            case .found(let status) where status.kind == .folder:
-                links.append(path)
-                if let target = files.realPath(absolute(path)) { linkTargets.insert(target) }
+            case .found(let status) where status.kind == .folder: links.append(path)
             case .found(let status) where status.kind == .file:
                 // The target of a link may have changed, so the file may be another one.
                 addCandidate(
                     name, status.stamp, known.removeValue(forKey: name), folder, id,
                     mayBeLink: true)
-            case .found: continue
-            case .absent:
-                if try isBelowLostMountPoint(absolute(path)) {
-                    markUnavailable(name, in: folder, &known)
-                }
+            case .found, .absent: continue
             case .unavailable: markUnavailable(name, in: folder, &known)
             }
         }

@@ -18,16 +18,17 @@ extension FolderScan {
         return !lost.isEmpty && lost.contains(files.realPath(path) ?? path)
     }
 
-    /// Returns true if a path does not exist because its file system is not mounted: the mount point exists and is
-    /// empty.
+    /// Returns true if a path does not exist because its file system is not mounted. The folder of the mount point may be
+    /// deleted, as udisks does it when a disk is removed.
     func isBelowLostMountPoint(_ path: [UInt8]) throws -> Bool {
         let lost = try lostMounts()
         guard !lost.isEmpty else { return false }
         let paths = [path, files.linkTarget(path)].compactMap(\.self)
-        for mountPoint in lost where paths.contains(where: { RelativePath.isBelow($0, mountPoint) })
-        {
-            if case .success(let listing) = files.list(mountPoint, watch: {}), listing.isEmpty {
-                return true
+        for mountPoint in lost
+        where paths.contains(where: { $0 == mountPoint || RelativePath.isBelow($0, mountPoint) }) {
+            switch files.list(mountPoint, watch: {}) {
+            case .success(let listing): if listing.isEmpty { return true }
+            case .failure: return true
             }
         }
         return false

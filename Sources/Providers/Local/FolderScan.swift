@@ -20,12 +20,19 @@ final class FolderScan {
     let database: DatabaseQueue
     let files: PictureFiles
     let watcher: FolderWatcher
+    let marks: LocalMarks
     /// Receives the changes since the last call. They are in the index by then.
     private let publish: (IndexChanges) -> Void
     /// Returns true if the scan must end.
     let isStopped: () -> Bool
     var changes = IndexChanges()
     var candidates: [Candidate] = []
+    /// Files that may be marked photos, or that are not the marked photos any more that their rows belong to.
+    var doubtful: [RelativePath: DoubtfulFile] = [:]
+    /// The new paths and stamps of marked photos that were recognized without their content.
+    var movedMarks: [Int64: (path: RelativePath, stamp: FileStamp)] = [:]
+    /// The events that this scan uses.
+    var events = FolderWatcher.NameEvents()
     /// Rows whose file is not at the path in the index. The file may be found elsewhere before the scan ends.
     var missing: [PictureIndex.File] = []
     /// Folders that this scan has visited, so that links do not lead to them again.
@@ -38,8 +45,10 @@ final class FolderScan {
     var unavailable: Set<RelativePath> = []
     /// Files whose writers have not closed them yet.
     var unclosed: Set<RelativePath> = []
-    /// The resolved targets of links to folders.
+    /// The resolved targets of links.
     var linkTargets: Set<[UInt8]> = []
+    /// Folders that were omitted, because another path leads to them.
+    var aliases: Set<RelativePath> = []
     /// Mount points of the last scan at which no file system is mounted; nil before they are needed.
     var lostMountPoints: Set<[UInt8]>?
     var lastFlush = ContinuousClock.now
@@ -75,17 +84,20 @@ final class FolderScan {
     ///   - database: The queue of the index.
     ///   - files: The file system.
     ///   - watcher: Watches the scanned folders.
+    ///   - marks: The marked photos.
     ///   - isStopped: Returns true if the scan must end.
     ///   - publish: Receives the changes since its last call. They are in the index by then.
     init(
         root: [UInt8], _ database: DatabaseQueue, _ files: PictureFiles, _ watcher: FolderWatcher,
-        isStopped: @escaping () -> Bool, publish: @escaping (IndexChanges) -> Void
+        _ marks: LocalMarks, isStopped: @escaping () -> Bool,
+        publish: @escaping (IndexChanges) -> Void
     ) {
         self.isStopped = isStopped
         self.root = root
         self.database = database
         self.files = files
         self.watcher = watcher
+        self.marks = marks
         self.publish = publish
     }
 
@@ -108,16 +120,31 @@ final class FolderScan {
         return lookups[0]
     }
 
-    /// Scans everything.
+    /// Scans everything, or paths that may have changed.
     ///
     /// - Throws: ``RootUnreadable``, with the index emptied if the folder is absent; `StorageError`.
-    func scanAll() throws {
-        let begin = watcher.beginScan()
+    func scan(_ entries: [FolderWatcher.Entry]?) throws {
+        let root = lookUpRoot()
+        // Without the pictures folder, no entry is looked up.
+        let entries = root.status?.kind == .folder ? entries : nil
+        events = watcher.beginScan(entries?.map(\.path))
+        do {
+            if let entries { try scanEntries(entries) } else { try scanAll(root) }
+            let unfinished = unavailable.union(unclosed)
+            watcher.endScan(events) { $0.isOrIsBelow(where: unfinished.contains) }
+        } catch {
+            watcher.cancelScan(events)
+            throw error
+        }
+    }
+
+    private func scanAll(_ lookup: FileStatus.Lookup) throws {
         try index { index throws(StorageError) in try index.deleteDisplaced() }
-        let lookup = lookUpRoot()
+        files.watchTarget(of: .root, at: root, watcher)
         if case .unavailable(let code) = lookup { throw RootUnreadable(code: code) }
         guard lookup.status?.kind == .folder else {
-            if try isBelowLostMountPoint(root) {
+            let isLink = files.areLinks([root])[0]
+            if try isLink || isBelowLostMountPoint(root) {
                 throw RootUnreadable(code: RootUnreadable.notMounted)
             }
             try removeFolder(.root)
@@ -134,40 +161,47 @@ final class FolderScan {
         }
         try scanTree([.root])
         try finish()
-        try recordEnd()
-        watcher.endScan(begin: begin, nil, except: unavailable.union(unclosed))
+        try index { [aliases] index throws(StorageError) in try index.setAliases(aliases) }
+        try recordMountPoints()
+        try index { index throws(StorageError) in try index.recordCompleteness() }
     }
 
-    /// Scans the paths that may have changed.
-    func scan(_ entries: [FolderWatcher.Entry]) throws {
-        guard case .found(let root) = lookUpRoot(), root.kind == .folder else {
-            return try scanAll()
-        }
-        let begin = watcher.beginScan()
+    private func scanEntries(_ entries: [FolderWatcher.Entry]) throws {
         var folders: [RelativePath] = []
         var absentFolders: [RelativePath] = []
         var absentFiles: [(folder: RelativePath, name: [UInt8])] = []
         let paths = entries.map { absolute($0.path) }
-        let possibleLinks = zip(paths, entries)
-            .filter { !$0.1.isClosed || !watcher.wasFree($0.1.path) }.map(\.0)
+        let possibleLinks = zip(paths, entries).filter { !$0.1.hasOnlyAttributes }.map(\.0)
         let links = Set(zip(possibleLinks, files.areLinks(possibleLinks)).filter(\.1).map(\.0))
-        for ((entry, absolutePath), lookup) in zip(zip(entries, paths), files.lookUp(paths)) {
+        for (entry, absolutePath) in zip(entries, paths) where links.contains(absolutePath) {
+            followLink(entry.path)
+        }
+        for ((entry, absolutePath), lookup) in zip(zip(entries, paths), try lookUp(paths)) {
             let path = entry.path
+            let isLink = links.contains(absolutePath)
             if lookup.excludes(.folder) { absentFolders.append(path) }
-            if lookup.excludes(.file) { absentFiles.append((entry.folder, entry.name)) }
+            if lookup.excludes(.file) {
+                absentFiles.append((entry.folder, entry.name))
+                // Only a file that is written is closed.
+                watcher.markClosed(entry.folder, entry.name)
+            }
             switch lookup {
             case .absent: continue
             case .unavailable: unavailable.insert(path)
-            case .found(let status) where status.kind == .folder: folders.append(path)
+            case .found(let status) where status.kind == .folder:
+                if try !entry.hasOnlyAttributes || !isScanned(path, status) {
+                    folders.append(path)
+                }
             case .found(let status) where status.kind == .file:
                 // A new file is read when its writer closes it. Links are complete at once.
                 let isWhole =
-                    entry.isClosed || status.hardLinks > 1 || links.contains(absolutePath)
+                    entry.isClosed || status.hardLinks > 1 || isLink
                     || isUnmodified(entry.folder, entry.name, status.stamp)
                 guard isWhole else {
                     unclosed.insert(path)
                     continue
                 }
+                watcher.markClosed(entry.folder, entry.name)
                 let known = try index {
                     index throws(StorageError) -> (Int64, PictureIndex.File?)? in
                     guard let folder = try index.folderID(entry.folder) else { return nil }
@@ -175,8 +209,7 @@ final class FolderScan {
                 }
                 if let (folder, file) = known {
                     addCandidate(
-                        entry.name, status.stamp, file, entry.folder, folder,
-                        mayBeLink: links.contains(absolutePath))
+                        entry.name, status.stamp, file, entry.folder, folder, mayBeLink: isLink)
                 }
             case .found: continue
             }
@@ -186,10 +219,9 @@ final class FolderScan {
         try flush()
         for path in absentFolders { try removeFolder(path) }
         // A link may lead to a folder that was omitted because the removed path led to it.
-        if !removedFolders.isEmpty,
-            try index({ index throws(StorageError) in try index.hasAliases })
-        {
-            try scanTree([.root])
+        if !removedFolders.isEmpty {
+            let aliases = try index { index throws(StorageError) in try index.aliases }
+            try scanTree(aliases.filter { !visitedPaths.contains($0) })
         }
         for (folder, name) in absentFiles {
             let file = try index { index throws(StorageError) -> PictureIndex.File? in
@@ -199,7 +231,37 @@ final class FolderScan {
             if let file { missing.append(file) }
         }
         try finish()
-        watcher.endScan(begin: begin, entries.map(\.path), except: unavailable.union(unclosed))
+        if !aliases.isEmpty {
+            try index { [aliases] index throws(StorageError) in
+                try index.setAliases(index.aliases.union(aliases))
+            }
+        }
+        if !folders.isEmpty { try recordMountPoints() }
+    }
+
+    /// Returns true if a folder whose attributes have changed is in the index and can be read, so that its files need
+    /// not be compared.
+    private func isScanned(_ path: RelativePath, _ status: FileStatus) throws -> Bool {
+        let isKnown = try index { index throws(StorageError) in
+            try index.folders(device: status.device, inode: status.stamp.inode).contains(path)
+        }
+        return isKnown && files.isReadable(absolute(path))
+    }
+
+    /// Watches what a link leads to.
+    func followLink(_ path: RelativePath) {
+        files.watchTarget(of: path, at: absolute(path), watcher)
+        if let target = files.realPath(absolute(path)) { linkTargets.insert(target) }
+    }
+
+    /// Looks up paths. A path that is absent because its file system is not mounted is unavailable.
+    func lookUp(_ paths: [[UInt8]]) throws -> [FileStatus.Lookup] {
+        let lookups = files.lookUp(paths)
+        guard try !lostMounts().isEmpty else { return lookups }
+        return try zip(paths, lookups).map { path, lookup in
+            guard case .absent = lookup, try isBelowLostMountPoint(path) else { return lookup }
+            return .unavailable(RootUnreadable.notMounted)
+        }
     }
 
     /// Calls `body` with the index, on its queue.
@@ -209,26 +271,27 @@ final class FolderScan {
         try database.runAndWait { try body(PictureIndex($0)) }
     }
 
-    /// Records that the scan of everything has ended.
-    private func recordEnd() throws {
+    /// Records the mount points that the photos come from.
+    private func recordMountPoints() throws {
         let mounted = files.mountPoints
         let root = files.realPath(root) ?? root
         let links = linkTargets.map { RelativePath.mountPoint(of: $0, mounted) }
         var mounts = mounted.filter { RelativePath.isBelow($0, root) }.union(links)
         mounts.insert(RelativePath.mountPoint(of: root, mounted))
-        // Lost mount points stay recorded while photos below them are kept in the index.
-        if !unavailable.isEmpty { mounts.formUnion(try lostMounts()) }
-        try index { index throws(StorageError) in
-            try index.recordMountPoints(mounts)
-            try index.recordCompleteness()
+        // Lost mount points stay recorded while photos below them are kept in the index. A scan of a part does not see
+        // the other mount points.
+        if !unavailable.isEmpty || !visitedPaths.contains(.root) {
+            mounts.formUnion(try index { index throws(StorageError) in try index.mountPoints })
         }
+        try index { index throws(StorageError) in try index.recordMountPoints(mounts) }
     }
 
     // MARK: End
 
-    /// Deletes the rows of missing files, and publishes the remaining changes.
+    /// Decides about marked photos, deletes the rows of missing files, and publishes the remaining changes.
     private func finish() throws {
         try flush()
+        try identifyMarked()
         try database.runAndWait { database in
             try deleteMissing(PictureIndex(database))
         }
@@ -240,18 +303,20 @@ final class FolderScan {
     private func deleteMissing(_ index: PictureIndex) throws(StorageError) {
         try index.database.transaction { () throws(StorageError) in
             for file in missing {
-                // A file that was found elsewhere has another folder or name by now.
-                guard let row = try index.file(file.id), row.folder == file.folder,
-                    row.name == file.name
-                else { continue }
+                guard try isMissing(file, index) else { continue }
                 try index.delete(file.id)
                 guard file.format != nil else { continue }
-                changes.removed.append(file.id)
-                if let path = try index.folderPath(file.folder) { changes.left.insert(path) }
+                changes.remove(file.id, from: try index.folderPath(file.folder))
             }
             for folder in removedFolders { try index.deleteFolder(folder) }
             try index.deleteOldFormerPositions()
         }
+    }
+
+    /// Returns false for a missing file that was found elsewhere: it has another folder or name by now.
+    func isMissing(_ file: PictureIndex.File, _ index: PictureIndex) throws(StorageError) -> Bool {
+        guard let row = try index.file(file.id) else { return false }
+        return row.folder == file.folder && row.name == file.name
     }
 
     func publishChanges() {

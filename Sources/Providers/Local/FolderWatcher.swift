@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Dispatch
 internal import Glibc
 internal import Synchronization
@@ -12,6 +13,8 @@ final class FolderWatcher: Sendable {
         let name: [UInt8]
         /// True if the file is complete, according to the events: a new file is complete when its writer closes it.
         let isClosed: Bool
+        /// True if only attributes have changed, such as the permissions or the modification time.
+        var hasOnlyAttributes = false
 
         var path: RelativePath { folder.appending(name) }
     }
@@ -21,26 +24,56 @@ final class FolderWatcher: Sendable {
         case entries([Entry])
         /// Events were lost, or there are too many changes: everything must be scanned.
         case everything
+        /// The permissions of the pictures folder may have changed.
+        case rootAttributes
+        /// A file system may have been mounted or unmounted.
+        case mounts
+    }
+
+    /// The events at names, which show whether a file was replaced while its name was never free, as editors do it.
+    struct NameEvents {
+        /// True for names that were free.
+        fileprivate var wasFree: [RelativePath: Bool] = [:]
+        /// True if events were lost since the last scan of everything.
+        fileprivate var areLost = false
+
+        fileprivate mutating func record(_ path: RelativePath, isFree: Bool) {
+            wasFree[path] = wasFree[path] == true || isFree
+        }
+    }
+
+    private struct ChangedName {
+        var isClosed: Bool
+        var hasOnlyAttributes: Bool
     }
 
     private struct State {
         var paths: [Int32: RelativePath] = [:]
         var watches: [RelativePath: Int32] = [:]
-        /// The watch on a folder above the pictures folder while that does not exist, and the name that must appear in
-        /// it.
-        var ancestor: (watch: Int32, name: [UInt8])?
-        /// The changed names of each folder, and whether each file is closed.
-        var changed: [RelativePath: [[UInt8]: Bool]] = [:]
+        /// The names outside of the tree that links lead to, by the watch of their folder. The pictures folder itself
+        /// is one of the links while it is a link or does not exist.
+        var targets: [Int32: [[UInt8]: Set<RelativePath>]] = [:]
+        /// The watches of each link, and the absolute path to which it leads.
+        var links: [RelativePath: (watches: Set<Int32>, target: [UInt8])] = [:]
+        var changed: [RelativePath: [[UInt8]: ChangedName]] = [:]
         var changedCount = 0
-        var evidence = ReplacementEvidence()
+        /// The events that no scan has used yet.
+        var events = NameEvents()
         /// The files of each watch that were created and not closed since.
         var unclosed: [Int32: Set<[UInt8]>] = [:]
         var needsFullScan = false
+        var hasRootAttributes = false
         var firstEvent: DispatchTime?
         var isReportScheduled = false
         var isOutOfWatches = false
         /// nil after ``stop()``.
         var inotify: Inotify?
+
+        /// Records that everything must be scanned. The events until then are no evidence.
+        mutating func requireFullScan() {
+            needsFullScan = true
+            events = NameEvents(areLost: true)
+        }
     }
 
     /// An inotify descriptor, which is closed with the last reference.
@@ -74,6 +107,8 @@ final class FolderWatcher: Sendable {
     private let queue = DispatchQueue(label: "folder-watcher")
     // `nonisolated(unsafe)`: Dispatch sources may be used from any thread.
     nonisolated(unsafe) private let source: (any DispatchSourceRead)?
+    // `nonisolated(unsafe)`: Dispatch sources may be used from any thread.
+    nonisolated(unsafe) private let mounts: (any DispatchSourceRead)?
     private let state = Mutex(State())
     private let report: @Sendable (Change) -> Void
 
@@ -88,6 +123,9 @@ final class FolderWatcher: Sendable {
             DispatchSource.makeReadSource(fileDescriptor: $0.descriptor, queue: queue)
         }
         state.withLock { $0.inotify = inotify }
+        mounts = Self.mountSource(queue)
+        mounts?.setEventHandler { [weak self] in self?.mountsChanged() }
+        mounts?.activate()
         source?.setEventHandler { [weak self] in self?.readEvents() }
         // The descriptor must stay open until the source has been cancelled.
         source?.setCancelHandler { withExtendedLifetime(inotify) {} }
@@ -100,6 +138,37 @@ final class FolderWatcher: Sendable {
     func stop() {
         state.withLock { $0.inotify = nil }
         source?.cancel()
+        mounts?.cancel()
+    }
+
+    /// Creates a source that fires after each mount and unmount.
+    ///
+    /// Source: proc_pid_mountinfo(5). `poll` reports a change as POLLPRI, which sources of libdispatch do not wait for,
+    /// and the file can always be read. A descriptor of epoll that waits for POLLPRI can be read after a change.
+    private static func mountSource(_ queue: DispatchQueue) -> (any DispatchSourceRead)? {
+        let file = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
+        let poll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        var event = epoll_event()
+        event.events = EPOLLPRI.rawValue | EPOLLET.rawValue
+        guard file >= 0, poll >= 0, epoll_ctl(poll, EPOLL_CTL_ADD, file, &event) == 0 else {
+            if file >= 0 { close(file) }
+            if poll >= 0 { close(poll) }
+            return nil
+        }
+        let source = DispatchSource.makeReadSource(fileDescriptor: poll, queue: queue)
+        source.setCancelHandler {
+            close(poll)
+            close(file)
+        }
+        return source
+    }
+
+    private func mountsChanged() {
+        if let poll = mounts.map({ Int32($0.handle) }) {
+            var event = epoll_event()
+            epoll_wait(poll, &event, 1, 0)
+        }
+        report(.mounts)
     }
 
     /// True if a folder could not be watched because the user has no more watches.
@@ -118,10 +187,6 @@ final class FolderWatcher: Sendable {
         let code = errno
         state.withLock { state in
             guard state.inotify != nil else { return }
-            if path == .root, let ancestor = state.ancestor, ancestor.watch != watch {
-                inotify_rm_watch(inotify.descriptor, ancestor.watch)
-            }
-            if path == .root { state.ancestor = nil }
             guard watch >= 0 else {
                 if code == ENOSPC { state.isOutOfWatches = true }
                 return
@@ -132,28 +197,84 @@ final class FolderWatcher: Sendable {
         }
     }
 
-    /// Waits for the creation of the pictures folder, which does not exist. May block while the file system does not
-    /// respond.
-    func watchAncestor(of root: [UInt8]) {
+    /// Watches the names that decide what a path leads to: the target of each link on the way, or the first folder on
+    /// the way that does not exist. May block while the file system does not respond.
+    ///
+    /// - Parameters:
+    ///   - path: The path of a link, or of the pictures folder, which is reported after a change.
+    ///   - absolute: Its absolute path.
+    func watchTarget(of path: RelativePath, at absolute: [UInt8]) {
         guard let inotify = state.withLock(\.inotify) else { return }
+        var found: [(watch: Int32, name: [UInt8])] = []
+        var next: [UInt8]? = absolute
+        var target = absolute
+        // A chain of more links is a loop.
+        for step in 0..<8 {
+            guard let link = next else { break }
+            // The folder of a link in the tree is watched with the tree.
+            if step > 0 || path == .root, let name = Self.watchName(of: link, inotify) {
+                found.append(name)
+            }
+            target = link
+            next = readTarget(link)
+        }
+        let watches = Set(found.map(\.watch))
+        state.withLock { state in
+            guard state.inotify != nil else { return }
+            removeTarget(of: path, keeping: watches, &state, inotify)
+            for (watch, name) in found {
+                state.targets[watch, default: [:]][name, default: []].insert(path)
+            }
+            if !found.isEmpty { state.links[path] = (watches, target) }
+        }
+    }
+
+    /// Watches the folder of a path for its name, or the nearest folder above for the first name that does not exist.
+    private static func watchName(
+        of path: [UInt8], _ inotify: Inotify
+    ) -> (watch: Int32, name: [UInt8])? {
         let slash = UInt8(ascii: "/")
-        var folder = root
+        let mask =
+            IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB
+            | IN_DELETE_SELF | IN_MOVE_SELF
+        let flags = UInt32(IN_ONLYDIR) | UInt32(IN_MASK_ADD)
+        var folder = path
         while let index = folder.lastIndex(of: slash) {
             let name = Array(folder[(index + 1)...])
             folder = index == 0 ? [slash] : Array(folder[..<index])
-            let watch = inotify.add(
-                folder, UInt32(IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF))
-            guard watch >= 0 else {
-                if folder == [slash] { return }
-                continue
+            let watch = inotify.add(folder, UInt32(mask) | flags)
+            if watch >= 0 { return name.isEmpty ? nil : (watch, name) }
+            if folder == [slash] { return nil }
+        }
+        return nil
+    }
+
+    private func removeTarget(
+        of path: RelativePath, keeping kept: Set<Int32>, _ state: inout State, _ inotify: Inotify
+    ) {
+        guard let link = state.links.removeValue(forKey: path) else { return }
+        for watch in link.watches {
+            var names = state.targets[watch] ?? [:]
+            for name in Array(names.keys) {
+                names[name]?.remove(path)
+                if names[name]?.isEmpty == true { names[name] = nil }
             }
-            return state.withLock { state in
-                guard state.inotify != nil else { return }
-                if let before = state.ancestor, before.watch != watch {
-                    inotify_rm_watch(inotify.descriptor, before.watch)
+            state.targets[watch] = names.isEmpty ? nil : names
+            if names.isEmpty, state.paths[watch] == nil, !kept.contains(watch) {
+                inotify_rm_watch(inotify.descriptor, watch)
+            }
+        }
+    }
+
+    /// Returns the links that lead to one of these folders, into one, or to a folder above one.
+    func links(near folders: some Collection<[UInt8]>) -> [RelativePath] {
+        state.withLock { state in
+            state.links.filter { _, link in
+                folders.contains { folder in
+                    folder == link.target || RelativePath.isBelow(folder, link.target)
+                        || RelativePath.isBelow(link.target, folder)
                 }
-                state.ancestor = (watch, name)
-            }
+            }.map(\.key)
         }
     }
 
@@ -173,35 +294,68 @@ final class FolderWatcher: Sendable {
         }
     }
 
-    /// Returns true if events prove that a file was replaced or overwritten while its name was never free.
-    func isReplacement(_ path: RelativePath) -> Bool {
-        // The kernel queues the events of a change before the change is visible to other processes.
-        queue.sync {
-            readEvents()
+    // MARK: Events at names
+
+    /// Takes the events that a scan of these paths, or of everything for nil, uses.
+    func beginScan(_ paths: [RelativePath]?) -> NameEvents {
+        state.withLock { state in
+            guard let paths else {
+                defer { state.events = NameEvents() }
+                return state.events
+            }
+            let scanned = Set(paths)
+            var taken = NameEvents()
+            for (path, wasFree) in state.events.wasFree
+            where path.isOrIsBelow(where: scanned.contains) {
+                taken.wasFree[path] = wasFree
+                state.events.wasFree[path] = nil
+            }
+            return taken
         }
-        return state.withLock { !$0.needsFullScan && $0.evidence.isReplacement(path) }
     }
 
-    /// Returns true if events that were read show that a name was free since the last scan.
-    func wasFree(_ path: RelativePath) -> Bool { state.withLock { $0.evidence.wasFree(path) } }
+    /// Returns the events of files and folders that a scan could not compare.
+    func endScan(_ events: NameEvents, except unfinished: (RelativePath) -> Bool) {
+        state.withLock { state in
+            for (path, wasFree) in events.wasFree where unfinished(path) {
+                state.events.record(path, isFree: wasFree)
+            }
+        }
+    }
 
-    /// Returns the number of reports until now, which a scan passes to ``endScan(begin:_:except:)``.
-    func beginScan() -> Int { state.withLock { $0.evidence.endedPeriods } }
+    /// Returns all events of a scan that has failed.
+    func cancelScan(_ events: NameEvents) {
+        endScan(events) { _ in true }
+        if events.areLost { state.withLock { $0.events.areLost = true } }
+    }
 
-    /// Records that a scan has compared `paths`, or everything for nil, except the `unfinished` files and folders.
-    func endScan(begin: Int, _ paths: [RelativePath]?, except unfinished: Set<RelativePath>) {
-        state.withLock { $0.evidence.endScan(begin: begin, paths, except: unfinished) }
+    /// Checks if the name of a file was free since the last scan.
+    ///
+    /// - Parameters:
+    ///   - path: The path of a file.
+    ///   - taken: The events that the scan has taken.
+    /// - Returns: True if it was free, false if events show that it was not; nil if that is unknown.
+    func wasFree(_ path: RelativePath, _ taken: NameEvents) -> Bool? {
+        // The kernel queues the events of a change before the change is visible to other processes.
+        readPendingEvents()
+        return state.withLock { state in
+            let pending = state.events
+            guard !taken.areLost, !pending.areLost,
+                taken.wasFree[path] != nil || pending.wasFree[path] != nil
+            else { return nil }
+            return path.isOrIsBelow { taken.wasFree[$0] == true || pending.wasFree[$0] == true }
+        }
     }
 
     /// Stops watching a folder.
     func unwatch(_ path: RelativePath) {
         state.withLock { state in
-            guard let inotify = state.inotify,
-                let watch = state.watches.removeValue(forKey: path)
-            else { return }
+            guard let inotify = state.inotify else { return }
+            if path != .root { removeTarget(of: path, keeping: [], &state, inotify) }
+            guard let watch = state.watches.removeValue(forKey: path) else { return }
             state.paths[watch] = nil
             state.unclosed[watch] = nil
-            inotify_rm_watch(inotify.descriptor, watch)
+            if state.targets[watch] == nil { inotify_rm_watch(inotify.descriptor, watch) }
         }
     }
 
@@ -241,61 +395,74 @@ final class FolderWatcher: Sendable {
         let mask = Int(event.mask)
         func has(_ flags: Int32) -> Bool { mask & Int(flags) != 0 }
         if has(IN_Q_OVERFLOW) {
-            state.needsFullScan = true
+            state.requireFullScan()
             // Events for closed files were lost, too.
             state.unclosed = [:]
-        } else if let ancestor = state.ancestor, event.wd == ancestor.watch {
-            if name == ancestor.name || has(IN_DELETE_SELF | IN_IGNORED) {
-                state.needsFullScan = true
+            return
+        }
+        recordTargets(event, name, isFinal: has(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED), &state)
+        guard let folder = state.paths[event.wd] else { return }
+        if has(IN_IGNORED) {
+            state.paths[event.wd] = nil
+            state.unclosed[event.wd] = nil
+            if state.watches[folder] == event.wd { state.watches[folder] = nil }
+        } else if has(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT) {
+            guard let (parent, name) = folder.split else { return state.requireFullScan() }
+            add(parent, name, isClosed: true, to: &state)
+        } else if !name.isEmpty, name.first != UInt8(ascii: ".") {
+            // A name that appears was free before, so that an earlier event says that.
+            if !has(IN_ATTRIB | IN_CREATE), !state.needsFullScan {
+                state.events.record(
+                    folder.appending(name), isFree: has(IN_DELETE | IN_MOVED_FROM))
             }
-        } else if let folder = state.paths[event.wd] {
-            if has(IN_IGNORED) {
-                state.paths[event.wd] = nil
-                state.unclosed[event.wd] = nil
-                if state.watches[folder] == event.wd { state.watches[folder] = nil }
-            } else if has(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT) {
-                guard let (parent, name) = folder.split else {
-                    state.needsFullScan = true
-                    return
-                }
-                add(parent, name, isClosed: true, to: &state)
-            } else if !name.isEmpty, name.first != UInt8(ascii: ".") {
-                // If everything is scanned, only new files that are still open then need evidence.
-                if has(IN_CREATE) || !state.needsFullScan {
-                    state.evidence.record(
-                        folder.appending(name),
-                        isFree: has(IN_CREATE | IN_DELETE | IN_MOVED_FROM))
-                }
-                if has(IN_CREATE), !has(IN_ISDIR) {
-                    state.unclosed[event.wd, default: []].insert(name)
-                } else if !has(IN_ATTRIB) {
-                    state.unclosed[event.wd]?.remove(name)
-                }
-                let isClosed = state.unclosed[event.wd]?.contains(name) != true
-                add(folder, name, isClosed: isClosed, to: &state)
-            } else if name.isEmpty, folder == .root, has(IN_ATTRIB) {
-                // The permissions may have changed.
-                state.needsFullScan = true
+            if has(IN_CREATE), !has(IN_ISDIR) {
+                state.unclosed[event.wd, default: []].insert(name)
+            } else if !has(IN_ATTRIB) {
+                state.unclosed[event.wd]?.remove(name)
             }
+            let isClosed = state.unclosed[event.wd]?.contains(name) != true
+            add(folder, name, isClosed: isClosed, hasOnlyAttributes: has(IN_ATTRIB), to: &state)
+        } else if name.isEmpty, folder == .root, has(IN_ATTRIB) {
+            state.hasRootAttributes = true
+        }
+    }
+
+    /// Reports the links that lead to a changed name.
+    private func recordTargets(
+        _ event: inotify_event, _ name: [UInt8], isFinal: Bool, _ state: inout State
+    ) {
+        guard let names = state.targets[event.wd] else { return }
+        let links = isFinal ? names.values.reduce(into: []) { $0.formUnion($1) } : names[name] ?? []
+        if isFinal, Int(event.mask) & Int(IN_IGNORED) != 0 { state.targets[event.wd] = nil }
+        for link in links {
+            guard let (folder, name) = link.split else {
+                state.requireFullScan()
+                continue
+            }
+            add(folder, name, isClosed: true, to: &state)
         }
     }
 
     private func add(
-        _ folder: RelativePath, _ name: [UInt8], isClosed: Bool, to state: inout State
+        _ folder: RelativePath, _ name: [UInt8], isClosed: Bool, hasOnlyAttributes: Bool = false,
+        to state: inout State
     ) {
         guard !state.needsFullScan else { return }
-        let before = state.changed[folder, default: [:]].updateValue(isClosed, forKey: name)
+        let before = state.changed[folder]?[name]
+        state.changed[folder, default: [:]][name] = ChangedName(
+            isClosed: isClosed,
+            hasOnlyAttributes: hasOnlyAttributes && before?.hasOnlyAttributes != false)
         if before == nil { state.changedCount += 1 }
-        if state.changedCount > Self.maximumEntries { state.needsFullScan = true }
+        if state.changedCount > Self.maximumEntries { state.requireFullScan() }
     }
 
     // MARK: Reporting
 
     private func scheduleReport() {
         let deadline = state.withLock { state -> DispatchTime? in
-            guard state.needsFullScan || !state.changed.isEmpty, !state.isReportScheduled else {
-                return nil
-            }
+            guard state.needsFullScan || state.hasRootAttributes || !state.changed.isEmpty,
+                !state.isReportScheduled
+            else { return nil }
             let now = DispatchTime.now()
             let first = state.firstEvent ?? now
             state.firstEvent = first
@@ -311,31 +478,46 @@ final class FolderWatcher: Sendable {
 
     /// Reports the burst if it has ended or reached its maximum duration.
     private func reportOrWait(_ countBefore: Int) {
-        let change = state.withLock { state -> Change? in
+        let hasEnded = state.withLock { state in
             state.isReportScheduled = false
             let isLong =
                 state.firstEvent.map { DispatchTime.now() >= $0 + Self.burstTimeout } ?? true
-            guard isLong || state.changedCount == countBefore || state.needsFullScan else {
-                return nil
+            return isLong || state.changedCount == countBefore || state.needsFullScan
+        }
+        guard hasEnded else { return scheduleReport() }
+        for change in takeChanges() {
+            report(change)
+            if case .entries(let entries) = change { reportAgain(entries.filter { !$0.isClosed }) }
+        }
+    }
+
+    /// Reads the events until now.
+    func readPendingEvents() { queue.sync { readEvents() } }
+
+    /// Returns the changes since the last report, which are not reported any more.
+    func takeChanges() -> [Change] {
+        state.withLock { state in
+            var changes: [Change] = []
+            if state.needsFullScan {
+                changes.append(.everything)
+            } else {
+                let entries = state.changed.flatMap { folder, names in
+                    names.map {
+                        Entry(
+                            folder: folder, name: $0, isClosed: $1.isClosed,
+                            hasOnlyAttributes: $1.hasOnlyAttributes)
+                    }
+                }
+                if !entries.isEmpty { changes.append(.entries(entries)) }
+                if state.hasRootAttributes { changes.append(.rootAttributes) }
             }
-            let change: Change =
-                state.needsFullScan
-                ? .everything
-                : .entries(
-                    state.changed.flatMap { folder, names in
-                        names.map { Entry(folder: folder, name: $0, isClosed: $1) }
-                    })
-            if state.needsFullScan { state.evidence.recordLoss() }
-            state.evidence.endPeriod()
             state.changed = [:]
             state.changedCount = 0
             state.needsFullScan = false
+            state.hasRootAttributes = false
             state.firstEvent = nil
-            return change
+            return changes
         }
-        guard let change else { return scheduleReport() }
-        report(change)
-        if case .entries(let entries) = change { reportAgain(entries.filter { !$0.isClosed }) }
     }
 
     /// Reports files again whose close has not been observed.

@@ -23,7 +23,7 @@ package final class LocalProvider: Provider {
     private let users: LocalUsers
     private let crypt = PasswordCrypt()
     private let throttle: PasswordThrottle
-    private let likes: LocalLikes
+    private let marks: LocalMarks
     private let database: PictureDatabase
     private let cache: String
     private let avatars: AvatarStore
@@ -56,7 +56,7 @@ package final class LocalProvider: Provider {
         self.files = files
         let userDatabase = LocalUserDatabase.queue(folder: data, logger: logger)
         users = LocalUsers(userDatabase)
-        likes = LocalLikes(LocalLikeStore(userDatabase), files, logger: logger)
+        marks = LocalMarks(userDatabase, files)
         throttle = PasswordThrottle(clock: clock)
         avatars = AvatarStore(folder: "\(data)/avatars", images: images)
         database = PictureDatabase(folder: cache, logger: logger)
@@ -104,7 +104,7 @@ package final class LocalProvider: Provider {
                     root: state.picturesFolder, database, files, clock: clock,
                     MetadataReader(
                         root: state.picturesFolder, database, images: images, clock: clock),
-                    likes, calendar: calendar, showsLocation: state.showsLocation, cache: cache,
+                    marks, calendar: calendar, showsLocation: state.showsLocation, cache: cache,
                     logger: logger)
             let isNew = state.folder == nil
             state.folder = folder
@@ -112,10 +112,7 @@ package final class LocalProvider: Provider {
             if isNew { folder.start() }
             return (folder, listener)
         }
-        Task { @MainActor in
-            try? await likes.load()
-            if likes.count(of: user) > 0 { folder.emitLikeCount(of: user) }
-        }
+        if folder.state.withLock(\.isOpen) { folder.emitLikeCount(of: user) }
         return LocalSession(
             account, user, folder, thumbnails, avatars, listener
         ) { [weak self] in
@@ -200,7 +197,7 @@ extension LocalProvider: PasswordLogin {
 
     package func removeUser(_ account: AccountIdentity) async throws {
         guard let name = UserName(account.username) else { return }
-        try await likes.removeUser(name.key) { try await users.remove(name) }
+        try await marks.removeUser(name.key) { try await users.remove(name) }
         await avatars.remove(name.key)
     }
 

@@ -5,18 +5,32 @@ extension LocalSession: LikeSession {
     var likesSource: SourceID { LocalSource.likes.id }
 
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> LikeChange? {
-        let isChanged = try await folder.likes.set(isLiked, by: user) { [folder] in
-            let picture = try await folder.read(isBrief: true) { try Self.picture(photo, $0) }
-            return LocalLikes.Target(picture: picture, file: folder.absolute(picture))
+        guard try await folder.marks.set(isLiked, by: user, { try await target(photo) }) else {
+            return nil
         }
-        guard isChanged else { return nil }
         // The metadata may be incomplete: a like does not wait for the metadata of the file.
-        let picture = try await folder.read(isBrief: true) { try Self.picture(photo, $0) }
-        var changed = folder.photo(picture)
-        changed.isLiked = isLiked
-        return LikeChange(photo: changed, count: folder.likes.count(of: user))
+        let picture = try await target(photo).picture
+        return LikeChange(
+            photo: folder.marks.mark([folder.photo(picture)], for: user)[0],
+            count: folder.marks.count(of: user))
     }
 
-    /// Loads the likes. A failure is ignored, because pages without likes are better than no pages.
-    func loadLikes() async { try? await folder.likes.load() }
+    private func target(_ photo: PhotoID) async throws -> LocalMarks.Target {
+        let picture = try await folder.read { try Self.picture(photo, $0) }
+        return LocalMarks.Target(picture: picture, file: folder.absolute(picture))
+    }
+}
+
+/// Photos whose IDs are kept for the slideshow.
+extension LocalSession: MarkingSession {
+    func setMarked(_ photos: Set<PhotoID>, _ mark: PhotoMark) async throws {
+        let kind: Mark.Kind =
+            switch mark {
+            case .hidden: .hidden
+            case .current: .current
+            }
+        try await folder.marks.setAll(kind, Set(photos.compactMap(\.row)), by: user) { row in
+            try await target(PhotoID(row: row))
+        }
+    }
 }

@@ -59,17 +59,16 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession, DatedFeedSes
             // A walk continues with the photos of the date on which it began.
             date = position?.date ?? folder.memories.date
         }
-        await loadLikes()
         do {
             let read: @Sendable (PictureIndex) throws -> FoundPage = {
                 [folder, user, date] index in
                 let selection = try Self.selection(source, index, date) {
-                    folder.likes.rows(of: user)
+                    folder.marks.rows(of: user)
                 }
                 let page = try index.page(selection, after: position, count: count)
                 let photos = page.entries.map { folder.photo($0) }
                 return FoundPage(
-                    photos: folder.likes.mark(photos, for: user), next: page.next,
+                    photos: folder.marks.mark(photos, for: user), next: page.next,
                     notExamined: page.entries.filter { !$0.isExamined }.map(\.id),
                     start: PictureIndex.IndexPosition(
                         position: .max, id: .max, lastFormerPosition: page.lastFormerPosition,
@@ -84,7 +83,7 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession, DatedFeedSes
             // During the first scan, a page without a next page may not be the last one.
             var found = try await folder.read(
                 atLeast: count, until: { $0.next != nil || $0.isEmptySelection },
-                orAtLimit: { !$0.photos.isEmpty }, isBrief: true, read)
+                orAtLimit: { !$0.photos.isEmpty }, read)
             folder.readMetadata(of: found.notExamined)
             if let date, cursor == nil { folder.memories.update(date) }
             // During the first scan more photos may follow, so the walk continues after the last photo.
@@ -109,27 +108,25 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession, DatedFeedSes
     }
 
     func photo(_ id: PhotoID) async throws -> Photo {
-        await loadLikes()
-        var picture = try await folder.read(isBrief: true) { try Self.picture(id, $0) }
+        var picture = try await folder.read { try Self.picture(id, $0) }
         if !picture.file.isExamined {
             await folder.waitForMetadata(of: picture.file.id)
-            picture = try await folder.read(isBrief: true) { try Self.picture(id, $0) }
+            picture = try await folder.read { try Self.picture(id, $0) }
         }
-        return folder.likes.mark([folder.photo(picture)], for: user)[0]
+        return folder.marks.mark([folder.photo(picture)], for: user)[0]
     }
 
     func sources() async throws -> [Source] {
-        await loadLikes()
-        return try await folder.read { [folder, user, today = folder.memories.date] index in
+        try await folder.read { [folder, user, today = folder.memories.date] index in
             let all = Source(
                 id: LocalSource.all.id, title: "All photos", kind: .feed,
                 count: try index.photoCount,
                 cover: try index.newestPhoto().map(PhotoID.init(row:)))
             let liked = try index.page(
-                .rows(folder.likes.rows(of: user)), after: nil, count: 1)
+                .rows(folder.marks.rows(of: user)), after: nil, count: 1)
             let likes = Source(
                 id: LocalSource.likes.id, title: "Liked photos", kind: .likes,
-                count: folder.likes.count(of: user),
+                count: folder.marks.count(of: user),
                 cover: liked.entries.first.map { PhotoID(row: $0.id) })
             let newestMemory = try index.page(.memories(today), after: nil, count: 1)
             let memories = Source(
@@ -181,26 +178,40 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession, DatedFeedSes
     // MARK: Images
 
     func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
-        if let size = Thumbnails.Size(size) {
-            return try await thumbnails.path(of: try await original(photo), size)
+        try await withPicture(photo) { picture in
+            guard let size = Thumbnails.Size(size) else {
+                return try await folder.servablePath(picture, id: photo)
+            }
+            return try await thumbnails.path(of: original(picture), size)
         }
-        return try await folder.servablePath(try await picture(photo), id: photo)
     }
 
     func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 {
-        if let size = Thumbnails.Size(size) {
-            return try await thumbnails.open(try await original(photo), size)
+        try await withPicture(photo) { picture in
+            guard let size = Thumbnails.Size(size) else {
+                return try await folder.open(picture, id: photo)
+            }
+            return try await thumbnails.open(original(picture), size)
         }
-        return try await folder.open(try await picture(photo), id: photo)
     }
 
-    private func picture(_ photo: PhotoID) async throws -> PictureIndex.Picture {
-        try await folder.read(isBrief: true) { try Self.picture(photo, $0) }
+    /// Calls `body` with a photo. If its file is absent, its path is scanned, because no event has reported that.
+    private func withPicture<Value>(
+        _ photo: PhotoID, _ body: (PictureIndex.Picture) async throws -> Value
+    ) async throws -> Value {
+        let picture = try await folder.read { try Self.picture(photo, $0) }
+        do {
+            return try await body(picture)
+        } catch let error as ProviderError {
+            if case .notFound = error, let entry = picture.path.entry {
+                folder.folderChanged(.entries([entry]))
+            }
+            throw error
+        }
     }
 
-    private func original(_ photo: PhotoID) async throws -> Thumbnails.Photo {
-        let picture = try await picture(photo)
-        return Thumbnails.Photo(path: folder.absolute(picture), stamp: picture.file.stamp)
+    private func original(_ picture: PictureIndex.Picture) -> Thumbnails.Photo {
+        Thumbnails.Photo(path: folder.absolute(picture), stamp: picture.file.stamp)
     }
 
     // MARK: Profile

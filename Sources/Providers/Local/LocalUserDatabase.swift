@@ -1,7 +1,7 @@
 internal import Logging
 internal import Storage
 
-/// The database of the local users and their likes, which must not be lost.
+/// The database of the local users and their marks, which must not be lost.
 enum LocalUserDatabase {
     static let migrations = [
         """
@@ -52,6 +52,38 @@ enum LocalUserDatabase {
         CREATE INDEX liked_by_digest ON liked (digest);
         -- So that all files are read once to get these properties
         UPDATE liked SET modified = 0;
+        """,
+        """
+        -- The photos that users have marked. The ID of a photo, which is also its row in the index, never changes.
+        CREATE TABLE marked (
+            id INTEGER PRIMARY KEY,
+            -- The last known file: the path below the pictures folder, the stamp, the SHA-256, which is empty
+            -- before the file was read, the time of creation in nanoseconds since 1970, and the capture time
+            path BLOB NOT NULL,
+            inode INTEGER NOT NULL,
+            size INTEGER NOT NULL,
+            modified INTEGER NOT NULL,
+            digest BLOB NOT NULL,
+            birth INTEGER,
+            taken TEXT
+        );
+        CREATE INDEX marked_by_digest ON marked (digest);
+        CREATE TABLE mark (
+            user INTEGER NOT NULL REFERENCES user (number) ON DELETE CASCADE,
+            photo INTEGER NOT NULL REFERENCES marked (id) ON DELETE CASCADE,
+            kind TEXT NOT NULL,
+            PRIMARY KEY (user, photo, kind)
+        ) WITHOUT ROWID;
+        CREATE INDEX mark_by_photo ON mark (photo);
+        -- A file that is gone has no row, and gets an ID that no other photo has.
+        ALTER TABLE liked ADD COLUMN photo INTEGER;
+        UPDATE liked SET photo = CASE WHEN file <> 0 AND number =
+            (SELECT min(number) FROM liked AS other WHERE other.file = liked.file)
+            THEN file ELSE -number END;
+        INSERT INTO marked SELECT photo, path, inode, size, modified, digest, birth, taken FROM liked;
+        INSERT INTO mark SELECT user, photo, 'like' FROM favourite JOIN liked ON number = liked;
+        DROP TABLE favourite;
+        DROP TABLE liked;
         """,
     ]
 

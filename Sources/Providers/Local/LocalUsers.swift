@@ -44,12 +44,12 @@ struct LocalUsers: Sendable {
         }
     }
 
-    /// Deletes a user with their likes, and erases the password hash from the file.
+    /// Deletes a user with their marks, and erases the password hash from the file.
     func remove(_ name: UserName) async throws {
         try await database.run { database in
             try database.transaction { () throws(StorageError) in
                 try database.query("DELETE FROM user WHERE key = ?", [.text(name.key)])
-                try LocalLikeStore.deleteUnliked(database)
+                try LocalMarks.deleteUnmarked(database)
             }
             // Best effort: VACUUM may fail on a full disk; the rows are gone.
             try? database.scrub()

@@ -11,6 +11,8 @@ final class MetadataReader: Sendable {
         var waiters: [Int64: [CheckedContinuation<Void, Never>]] = [:]
         /// The rows that could not be read. They are skipped until the next retry.
         var unreadable: Set<Int64> = []
+        /// The rows of photos that clients know, whose changed files were not read yet.
+        var edited: Set<Int64> = []
         var onChange: (@Sendable ([PictureIndex.Picture]) -> Void)?
         var onDateChange: (@Sendable ([PictureIndex.DateChange]) -> Void)?
         var isReadingRequested = false
@@ -58,16 +60,11 @@ final class MetadataReader: Sendable {
 
     /// Reads the metadata of photos that a client has requested.
     ///
-    /// - Parameters:
-    ///   - rows: The rows of the photos.
-    ///   - onChange: Receives the photos that have changed.
-    func readMetadata(
-        of rows: [Int64], onChange: @escaping @Sendable ([PictureIndex.Picture]) -> Void
-    ) {
+    /// - Parameter rows: The rows of the photos.
+    func readMetadata(of rows: [Int64]) {
         guard !rows.isEmpty else { return }
         let mustStart = state.withLock { state in
             guard !state.isStopped else { return false }
-            state.onChange = onChange
             let waiting = Set(state.requested)
             state.requested += rows.filter { !waiting.contains($0) }
             // The callers that wait for the removed rows are about to time out anyway.
@@ -78,14 +75,23 @@ final class MetadataReader: Sendable {
         if mustStart { Task { @MainActor in await readRequested() } }
     }
 
-    /// Sets the receiver of changed dates of capture.
-    func setDateHandler(_ handler: @escaping @Sendable ([PictureIndex.DateChange]) -> Void) {
+    /// Sets the receivers of changes.
+    ///
+    /// - Parameters:
+    ///   - onChange: Receives photos that clients know and that have changed.
+    ///   - onDateChange: Receives changed dates of capture.
+    func setHandlers(
+        _ onChange: @escaping @Sendable ([PictureIndex.Picture]) -> Void,
+        onDateChange: @escaping @Sendable ([PictureIndex.DateChange]) -> Void
+    ) {
         state.withLock { state in
-            if !state.isStopped { state.onDateChange = handler }
+            guard !state.isStopped else { return }
+            state.onChange = onChange
+            state.onDateChange = onDateChange
         }
     }
 
-    /// Waits for the metadata of a photo that was passed to ``readMetadata(of:onChange:)``, for a limited time.
+    /// Waits for the metadata of a photo that was passed to ``readMetadata(of:)``, for a limited time.
     func waitForMetadata(of row: Int64) async {
         var timer: Task<Void, any Error>?
         defer { timer?.cancel() }
@@ -105,9 +111,13 @@ final class MetadataReader: Sendable {
     }
 
     /// Reads the metadata of all remaining photos in the background.
-    func readRest() {
+    ///
+    /// - Parameter changed: Photos whose files have moved or changed. A file that was moved while it was read is read again.
+    func readRest(after changed: Set<Int64> = []) {
         let mustStart = state.withLock { state in
             guard !state.isStopped else { return false }
+            state.unreadable.subtract(changed)
+            state.edited.formUnion(changed)
             state.hasNewRows = true
             defer { state.isReadingRest = true }
             return !state.isReadingRest
@@ -170,7 +180,13 @@ final class MetadataReader: Sendable {
         try? await clock.sleep(for: Self.startDelay)
         while let rows = await nextOfRest() {
             let begin = ContinuousClock.now
-            _ = await readMetadata(rows, .later)
+            let photos = await readMetadata(rows, .later)
+            let (edited, onChange) = state.withLock { state in
+                let edited = photos.filter { state.edited.contains($0.file.id) }
+                state.edited.subtract(rows)
+                return (edited, state.onChange)
+            }
+            if !edited.isEmpty { onChange?(edited) }
             let pause = (ContinuousClock.now - begin) * Self.pauseFactor
             try? await clock.sleep(for: max(Self.minimumPause, pause))
         }
@@ -188,7 +204,10 @@ final class MetadataReader: Sendable {
             let rows = (found ?? []).filter { !skipped.contains($0) }
             let isDone = state.withLock { state in
                 let isDone = state.isStopped || rows.isEmpty && !state.hasNewRows
-                if isDone { state.isReadingRest = false }
+                if isDone {
+                    state.isReadingRest = false
+                    state.edited = []
+                }
                 return isDone
             }
             if isDone { return nil }
@@ -212,6 +231,7 @@ final class MetadataReader: Sendable {
             guard let result = await metadata(of: picture, urgency) else { continue }
             found.append(result)
         }
+        await retryMoved(pictures ?? [])
         let results = found
         guard !results.isEmpty else { return [] }
         do {
@@ -234,6 +254,25 @@ final class MetadataReader: Sendable {
             // Files whose results cannot be stored, for example on a full disk, are not read repeatedly.
             state.withLock { $0.unreadable.formUnion(results.map(\.file.id)) }
             return []
+        }
+    }
+
+    /// Makes files readable again that a scan has found elsewhere while they were read.
+    private func retryMoved(_ pictures: [PictureIndex.Picture]) async {
+        let failed = state.withLock { state in
+            pictures.filter { state.unreadable.contains($0.file.id) }
+        }
+        guard !failed.isEmpty else { return }
+        let moved = try? await database.reader.run { database in
+            let index = PictureIndex(database)
+            return try failed.filter { picture in
+                let now = try index.picture(picture.file.id)
+                return now?.path != picture.path || now?.file.stamp != picture.file.stamp
+            }
+        }
+        state.withLock { state in
+            for picture in moved ?? [] { state.unreadable.remove(picture.file.id) }
+            if moved?.isEmpty == false { state.hasNewRows = true }
         }
     }
 

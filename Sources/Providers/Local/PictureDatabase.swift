@@ -51,6 +51,20 @@ struct PictureDatabase: Sendable {
         }
     }
 
+    /// The size of the page cache of a connection.
+    private static let cacheKibibytes = 256
+    /// The size while many photos are added: each row and its entries in the indexes are in other pages.
+    private static let largeCacheKibibytes = 16 << 10
+
+    /// Gives the writer a large page cache, or a small one again. Blocks.
+    func setCache(isLarge: Bool) {
+        try? writer.runAndWait { database in
+            try database.setCacheSize(
+                kibibytes: isLarge ? Self.largeCacheKibibytes : Self.cacheKibibytes)
+            if !isLarge { database.releaseMemory() }
+        }
+    }
+
     /// Closes and deletes the file. It is created again when it is needed next.
     func discard() async {
         await reader.close()
@@ -66,7 +80,8 @@ struct PictureDatabase: Sendable {
     }
 
     private static func open(_ path: String) throws(StorageError) -> Database {
-        let database = try Database(path: path, durability: .process, cacheKibibytes: 256)
+        let database = try Database(
+            path: path, durability: .process, cacheKibibytes: cacheKibibytes)
         try database.migrate(PictureIndex.migrations)
         return database
     }

@@ -53,16 +53,32 @@ final class PictureFiles {
 
     /// Returns the absolute path of the target of a symbolic link; nil if `path` is not a link.
     func linkTarget(_ path: [UInt8]) -> [UInt8]? {
-        let results = each([path]) { path, progress -> [UInt8]? in
-            guard progress.begin(path) == 0 else { return nil }
-            let target = readLink(path)
-            guard let first = target.first, first != UInt8(ascii: "/") else {
-                return target.isEmpty ? nil : target
-            }
-            let folder = path[...(path.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex)]
-            return folder + target
+        let results = each([path]) { path, progress in
+            progress.begin(path) == 0 ? readTarget(path) : nil
         }
         return results[0] ?? nil
+    }
+
+    /// Reads a file for its content.
+    ///
+    /// - Returns: nil for a file that cannot be read, or that changes meanwhile.
+    func digest(_ path: [UInt8], _ reader: DigestReader) -> FileDigest? {
+        each([path]) { reader.read($0, $1) }[0] ?? nil
+    }
+
+    /// Returns true if a folder can be read.
+    func isReadable(_ folder: [UInt8]) -> Bool {
+        let results = each([folder]) { path, progress in
+            progress.begin(path) == 0 && withCPath(path) { access($0, R_OK | X_OK) } == 0
+        }
+        return results[0] ?? false
+    }
+
+    /// Watches the target of a link; see ``FolderWatcher/watchTarget(of:at:)``.
+    func watchTarget(of link: RelativePath, at path: [UInt8], _ watcher: FolderWatcher) {
+        _ = each([path]) { path, progress in
+            if progress.begin(path) == 0 { watcher.watchTarget(of: link, at: path) }
+        }
     }
 
     /// Reads the first bytes of files.

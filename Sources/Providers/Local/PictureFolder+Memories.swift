@@ -25,7 +25,7 @@ extension PictureFolder {
         guard before.daysOfMemories != after.daysOfMemories || before.year != after.year else {
             return
         }
-        let counts = try? await inspect { index in
+        let counts = try? await readNow { index in
             (before: try index.countMemories(of: before), after: try index.countMemories(of: after))
         }
         guard let counts else { return }

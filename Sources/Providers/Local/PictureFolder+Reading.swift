@@ -15,20 +15,19 @@ extension PictureFolder {
     ///   - isWhole: Returns true if the value does not depend on photos that the first scan has not found yet. If it
     ///     returns false, or if `body` throws `notFound`, `body` runs once more after the first scan.
     ///   - isUsable: Returns true if the value is to be returned at the time limit.
-    ///   - isBrief: True if `body` only reads a few rows by an index.
     ///   - body: Reads a consistent snapshot of the index.
     /// - Returns: The value of `body`.
     /// - Throws: The error of `body`; `ProviderError` for a folder or an index that cannot be read, and for a first
     ///   scan that takes longer than the time limit.
     func read<Value: Sendable>(
         atLeast count: Int = 1, until isWhole: (Value) -> Bool = { _ in true },
-        orAtLimit isUsable: (Value) -> Bool = { _ in false }, isBrief: Bool = false,
+        orAtLimit isUsable: (Value) -> Bool = { _ in false },
         _ body: @escaping @Sendable (PictureIndex) throws -> Value
     ) async throws -> Value {
         let isInTime = await waitForPhotos(count, Self.pageTimeout)
         let canServeAll = state.withLock(\.canServeAll)
         do {
-            let value = try await readNow(isBrief, body)
+            let value = try await readNow(body)
             if canServeAll || isWhole(value) || !isInTime && isUsable(value) { return value }
         } catch ProviderError.notFound where !canServeAll {
         } catch StorageError.damaged where claimRecreation() {
@@ -37,7 +36,7 @@ extension PictureFolder {
         }
         _ = await waitForPhotos(.max, Self.scanTimeout)
         do {
-            let value = try await readNow(isBrief, body)
+            let value = try await readNow(body)
             if state.withLock(\.canServeAll) || isWhole(value) || isUsable(value) { return value }
         } catch ProviderError.notFound where !state.withLock(\.canServeAll) {}
         throw ProviderError.failed("The pictures folder is still being read; try again later.")
@@ -46,8 +45,9 @@ extension PictureFolder {
     /// True if the index contains all photos that a scan could find.
     var canServeAll: Bool { state.withLock(\.canServeAll) }
 
-    private func readNow<Value: Sendable>(
-        _ isBrief: Bool, _ body: @escaping @Sendable (PictureIndex) throws -> Value
+    /// Runs `body` on a consistent snapshot of the index, also while that is incomplete.
+    func readNow<Value: Sendable>(
+        _ body: @escaping @Sendable (PictureIndex) throws -> Value
     ) async throws -> Value {
         if case .failed(let reason, _) = state.withLock(\.status), !state.withLock(\.isOpen) {
             throw ProviderError.failed(reason)
@@ -59,8 +59,7 @@ extension PictureFolder {
                 }
                 return try result.get()
             }
-            let reader = database.reader
-            return try await isBrief ? reader.runBriefly(read) : reader.run(read)
+            return try await database.reader.run(read)
         } catch StorageError.full {
             throw ProviderError.storageFull
         } catch let error as StorageError {
@@ -71,10 +70,7 @@ extension PictureFolder {
 
     /// Reads the metadata of photos that are shown. Emits the changed photos.
     func readMetadata(of rows: [Int64]) {
-        metadataReader.readMetadata(of: rows) { [weak self] pictures in
-            guard let self else { return }
-            emit(.changed(pictures.map { photo($0) }))
-        }
+        metadataReader.readMetadata(of: rows)
     }
 
     /// Reads the metadata of a photo, and waits for it for a limited time.
@@ -107,6 +103,10 @@ extension PictureFolder {
             }
             if isFirst { startScan() }
         }
+    }
+
+    func absolute(_ path: RelativePath) -> [UInt8] {
+        root + [UInt8(ascii: "/")] + path.bytes
     }
 
     /// Returns the absolute path of a photo.

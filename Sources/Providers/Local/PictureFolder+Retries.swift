@@ -72,11 +72,16 @@ extension PictureFolder {
         let entries = state.withLock { state -> [FolderWatcher.Entry]? in
             state.retry = nil
             guard !state.unavailable.contains(.root) else { return nil }
-            return state.unavailable.compactMap(\.split).map {
-                FolderWatcher.Entry(folder: $0.folder, name: $0.name, isClosed: true)
-            }
+            return state.unavailable.compactMap(\.entry)
         }
         guard entries?.isEmpty != true else { return }
         try? await scan(entries)
+    }
+}
+
+extension RelativePath {
+    /// The entry that scans this path; nil for the pictures folder.
+    var entry: FolderWatcher.Entry? {
+        split.map { FolderWatcher.Entry(folder: $0.folder, name: $0.name, isClosed: true) }
     }
 }

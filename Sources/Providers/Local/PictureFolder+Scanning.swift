@@ -14,7 +14,40 @@ extension PictureFolder {
             switch change {
             case .everything: try? await scan(nil)
             case .entries(let entries): try? await scan(entries)
+            case .rootAttributes:
+                let isReadable = await files.run(root) { [root] progress in
+                    progress.begin(root) == 0 && FileStatus(root) != nil
+                        && withCPath(root) { access($0, R_OK | X_OK) } == 0
+                }
+                if isReadable != true || state.withLock({ $0.status != .ready }) {
+                    try? await scan(nil)
+                }
+            case .mounts: await mountsChanged()
             }
+        }
+    }
+
+    /// Scans the parts of the tree at which file systems were mounted or unmounted.
+    private func mountsChanged() async {
+        let mounted = files.mountPoints
+        let before = state.withLock { state in
+            defer { state.mountPoints = mounted }
+            return state.mountPoints
+        }
+        let changed = mounted.symmetricDifference(before ?? [])
+        guard before != nil, !changed.isEmpty else { return }
+        if changed.contains(where: { $0 == root || RelativePath.isBelow(root, $0) }) {
+            try? await scan(nil)
+            return
+        }
+        let below = changed.filter { RelativePath.isBelow($0, root) }.map {
+            RelativePath(bytes: Array($0[(root.count + 1)...]))
+        }
+        let paths = below + watcher.links(near: changed)
+        if paths.contains(.root) {
+            try? await scan(nil)
+        } else if !paths.isEmpty {
+            try? await scan(paths.compactMap(\.entry))
         }
     }
 
@@ -25,19 +58,19 @@ extension PictureFolder {
 
     /// Scans changed paths, or everything for nil, and resumes the refresh calls that wait for it.
     func scan(_ entries: [FolderWatcher.Entry]?) async throws {
-        scansInProgress.add(1, ordering: .relaxed)
-        defer { scansInProgress.subtract(1, ordering: .relaxed) }
         let found = Mutex(IndexChanges())
         do {
             try await openIndex()
             try await withCheckedThrowingContinuation { continuation in
                 scans.async { [self] in
                     let refreshers = entries == nil ? beginRefresh() : []
+                    let isFirst = entries == nil && !state.withLock(\.isComplete)
+                    if isFirst { database.setCache(isLarge: true) }
                     let result = Result { try scan(entries, found) }
                     endRefresh(refreshers, result.map { found.withLock { $0 } })
                     if entries == nil || found.withLock(\.count) > Self.manyChanges {
                         // A large scan allocates much memory, which is returned to the system.
-                        try? database.writer.runAndWait { $0.releaseMemory() }
+                        database.setCache(isLarge: false)
                         malloc_trim(0)
                     }
                     continuation.resume(with: result)
@@ -49,11 +82,11 @@ extension PictureFolder {
                 )
             }
             setStatus(.ready)
-            metadataReader.readRest()
+            metadataReader.readRest(after: found.withLock(\.changed))
         } catch let error as FolderScan.RootUnreadable {
             setStatus(.failed(reason: reason(error)))
             let exists = await files.run(root) { [watcher, root] progress in
-                watcher.watchAncestor(of: root)
+                watcher.watchTarget(of: .root, at: root)
                 // The folder may have been created before it was watched.
                 return FileStatus.lookUp(root, progress).status?.kind == .folder
             }
@@ -68,7 +101,6 @@ extension PictureFolder {
             // After a cancellation the index is incomplete.
             guard !(error is CancellationError) else { return }
         }
-        await reconcileLikes(entries == nil ? nil : found.withLock { $0 })
     }
 
     /// Returns true for the first caller that finds the index damaged. This caller recreates the index.
@@ -112,15 +144,24 @@ extension PictureFolder {
         var total = IndexChanges()
         defer { found.withLock { $0 = total } }
         let scan = FolderScan(
-            root: root, database.writer, PictureFiles(files), watcher,
+            root: root, database.writer, PictureFiles(files), watcher, marks,
             isStopped: { [self] in state.withLock(\.isStopped) }
         ) { [self] changes in
             total.merge(changes)
-            likes.recordReplacements(changes)
             publish(changes)
         }
+        let mounted = files.mountPoints
+        let unavailable = state.withLock { state in
+            if state.mountPoints == nil { state.mountPoints = mounted }
+            return state.unavailable
+        }
+        let entries = entries?.map { entry in
+            var entry = entry
+            if unavailable.contains(entry.path) { entry.hasOnlyAttributes = false }
+            return entry
+        }
         do {
-            if let entries { try scan.scan(entries) } else { try scan.scanAll() }
+            try scan.scan(entries)
         } catch let error as FolderScan.RootUnreadable {
             recordUnavailable(
                 FileStatus.provesAbsence(error.code) ? [] : [.root], in: nil)

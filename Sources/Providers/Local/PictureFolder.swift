@@ -30,6 +30,8 @@ final class PictureFolder: Sendable {
         /// Calls that wait for a scan of everything.
         var refreshers: [Int: Refresher] = [:]
         var lastNumber = 0
+        /// The mount points when they were last compared; nil before the first scan.
+        var mountPoints: Set<[UInt8]>?
         /// Files and folders that could not be read. Contains the root if the pictures folder itself could not be read.
         var unavailable: Set<RelativePath> = []
         var retryDelay = PictureFolder.firstRetryDelay
@@ -88,12 +90,10 @@ final class PictureFolder: Sendable {
     private let openings = ChangeQueue()
     let links: PictureLinks
     let metadataReader: MetadataReader
-    let likes: LocalLikes
+    let marks: LocalMarks
     let memories: MemoriesWatch
     /// True if photos contain their location.
     let showsLocation: Atomic<Bool>
-    /// The number of scans whose changes have not been reconciled with the likes yet.
-    let scansInProgress = Atomic(0)
     let logger: Logger
 
     /// - Parameters:
@@ -102,14 +102,14 @@ final class PictureFolder: Sendable {
     ///   - files: Makes the file system calls.
     ///   - clock: Measures the time limits of calls, and the delays before retries.
     ///   - metadataReader: Reads the metadata of the photos.
-    ///   - likes: The likes of the users.
+    ///   - marks: The marks of the users.
     ///   - calendar: The present date.
     ///   - showsLocation: True if photos contain their location.
     ///   - cache: The folder for links. May be deleted at any time.
     ///   - logger: Receives problems with the folder and its index.
     init(
         root: [UInt8], _ database: PictureDatabase, _ files: FileThreads,
-        clock: any Clock<Duration>, _ metadataReader: MetadataReader, _ likes: LocalLikes,
+        clock: any Clock<Duration>, _ metadataReader: MetadataReader, _ marks: LocalMarks,
         calendar: LocalCalendar, showsLocation: Bool, cache: String, logger: Logger
     ) {
         self.root = root
@@ -117,7 +117,7 @@ final class PictureFolder: Sendable {
         self.clock = clock
         self.database = database
         self.metadataReader = metadataReader
-        self.likes = likes
+        self.marks = marks
         self.logger = logger
         links = PictureLinks(cache: cache)
         let changed = Mutex<(@Sendable (FolderWatcher.Change) -> Void)?>(nil)
@@ -135,11 +135,16 @@ final class PictureFolder: Sendable {
     func start() {
         files.setRoot(root)
         files.setRecoveryHandler { [weak self] in self?.retryAtOnce() }
-        metadataReader.setDateHandler { [weak self] in self?.captureDatesChanged($0) }
+        metadataReader.setHandlers { [weak self] pictures in
+            guard let self else { return }
+            emit(.changed(pictures.map { photo($0) }))
+        } onDateChange: { [weak self] in
+            self?.captureDatesChanged($0)
+        }
         Task { @MainActor in try? await scan(nil) }
     }
 
-    /// Opens the index for this folder, once. Concurrent calls wait until the likes are prepared as well.
+    /// Opens the index for this folder, once. Concurrent calls wait.
     func openIndex() async throws {
         try await openings.run {
             if !state.withLock(\.isOpen) { try await openIndexNow() }
@@ -148,11 +153,11 @@ final class PictureFolder: Sendable {
 
     private func openIndexNow() async throws {
         let root = root
-        let former = try await database.writer.run { try PictureIndex($0).root }
-        if former != root { await prepareLikes(from: former) }
-        let (known, isComplete) = try await database.writer.run { [links] database in
+        try await marks.load()
+        let (known, isComplete) = try await database.writer.run { [links, marks] database in
             let index = PictureIndex(database)
-            if try index.begin(root: root) != .same { links.removeAll() }
+            if try !index.begin(root: root) { links.removeAll() }
+            try marks.begin(index)
             return (try index.photoCount, try index.isComplete)
         }
         // Both connections must use the same file, even if the cache folder is deleted before the first page.
@@ -164,6 +169,9 @@ final class PictureFolder: Sendable {
             if known > 0 || isComplete { state.status = .ready }
         }
         emitStatus()
+        for user in Set(state.withLock { $0.listeners.values.map(\.user) }) {
+            emitLikeCount(of: user)
+        }
         resumeWaiters()
     }
 
@@ -213,27 +221,41 @@ final class PictureFolder: Sendable {
     // MARK: Events
 
     func publish(_ changes: IndexChanges) {
-        let pictures = try? database.writer.runAndWait { database in
-            let index = PictureIndex(database)
-            return changes.changed.compactMap { try? index.picture($0) }
-        }
-        let paths = Dictionary(
-            (pictures ?? []).map { ($0.file.id, absolute($0)) }, uniquingKeysWith: { $1 })
-        links.update(changes) { paths[$0] }
-        let photos = (pictures ?? []).map { photo($0) }
+        for row in changes.removed { links.remove(row) }
         state.withLock { state in
             state.photoCount += changes.newCount - changes.removed.count
             for number in state.refreshers.keys { state.refreshers[number]?.found.merge(changes) }
         }
         resumeWaiters()
-        for event in changes.events(photos) { emit(event) }
+        for rows in changes.removed.slices { emit(.removed(rows.map(PhotoID.init(row:)))) }
+        for rows in Array(changes.changed).slices {
+            let pictures = try? database.writer.runAndWait { database in
+                let index = PictureIndex(database)
+                return rows.compactMap { try? index.picture($0) }
+            }
+            for picture in pictures ?? [] { links.update(picture.file.id, absolute(picture)) }
+            emit(.changed((pictures ?? []).map { photo($0) }))
+        }
+        for rows in Array(changes.added.keys).slices {
+            emit(.added(rows.map(PhotoID.init(row:))))
+        }
+        for event in changes.sourceEvents { emit(event) }
+        for (user, gained) in changes.gainedLikes {
+            emit(.updated(LocalSource.likes.id, new: gained), to: user)
+            emitLikeCount(of: user)
+        }
+    }
+
+    /// Emits the number of photos that a user likes.
+    func emitLikeCount(of user: String) {
+        emit(.likes(count: marks.count(of: user)), to: user)
     }
 
     func emit(_ event: SessionEvent) {
         let listeners = state.withLock { Array($0.listeners.values) }
         for listener in listeners {
             if case .changed(let photos) = event {
-                listener.events.yield(.changed(likes.mark(photos, for: listener.user)))
+                listener.events.yield(.changed(marks.mark(photos, for: listener.user)))
             } else {
                 listener.events.yield(event)
             }
@@ -277,5 +299,12 @@ final class PictureFolder: Sendable {
             "The file system of \(root) is not mounted; mount it."
         default: "\(root) cannot be read: \(String(cString: strerror(error.code)))."
         }
+    }
+}
+
+extension Array {
+    /// The elements in arrays of a length that the main thread processes within milliseconds.
+    fileprivate var slices: [ArraySlice<Element>] {
+        stride(from: 0, to: count, by: 50).map { self[$0..<Swift.min($0 + 50, count)] }
     }
 }

@@ -2,7 +2,7 @@ internal import Storage
 
 /// The search for files by content.
 extension PictureIndex {
-    /// A photo that may be a liked file.
+    /// A photo that may be a marked file.
     struct Candidate: Sendable {
         let row: Int64
         let path: RelativePath
@@ -13,8 +13,7 @@ extension PictureIndex {
 
     private static func candidates(_ condition: String) -> String {
         """
-        SELECT file.id, folder.path, name, file.inode, file.size, file.modified, value, birth,
-            changed, digest.taken
+        SELECT file.id, folder.path, name, file.inode, file.size, file.modified, value, birth, digest.taken
         FROM file JOIN folder ON folder.id = file.folder
             LEFT JOIN content AS digest ON digest.file = file.id AND digest.inode = file.inode
                 AND digest.size = file.size AND digest.modified = file.modified
@@ -23,7 +22,6 @@ extension PictureIndex {
     }
 
     private static let candidatesOfSize = candidates("file.size = ?") + " ORDER BY path, name"
-    private static let candidateOfRow = candidates("file.id = ?")
 
     private static func candidate(_ row: borrowing Row) -> Candidate {
         let stamp = FileStamp(
@@ -35,7 +33,7 @@ extension PictureIndex {
                 ? nil
                 : FileDigest(
                     bytes: row.blob(6), stamp: stamp, birth: row.optionalInteger(7),
-                    changed: row.integer(8), taken: row.optionalText(9).flatMap(CaptureTime.init)))
+                    taken: row.optionalText(8).flatMap(CaptureTime.init)))
     }
 
     /// Returns the photos of a size in bytes, by path.
@@ -47,29 +45,16 @@ extension PictureIndex {
         return found
     }
 
-    /// Returns the photo in a row.
-    func candidate(_ row: Int64) throws(StorageError) -> Candidate? {
-        try database.first(Self.candidateOfRow, [.integer(row)], Self.candidate)
-    }
-
-    /// Returns the photo at a path.
-    func candidate(at path: RelativePath) throws(StorageError) -> Candidate? {
-        guard let (parent, name) = path.split, let folder = try folderID(parent),
-            let file = try file(folder: folder, name: name)
-        else { return nil }
-        return try candidate(file.id)
-    }
-
     /// Stores the content of a file, so that it is not read again.
     func setContent(_ digest: FileDigest, of row: Int64) throws(StorageError) {
         try database.query(
             """
-            INSERT OR REPLACE INTO content SELECT id, ?, ?, ?, ?, ?, ?, ? FROM file WHERE id = ?
+            INSERT OR REPLACE INTO content SELECT id, ?, ?, ?, ?, ?, ? FROM file WHERE id = ?
             """,
             [
                 .integer(digest.stamp.inode), .integer(digest.stamp.sizeBytes),
-                .integer(digest.stamp.modified), digest.birth.map { .integer($0) } ?? .null,
-                .integer(digest.changed), .text(digest.taken?.text), .blob(digest.bytes),
+                .integer(digest.stamp.modified), .integer(digest.birth), .text(digest.taken?.text),
+                .blob(digest.bytes),
                 .integer(row),
             ])
     }

@@ -144,5 +144,22 @@ extension PictureIndex {
         ALTER TABLE ghost ADD COLUMN year INTEGER;
         ALTER TABLE ghost ADD COLUMN day INTEGER;
         """,
+        // The time of the last change is not needed any more.
+        """
+        DROP TABLE content;
+        CREATE TABLE content (
+            file INTEGER PRIMARY KEY REFERENCES file (id) ON DELETE CASCADE,
+            -- The file that was read
+            inode INTEGER NOT NULL,
+            size INTEGER NOT NULL,
+            modified INTEGER NOT NULL,
+            -- The time of creation, in nanoseconds since 1970
+            birth INTEGER,
+            -- The capture time; NULL if the image has none
+            taken TEXT,
+            -- SHA-256
+            value BLOB NOT NULL
+        );
+        """,
     ]
 }

@@ -27,16 +27,6 @@ struct PictureIndex {
 
     // MARK: Pictures folder
 
-    /// The relation of the former pictures folder of an index to the new one.
-    enum RootChange {
-        /// They are equal.
-        case same
-        /// The index is new.
-        case first
-        /// They differ. The index was emptied.
-        case other
-    }
-
     /// The absolute path of the pictures folder; nil for a new index.
     var root: [UInt8]? {
         get throws(StorageError) {
@@ -45,18 +35,20 @@ struct PictureIndex {
     }
 
     /// Empties the index if it belongs to another folder than `root`.
-    func begin(root: [UInt8]) throws(StorageError) -> RootChange {
+    ///
+    /// - Returns: False if it was new or emptied.
+    func begin(root: [UInt8]) throws(StorageError) -> Bool {
         let known = try self.root
-        guard known != root else { return .same }
+        guard known != root else { return true }
         try database.transaction { () throws(StorageError) in
             try database.execute(
                 """
                 DELETE FROM ghost; DELETE FROM file; DELETE FROM folder;
-                DELETE FROM meta WHERE key IN ('complete', 'mounts')
+                DELETE FROM meta WHERE key IN ('complete', 'mounts', 'aliases')
                 """)
             try database.query("INSERT OR REPLACE INTO meta VALUES ('root', ?)", [.blob(root)])
         }
-        return known == nil ? .first : .other
+        return false
     }
 
     /// True if a scan of everything has ended since the index was created.
@@ -73,21 +65,12 @@ struct PictureIndex {
 
     /// The mount points that the photos came from in the last scan of everything, as absolute paths.
     var mountPoints: Set<[UInt8]> {
-        get throws(StorageError) {
-            let value = try database.first("SELECT value FROM meta WHERE key = 'mounts'") {
-                $0.blob(0)
-            }
-            return Set((value ?? []).split(separator: 0).map(Array.init))
-        }
+        get throws(StorageError) { Set(try paths("mounts")) }
     }
 
     /// Records the mount points that the photos come from.
     func recordMountPoints(_ mountPoints: Set<[UInt8]>) throws(StorageError) {
-        guard try mountPoints != self.mountPoints else { return }
-        let value = Array(
-            mountPoints.sorted { $0.lexicographicallyPrecedes($1) }.joined(separator: [0]))
-        try database.query(
-            "INSERT OR REPLACE INTO meta VALUES ('mounts', ?)", [.blob(value)])
+        if try mountPoints != self.mountPoints { try setPaths("mounts", Array(mountPoints)) }
     }
 
     // MARK: Folders
@@ -150,16 +133,26 @@ struct PictureIndex {
             [.integer(id)])
     }
 
-    /// Records that a folder was omitted, because another path leads to it.
-    func recordAlias() throws(StorageError) {
-        try database.query("INSERT OR IGNORE INTO meta VALUES ('aliases', x'')")
+    /// The folders that were omitted, because another path leads to them.
+    var aliases: Set<RelativePath> {
+        get throws(StorageError) { Set(try paths("aliases").map(RelativePath.init(bytes:))) }
     }
 
-    /// True if a folder may have been omitted.
-    var hasAliases: Bool {
-        get throws(StorageError) {
-            try database.first("SELECT 1 FROM meta WHERE key = 'aliases'") { _ in true } ?? false
+    func setAliases(_ aliases: Set<RelativePath>) throws(StorageError) {
+        try setPaths("aliases", aliases.map(\.bytes))
+    }
+
+    private func paths(_ key: String) throws(StorageError) -> [[UInt8]] {
+        let value = try database.first("SELECT value FROM meta WHERE key = ?", [.text(key)]) {
+            $0.blob(0)
         }
+        return (value ?? []).split(separator: 0).map(Array.init)
+    }
+
+    private func setPaths(_ key: String, _ paths: [[UInt8]]) throws(StorageError) {
+        let value = Array(
+            paths.sorted { $0.lexicographicallyPrecedes($1) }.joined(separator: [0]))
+        try database.query("INSERT OR REPLACE INTO meta VALUES (?, ?)", [.text(key), .blob(value)])
     }
 
     // MARK: Files
@@ -215,22 +208,43 @@ struct PictureIndex {
 
     /// Adds a file.
     ///
-    /// Its ID is computed from its path, so that it is the same after the index was rebuilt.
+    /// - Parameters:
+    ///   - id: The ID of a marked photo; nil for an ID that is computed from the path, so that it is the same after the
+    ///     index was rebuilt.
+    ///   - folder: The row of the folder.
+    ///   - path: The path of the file.
+    ///   - name: The name of the file.
+    ///   - stamp: The stamp of the file.
+    ///   - format: The format of the photo; nil for another file.
+    ///   - isReserved: Returns true for the ID of a marked photo.
+    /// - Returns: The ID.
+    /// - Throws: `StorageError`.
+    @discardableResult
     func insert(
-        folder: Int64, path: RelativePath, name: [UInt8], _ stamp: FileStamp, _ format: ImageFormat?
-    ) throws(StorageError) {
-        var id = Self.firstRow(of: path)
-        while try file(id) != nil { id = id &* 31 &+ 1 }
+        _ id: Int64? = nil, folder: Int64, path: RelativePath, name: [UInt8], _ stamp: FileStamp,
+        _ format: ImageFormat?, isReserved: (Int64) -> Bool = { _ in false }
+    ) throws(StorageError) -> Int64 {
+        var row = id ?? Self.firstRow(of: path)
+        if id == nil {
+            while try isReserved(row) ? true : file(row) != nil { row = row &* 31 &+ 1 }
+        }
         try database.query(
             """
             INSERT INTO file (id, folder, name, inode, size, modified, format, position)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                .integer(id), .integer(folder), .blob(name), .integer(stamp.inode),
+                .integer(row), .integer(folder), .blob(name), .integer(stamp.inode),
                 .integer(stamp.sizeBytes), .integer(stamp.modified),
                 .integer(format?.rawValue ?? 0), .integer(stamp.modified),
             ])
+        return row
+    }
+
+    /// Stores the inode number of an unchanged file.
+    func setInode(_ inode: Int64, of id: Int64) throws(StorageError) {
+        try database.query(
+            "UPDATE file SET inode = ? WHERE id = ?", [.integer(inode), .integer(id)])
     }
 
     /// Stores the new state of a file. If its position in the feed changes, the former one is stored, too.
@@ -270,11 +284,16 @@ struct PictureIndex {
     func move(_ file: File, folder: Int64, name: [UInt8]) throws(StorageError) -> File? {
         var displaced: File?
         if let other = try self.file(folder: folder, name: name), other.id != file.id {
-            try rename(other.id, folder: folder, name: Array("/\(other.id)".utf8))
+            try displace(other)
             displaced = try self.file(other.id)
         }
         try rename(file.id, folder: folder, name: name)
         return displaced
+    }
+
+    /// Renames a file whose name another file gets, to a name that no file can have.
+    func displace(_ file: File) throws(StorageError) {
+        try rename(file.id, folder: file.folder, name: Array("/\(file.id)".utf8))
     }
 
     /// Deletes the files that ``move(_:folder:name:)`` displaced in a scan that was interrupted.

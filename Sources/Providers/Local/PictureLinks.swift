@@ -30,19 +30,13 @@ struct PictureLinks: Sendable {
         return link
     }
 
-    /// Removes the links of deleted photos, and links that do not lead to their photos. Does not access the photos
-    /// themselves.
-    ///
-    /// - Parameters:
-    ///   - changes: The changes to the index.
-    ///   - path: Returns the absolute path of a photo; nil if it is unknown.
-    func update(_ changes: IndexChanges, _ path: (Int64) -> [UInt8]?) {
-        for row in changes.removed { unlink(link(PhotoID(row: row))) }
-        for row in changes.changed {
-            let link = link(PhotoID(row: row))
-            let target = readLink(Array(link.utf8))
-            if !target.isEmpty, target != path(row) { unlink(link) }
-        }
+    /// Removes the link of a deleted photo.
+    func remove(_ row: Int64) { unlink(link(PhotoID(row: row))) }
+
+    /// Removes the link to a photo if it does not lead to the path of the photo. Does not access the photo itself.
+    func update(_ row: Int64, _ path: [UInt8]) {
+        let target = readLink(Array(link(PhotoID(row: row)).utf8))
+        if !target.isEmpty, target != path { remove(row) }
     }
 
     /// Removes all links.

@@ -9,7 +9,7 @@ import Testing
 @testable import LocalProvider
 
 /// Likes of identical copies.
-extension LikedFileTests {
+extension MarkedFileTests {
     @Test(arguments: Daemon.allCases)
     func `the likes of a deleted copy move to the copy that is left`(_ daemon: Daemon) async throws
     {
@@ -27,20 +27,19 @@ extension LikedFileTests {
             session.close()
         }
         let again = try await change(folder, daemon, [{ unlink(folder.path("b.jpg")) }])
-        let likes = again.session.folder.likes
+        let likes = again.session.folder.marks
         let row = try #require(try await again.id("a").row)
         for name in ["ada", "bob", "cleo"] { #expect(likes.rows(of: name) == [row], "\(name)") }
         // A hidden like does not restore a like that the user has removed.
         let cleo = try PhotosFixture.session("cleo", of: again.provider)
         #expect(try await cleo.setLiked(again.id("a"), false) != nil)
-        await again.session.folder.reconcileLikes(nil)
         #expect(likes.count(of: "cleo") == 0)
         cleo.close()
         // The other likes are unchanged after a restart.
         let third = try await change(again, .stopped, [])
-        #expect(third.session.folder.likes.rows(of: "ada") == [row])
-        #expect(third.session.folder.likes.rows(of: "bob") == [row])
-        #expect(third.session.folder.likes.rows(of: "cleo") == [])
+        #expect(third.session.folder.marks.rows(of: "ada") == [row])
+        #expect(third.session.folder.marks.rows(of: "bob") == [row])
+        #expect(third.session.folder.marks.rows(of: "cleo") == [])
     }
 
     @Test func `the user whose like moves to a copy is notified`() async throws {

@@ -8,8 +8,8 @@ import Testing
 
 @testable import LocalProvider
 
-/// The rule by which likes follow files, see `LikedFile`.
-@Suite(.timeLimit(.minutes(10))) struct LikedFileTests {
+/// The rule by which likes follow files, see `MarkedFile`.
+@Suite(.timeLimit(.minutes(10))) struct MarkedFileTests {
     static let likes = SourceID("likes")
 
     /// The state of the daemon while files are changed.
@@ -22,14 +22,12 @@ import Testing
         case wiped
     }
 
-    /// Scans everything, and waits until the likes are reconciled.
+    /// Scans everything.
     func scan(_ fixture: PhotosFixture) async throws {
         _ = try await fixture.session.refresh(PhotosFixture.all)
-        let scans = fixture.session.folder
-        try await poll { scans.scansInProgress.load(ordering: .relaxed) == 0 }
     }
 
-    /// Changes files, and returns a fixture whose likes are reconciled.
+    /// Changes files, and returns a fixture that has scanned them.
     func change(
         _ fixture: PhotosFixture, _ daemon: Daemon, _ steps: [() throws -> Void]
     ) async throws -> PhotosFixture {
@@ -60,23 +58,7 @@ import Testing
 
     /// A JPEG file with a capture time.
     func jpeg(_ taken: String, fraction: String = "", _ pixels: [UInt8]) -> [UInt8] {
-        func word(_ value: Int) -> [UInt8] { [UInt8(value >> 8), UInt8(value & 0xff)] }
-        func long(_ value: Int) -> [UInt8] { word(value >> 16) + word(value & 0xffff) }
-        let text = Array(taken.utf8) + [0]
-        let digits =
-            Array(fraction.utf8.prefix(3)) + [0, 0, 0, 0].prefix(4 - min(3, fraction.utf8.count))
-        // The first table leads to the second one, which has two fields and is followed by the time.
-        let second = 8 + 2 + 12 + 4
-        let tiff =
-            Array("MM".utf8) + word(42) + long(8) + word(1) + word(0x8769) + word(4) + long(1)
-            + long(second) + long(0) + word(2) + word(0x9003) + word(2) + long(text.count)
-            + long(second + 2 + 24 + 4) + word(0x9291) + word(2) + long(4) + digits + long(0)
-            + text
-        let exif = Array("Exif\0\0".utf8) + tiff
-        let size: [UInt8] = [0xff, 0xc0, 0, 11, 8, 0, 10, 0, 10, 1, 1, 0x11, 0]
-        return [0xff, 0xd8, 0xff, 0xe1] + word(exif.count + 2) + exif + size + pixels + [
-            0xff, 0xd9,
-        ]
+        PhotosFixture.jpeg(taken: taken, fraction: fraction, pixels)
     }
 
     func overwrite(_ name: String, _ bytes: [UInt8], _ fixture: PhotosFixture) throws {
@@ -101,7 +83,7 @@ import Testing
             ])
         #expect(try await again.titles() == ["IMG_0001", "IMG_0002"])
         #expect(try await liked(again) == [])
-        #expect(again.session.folder.likes.count(of: "ada") == 0)
+        #expect(again.session.folder.marks.count(of: "ada") == 0)
     }
 
     @Test(arguments: Daemon.allCases)
@@ -145,24 +127,6 @@ import Testing
                 }
             ])
         #expect(try await liked(again) == [])
-    }
-
-    @Test func `a photo that was created before and replaces another one is not liked`() throws {
-        var content = FileDigest(
-            bytes: [1], stamp: FileStamp(inode: 1, sizeBytes: 1, modified: 1), birth: 1, changed: 1)
-        let file = LikedFile(row: 1, path: RelativePath(bytes: [1]), content: content)
-        content = FileDigest(
-            bytes: [2], stamp: FileStamp(inode: 2, sizeBytes: 1, modified: 2),
-            birth: 5_000_000_000, changed: 6_000_000_000)
-        #expect(file.isEdited(as: content, wasReplacedAtOnce: true))
-        #expect(!file.isEdited(as: content, wasReplacedAtOnce: false))
-        content.changed = 600_000_000_000
-        #expect(!file.isEdited(as: content, wasReplacedAtOnce: true))
-        // The clock was set back between the two times.
-        content.changed = .min
-        #expect(!file.isEdited(as: content, wasReplacedAtOnce: true))
-        content.birth = nil
-        #expect(file.isEdited(as: content, wasReplacedAtOnce: true))
     }
 
     @Test(arguments: Daemon.allCases)
@@ -279,37 +243,5 @@ import Testing
             ])
         #expect(try await again.titles() == ["a"])
         #expect(try await liked(again) == [])
-    }
-
-    @Test func `a like of a photo that has just replaced a liked one is preserved`() async throws {
-        let folder = try await PhotosFixture.scanned(["a.jpg"])
-        try await folder.register("bob")
-        let bob = try PhotosFixture.session("bob", of: folder.provider)
-        defer { bob.close() }
-        try await folder.like("a")
-        let kept = folder.directory.appending("tmp/kept")
-        try PhotosFixture.check(rename(folder.path("a.jpg"), kept))
-        try folder.add("a.jpg", seconds: 7_000_000, bytes: PhotosFixture.jpeg + [7])
-        // The index has the new photo, and likes were not reconciled.
-        let likes = folder.session.folder.likes
-        let row = try #require(try await folder.id("a").row)
-        let place = try await folder.session.folder.inspect { index in
-            let former = try #require(try index.picture(row))
-            let status = try #require(FileStatus(folder.session.folder.absolute(former)))
-            let file = PictureIndex.File(
-                id: row, folder: former.file.folder, name: former.file.name, stamp: status.stamp,
-                format: .jpeg, position: status.stamp.modified, facts: nil)
-            let picture = PictureIndex.Picture(file: file, folder: former.folder)
-            return LocalLikes.Target(
-                picture: picture, file: folder.session.folder.absolute(picture))
-        }
-        _ = try await likes.set(true, by: "bob") { place }
-        try await scan(folder)
-        #expect(likes.rows(of: "bob") == [row])
-        #expect(likes.rows(of: "ada") == [])
-        try PhotosFixture.check(rename(kept, folder.path("z.jpg")))
-        try await scan(folder)
-        #expect(likes.count(of: "ada") == 1)
-        #expect(likes.rows(of: "bob") == [row])
     }
 }

@@ -9,22 +9,20 @@ import Testing
 
 @testable import LocalProvider
 
-/// Random histories of a pictures folder with local likes, compared with a reference model.
-@Suite(.timeLimit(.minutes(60))) struct LocalLikeSimulationTests {
-    /// The number of concurrent histories. Each one mostly waits for its databases.
+/// Random histories of a pictures folder with marks, compared with a reference model.
+@Suite(.timeLimit(.minutes(60))) struct MarkSimulationTests {
+    /// The number of concurrent histories. Each one mostly waits for its files.
     private static let concurrency = 4
 
-    @Test func `each like follows its content`() async throws {
-        let directory = try TemporaryDirectory()
+    @Test func `marks and IDs follow their contents`() async throws {
         let seeds = Simulation.seeds(150, share: 10)
         let failures = try await withThrowingTaskGroup(of: String?.self) { group in
             for number in 0..<Self.concurrency {
-                let path = directory.appending("local\(number).sqlite")
                 group.addTask {
                     try await Self.failure(
                         stride(
                             from: seeds.lowerBound + UInt64(number), to: seeds.upperBound,
-                            by: Self.concurrency), path)
+                            by: Self.concurrency))
                 }
             }
             var failures: [String] = []
@@ -36,21 +34,10 @@ import Testing
 
     /// Runs histories one after the other, up to the first that fails.
     ///
-    /// - Parameters:
-    ///   - seeds: The seeds of the histories.
-    ///   - path: The path of the database of the likes.
     /// - Returns: A description of the failure; nil if there was none.
-    /// - Throws: `StorageError`.
-    private static func failure(
-        _ seeds: some Sequence<UInt64>, _ path: String
-    ) async throws -> String? {
-        let database = DatabaseQueue(label: "likes") {
-            let database = try Database(path: path, durability: .process)
-            try database.migrate(LocalUserDatabase.migrations)
-            return database
-        }
+    private static func failure(_ seeds: some Sequence<UInt64>) async throws -> String? {
         for seed in seeds {
-            let history = try await LikeHistory(seed, database)
+            let history = try await FolderHistory(seed)
             try await history.run()
             guard let failure = history.failure else { continue }
             return "\(failure) with seed \(seed) after:\n\(history.log.joined(separator: "\n"))"

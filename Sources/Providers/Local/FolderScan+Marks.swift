@@ -1,0 +1,289 @@
+internal import ProviderKit
+internal import Storage
+
+/// The decision which files marked photos are in; see ``MarkedFile``.
+extension FolderScan {
+    /// A file that gets its row at the end of a scan, because it may be a marked photo, or not be the one of its row.
+    struct DoubtfulFile {
+        let candidate: Candidate
+        let format: ImageFormat?
+        let known: PictureIndex.File?
+
+        var path: RelativePath { candidate.path.appending(candidate.name) }
+    }
+
+    /// A file that a marked photo may be in.
+    private final class Place {
+        let path: RelativePath
+        let stamp: FileStamp
+        /// The row, which belongs to no other marked photo; nil for a doubtful file.
+        let row: Int64?
+        let doubtful: DoubtfulFile?
+        /// nil before the file was read, and for a file that cannot be read.
+        var content: FileDigest?
+        var isRead: Bool
+        var isTaken = false
+
+        init(_ file: DoubtfulFile) {
+            (path, stamp, row, doubtful) = (file.path, file.candidate.stamp, nil, file)
+            isRead = false
+        }
+
+        init(_ candidate: PictureIndex.Candidate) {
+            (path, stamp, row, doubtful) = (candidate.path, candidate.stamp, candidate.row, nil)
+            content = candidate.digest
+            isRead = content != nil
+        }
+    }
+
+    /// Finds the files of the marked photos that have changed or that are missing, and stores the doubtful files.
+    ///
+    /// - Throws: `StorageError`, `CancellationError`.
+    func identifyMarked() throws {
+        let gone = try index { index throws(StorageError) in
+            var gone: Set<Int64> = []
+            for file in missing where marks.contains(file.id) {
+                if try isMissing(file, index) { gone.insert(file.id) }
+            }
+            return gone
+        }
+        // A folder may have files that could not be read when a photo became missing.
+        var ids = gone.union(visitedPaths.isEmpty ? [] : marks.missing)
+        for file in doubtful.values {
+            if let id = file.known?.id, marks.contains(id) { ids.insert(id) }
+            ids.formUnion(marks.missing(file.path, sizeBytes: file.candidate.stamp.sizeBytes))
+        }
+        guard !ids.isEmpty || !movedMarks.isEmpty || !doubtful.isEmpty else { return }
+        let places = doubtful.values.map { Place($0) }
+        var decision = LocalMarks.Decision()
+        decision.files = try marks.storedFiles(movedMarks.keys).map { file in
+            var file = file
+            if let (path, stamp) = movedMarks[file.id] { (file.path, file.stamp) = (path, stamp) }
+            return file
+        }
+        decision.found = Set(decision.files.map(\.id))
+        let open = try marks.storedFiles(ids.subtracting(decision.found))
+        let found = try findMarked(open, places, &decision)
+        // The marks are stored first: from these, a scan after a crash finds the photos again.
+        let (gained, recipients) = try marks.commit(decision)
+        for (user, count) in gained { changes.gainedLikes[user, default: 0] += count }
+        changes.changed.formUnion(recipients)
+        try database.runAndWait { database in
+            try database.transaction { () throws(StorageError) in
+                try store(found, lost: decision.lost, places, PictureIndex(database))
+            }
+        }
+        doubtful = [:]
+        movedMarks = [:]
+    }
+
+    // MARK: Decision
+
+    /// Finds the places of marked photos.
+    ///
+    /// - Parameters:
+    ///   - files: The marked photos.
+    ///   - places: The places of the doubtful files. Those that get no row now are removed from ``doubtful``.
+    ///   - decision: Receives the photos.
+    /// - Returns: The new places of photos.
+    /// - Throws: `StorageError`, `CancellationError`.
+    private func findMarked(
+        _ files: [MarkedFile], _ places: [Place], _ decision: inout LocalMarks.Decision
+    ) throws -> [(file: MarkedFile, place: Place)] {
+        var found: [(MarkedFile, Place)] = []
+        func take(_ place: Place, for file: MarkedFile) {
+            place.isTaken = true
+            var file = file
+            file.path = place.path
+            file.stamp = place.stamp
+            if let content = place.content { file.content = content }
+            found.append((file, place))
+            decision.files.append(file)
+            decision.found.insert(file.id)
+        }
+        var own: [Int64: Place] = [:]
+        let byPath = Dictionary(uniqueKeysWithValues: places.map { ($0.path, $0) })
+        for place in places { if let id = place.doubtful?.known?.id { own[id] = place } }
+        for file in files where own[file.id] == nil { own[file.id] = byPath[file.path] }
+        // The first step finds unchanged files.
+        var open: [MarkedFile] = []
+        for file in files {
+            guard let place = own[file.id], place.doubtful?.format != nil else {
+                open.append(file)
+                continue
+            }
+            if place.stamp == file.stamp || file.content == nil && isRestored(place, file) {
+                take(place, for: file)
+            } else if let known = file.content, file.stamp.sizeBytes == place.stamp.sizeBytes {
+                switch try content(of: place)?.hasContent(of: known) {
+                case true?: take(place, for: file)
+                case false?: open.append(file)
+                case nil: postpone(place)
+                }
+            } else {
+                open.append(file)
+            }
+        }
+        // The second step finds the content at another place.
+        var sizes: [Int64: [Place]] = [:]
+        var rest: [MarkedFile] = []
+        for file in open {
+            let size = file.stamp.sizeBytes
+            let candidates = try sizes[size] ?? placesInIndex(size, places)
+            sizes[size] = candidates
+            guard let match = try match(file, candidates) else {
+                rest.append(file)
+                continue
+            }
+            if let place = own[file.id], !place.isTaken, match.path.isBackup(of: file.path),
+                let edited = try content(of: place), !file.isOtherPhoto(edited)
+            {
+                take(place, for: file)
+            } else {
+                take(match, for: file)
+            }
+        }
+        // Edits are last, because unchanged content has precedence.
+        for file in rest {
+            guard let place = own[file.id], !place.isTaken, place.doubtful?.format != nil else {
+                decision.lost.append(file)
+                continue
+            }
+            guard let content = try content(of: place) else {
+                postpone(place)
+                continue
+            }
+            // The name of a missing photo was free, and the events of a link do not concern its target.
+            let isWatched =
+                place.doubtful?.known?.id == file.id
+                && place.doubtful?.candidate.mayBeLink == false
+            let wasFree = isWatched ? watcher.wasFree(place.path, events) : nil
+            if file.isEdited(as: content, wasFree: wasFree) {
+                take(place, for: file)
+            } else {
+                decision.lost.append(file)
+            }
+        }
+        return found
+    }
+
+    /// Returns true if the path, size and date of a file are those of a photo whose content was not read.
+    private func isRestored(_ place: Place, _ file: MarkedFile) -> Bool {
+        place.path == file.path && place.stamp.isUnchanged(since: file.stamp)
+            && place.doubtful?.candidate.mayBeLink == false
+            && watcher.wasFree(place.path, events) != true
+    }
+
+    /// Leaves the row of a file that cannot be read as it is, so that each scan reads the file again.
+    private func postpone(_ place: Place) {
+        place.isTaken = true
+        unavailable.insert(place.path)
+    }
+
+    /// Returns the place with the content of a marked photo, preferably with the same name.
+    private func match(_ file: MarkedFile, _ places: [Place]) throws -> Place? {
+        guard let known = file.content else {
+            return places.first { !$0.isTaken && $0.stamp == file.stamp }
+        }
+        let name = file.path.split?.name
+        let (same, others) = (
+            places.filter { $0.path.split?.name == name },
+            places.filter { $0.path.split?.name != name }
+        )
+        for place in same + others where !place.isTaken {
+            if try content(of: place)?.hasContent(of: known) == true { return place }
+        }
+        return nil
+    }
+
+    /// Returns the places of photos of a size that belong to no other marked photo.
+    private func placesInIndex(_ size: Int64, _ places: [Place]) throws -> [Place] {
+        let known = Set(doubtful.values.compactMap(\.known?.id))
+        let stored = try index { index throws(StorageError) in
+            let gone = Set(missing.map(\.id))
+            return try index.photos(size: size).filter { candidate in
+                !known.contains(candidate.row) && !gone.contains(candidate.row)
+                    && !marks.contains(candidate.row)
+            }
+        }
+        return places.filter { $0.stamp.sizeBytes == size && $0.doubtful?.format != nil }
+            + stored.map { Place($0) }
+    }
+
+    private func content(of place: Place) throws -> FileDigest? {
+        guard !place.isRead else { return place.content }
+        guard !isStopped() else { throw CancellationError() }
+        place.isRead = true
+        let content = files.digest(absolute(place.path), marks.digests)
+        // A file that has changed since it was looked up is found by the next scan.
+        guard let content, content.stamp == place.stamp else { return nil }
+        place.content = content
+        if let row = place.row {
+            // A photo of the same content is looked for again later, so it is not read again.
+            try index { index throws(StorageError) in try index.setContent(content, of: row) }
+        }
+        return content
+    }
+
+    // MARK: Storing
+
+    /// Stores the rows of marked photos, and then those of the other doubtful files.
+    private func store(
+        _ found: [(file: MarkedFile, place: Place)], lost: [MarkedFile], _ places: [Place],
+        _ index: PictureIndex
+    ) throws(StorageError) {
+        for (file, place) in found { try move(file, to: place, index) }
+        for file in lost {
+            guard let row = try index.file(file.id) else { continue }
+            if row.format != nil {
+                changes.remove(file.id, from: try index.folderPath(row.folder))
+            }
+            try index.delete(file.id)
+        }
+        for place in places where !place.isTaken {
+            guard let file = place.doubtful else { continue }
+            // The marked photo of the row may have left it.
+            let known = try index.file(
+                folder: file.candidate.folder, name: file.candidate.name)
+            try store(file.candidate, file.format, known, index)
+        }
+    }
+
+    /// Gives the file at a place the row of a marked photo.
+    private func move(
+        _ file: MarkedFile, to place: Place, _ index: PictureIndex
+    ) throws(StorageError) {
+        guard let (folder, name) = place.path.split, let folderID = try index.folderID(folder)
+        else { return }
+        let present = try index.file(folder: folderID, name: name)
+        let format = place.doubtful?.format ?? present?.format
+        let former = try index.file(file.id)
+        if let present, present.id != file.id {
+            if marks.contains(present.id) {
+                // Another marked photo, which has left the place as well.
+                try index.displace(present)
+            } else {
+                try index.delete(present.id)
+                if present.format != nil { changes.remove(present.id, from: folder) }
+            }
+        }
+        guard let former else {
+            try index.insert(
+                file.id, folder: folderID, path: place.path, name: name, place.stamp, format)
+            return changes.add(file.id, in: folder)
+        }
+        let isMoved = former.folder != folderID
+        if isMoved || former.name != name {
+            _ = try index.move(former, folder: folderID, name: name)
+        }
+        try index.update(former, place.stamp, format)
+        changes.changed.insert(file.id)
+        if isMoved {
+            changes.raised[folder, default: 0] += 1
+            if let path = try index.folderPath(former.folder) { changes.left.insert(path) }
+        } else if place.stamp.modified > former.position {
+            changes.raised[folder, default: 0] += 1
+            changes.raisedInAll += 1
+        }
+    }
+}

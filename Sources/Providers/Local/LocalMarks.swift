@@ -1,0 +1,482 @@
+internal import ProviderKit
+internal import Storage
+internal import Synchronization
+internal import System
+
+/// The likes and other marks of the local users.
+///
+/// A mark belongs to the ID of a photo. ``FolderScan`` gives this ID to the file that the photo is in, so that marks and
+/// IDs survive moves, restarts and the loss of the cache. The state has no paths and contents; it is read by each page.
+/// It changes on the queue of the database, after the change was stored.
+final class LocalMarks: Sendable {
+    struct Entry {
+        let sizeBytes: Int64
+        /// The hash of the last known path.
+        let pathHash: Int64
+        var marks: Set<Mark>
+    }
+
+    struct State {
+        var isLoaded = false
+        /// The numbers of the known users, by ``UserName/key``.
+        var users: [String: Int64] = [:]
+        var photos: [Int64: Entry] = [:]
+        /// The marked photos that are in the index.
+        var found: Set<Int64> = []
+        /// The marked photos that are not in the index, by the size and by the hash of the path of their file.
+        var missingSizes: [Int64: Set<Int64>] = [:]
+        var missingPaths: [Int64: Set<Int64>] = [:]
+    }
+
+    /// A photo to be marked.
+    struct Target: Sendable {
+        let picture: PictureIndex.Picture
+        /// The absolute path.
+        let file: [UInt8]
+    }
+
+    /// The decision of a scan about marked photos.
+    struct Decision: Sendable {
+        /// The photos whose file has moved or changed.
+        var files: [MarkedFile] = []
+        /// The photos that are in the index now.
+        var found: Set<Int64> = []
+        /// The photos whose content is nowhere. Their likes move to another photo of the same content, if it has none.
+        var lost: [MarkedFile] = []
+
+        var isEmpty: Bool { files.isEmpty && found.isEmpty && lost.isEmpty }
+    }
+
+    private let state = Mutex(State())
+    private let database: DatabaseQueue
+    let digests: DigestReader
+
+    /// - Parameters:
+    ///   - database: The database of the local users.
+    ///   - files: Makes the file system calls.
+    init(_ database: DatabaseQueue, _ files: FileThreads) {
+        self.database = database
+        digests = DigestReader(files)
+    }
+
+    /// Reads the stored marks, once.
+    ///
+    /// - Throws: `StorageError`; then the next call reads the marks again.
+    func load() async throws {
+        guard !state.withLock(\.isLoaded) else { return }
+        try await database.run { [self] database in
+            guard !state.withLock(\.isLoaded) else { return }
+            var new = State()
+            try database.query("SELECT key, number FROM user") { row throws(StorageError) in
+                new.users[row.text(0)] = row.integer(1)
+            }
+            try database.query("SELECT id FROM marked") { row throws(StorageError) in
+                new.photos[row.integer(0)] = Entry(sizeBytes: 0, pathHash: 0, marks: [])
+            }
+            for id in new.photos.keys { new.set(id, try Self.entry(id, database)) }
+            new.isLoaded = true
+            state.withLock { $0 = new }
+            database.releaseMemory()
+        }
+    }
+
+    // MARK: Marked photos
+
+    /// Returns photos with the likes of a user.
+    func mark(_ photos: [Photo], for user: String) -> [Photo] {
+        state.withLock { state in
+            guard !state.photos.isEmpty else { return photos }
+            let like = state.users[user].map { Mark(user: $0, kind: .like) }
+            return photos.map { photo in
+                guard let marks = photo.id.row.flatMap({ state.photos[$0] })?.marks else {
+                    return photo
+                }
+                var photo = photo
+                photo.isLiked = like.map(marks.contains) ?? false
+                let count = marks.count { $0.kind == .like }
+                photo.likes = count > 0 ? count : nil
+                return photo
+            }
+        }
+    }
+
+    /// Returns all photos in the index that a user likes.
+    func rows(of user: String) -> [Int64] { state.withLock { $0.liked($0.users[user]) } }
+
+    /// Returns the number of photos that a user likes.
+    func count(of user: String) -> Int { rows(of: user).count }
+
+    /// Returns true if the ID belongs to a marked photo.
+    func contains(_ id: Int64) -> Bool { state.withLock { $0.photos[id] != nil } }
+
+    /// The marked photos that are not in the index.
+    var missing: Set<Int64> {
+        state.withLock { state in Set(state.photos.keys).subtracting(state.found) }
+    }
+
+    /// Returns the marked photos that are not in the index and may be a file, by its path or its size.
+    func missing(_ path: RelativePath, sizeBytes: Int64) -> Set<Int64> {
+        state.withLock { state in
+            guard !state.missingSizes.isEmpty else { return [] }
+            return (state.missingSizes[sizeBytes] ?? [])
+                .union(state.missingPaths[PictureIndex.firstRow(of: path)] ?? [])
+        }
+    }
+
+    /// Records which photos an index contains.
+    func begin(_ index: PictureIndex) throws(StorageError) {
+        var found: Set<Int64> = []
+        for id in state.withLock({ Array($0.photos.keys) })
+        where try index.file(id)?.format != nil {
+            found.insert(id)
+        }
+        state.withLock { $0.setFound(found) }
+    }
+
+    // MARK: Marking
+
+    /// Adds or removes the mark of a photo.
+    ///
+    /// - Parameters:
+    ///   - isMarked: True to add it.
+    ///   - kind: The purpose of the mark.
+    ///   - user: The ``UserName/key`` of the user.
+    ///   - find: Finds the photo in the index.
+    /// - Returns: True if the marks have changed.
+    /// - Throws: The error of `find`; `ProviderError.noSuchUser`, `.failed` for a file that cannot be read;
+    ///   `StorageError`.
+    func set(
+        _ isMarked: Bool, _ kind: Mark.Kind = .like, by user: String,
+        _ find: () async throws -> Target
+    ) async throws -> Bool {
+        try await load()
+        var target = try await find()
+        guard let number = try await number(of: user) else {
+            throw ProviderError.noSuchUser(
+                "The user does not exist any more; log in and register the same name again.")
+        }
+        let mark = Mark(user: number, kind: kind)
+        let id = target.picture.file.id
+        guard state.withLock({ $0.photos[id]?.marks.contains(mark) == true }) != isMarked else {
+            return false
+        }
+        guard isMarked else { return try await remove(mark, [id]) }
+        var isNew = false
+        while true {
+            let file = try await markedFile(target, readsContent: kind != .current)
+            if try await add(mark, file) { isNew = true }
+            // A scan that did not know of the mark may have found another file meanwhile.
+            let now = try await find()
+            guard now.picture.file.stamp != target.picture.file.stamp else { return isNew }
+            target = now
+        }
+    }
+
+    /// Makes `ids` the only photos with a mark of a user.
+    ///
+    /// - Parameters:
+    ///   - kind: The purpose of the mark.
+    ///   - ids: The photos. Unknown ones are ignored.
+    ///   - user: The ``UserName/key`` of the user.
+    ///   - find: Finds a photo in the index.
+    /// - Throws: See ``set(_:_:by:_:)``.
+    func setAll(
+        _ kind: Mark.Kind, _ ids: Set<Int64>, by user: String,
+        _ find: (Int64) async throws -> Target
+    ) async throws {
+        try await load()
+        guard let number = try await number(of: user) else { return }
+        let mark = Mark(user: number, kind: kind)
+        let before = state.withLock { state in
+            Set(state.photos.filter { $0.value.marks.contains(mark) }.keys)
+        }
+        for id in ids.subtracting(before) {
+            do {
+                _ = try await set(true, kind, by: user) { try await find(id) }
+            } catch ProviderError.notFound {}
+        }
+        let others = before.subtracting(ids)
+        if !others.isEmpty { _ = try await remove(mark, others) }
+    }
+
+    private func markedFile(_ target: Target, readsContent: Bool) async throws -> MarkedFile {
+        let (id, stamp) = (target.picture.file.id, target.picture.file.stamp)
+        let path = target.picture.path
+        if let known = try await files([id]).first,
+            !readsContent || known.stamp == stamp && known.content != nil
+        {
+            return known
+        }
+        guard readsContent else { return MarkedFile(id: id, path: path, stamp: stamp) }
+        guard let content = await digests.digest(ofFile: target.file) else {
+            throw await digests.isAbsent(target.file)
+                ? ProviderError.notFound("The photo does not exist any more.")
+                : .failed("The file of the photo cannot be read.")
+        }
+        return MarkedFile(id: id, path: path, stamp: content.stamp, content: content)
+    }
+
+    private func add(_ mark: Mark, _ file: MarkedFile) async throws -> Bool {
+        try await database.run { [self] database in
+            let (isNew, others) = try database.transaction { () throws(StorageError) in
+                let others = try removeMissing(mark, sameAs: file, database)
+                try Self.write(file, database)
+                try database.query(
+                    "INSERT OR IGNORE INTO mark (user, photo, kind) VALUES (?, ?, ?)",
+                    [.integer(mark.user), .integer(file.id), .text(mark.kind.rawValue)])
+                return (database.changedRows > 0, others)
+            }
+            state.withLock { _ = $0.found.insert(file.id) }
+            try reload(others + [file.id], database)
+            return isNew
+        }
+    }
+
+    private func remove(_ mark: Mark, _ ids: Set<Int64>) async throws -> Bool {
+        let files = try await files(ids)
+        return try await database.run { [self] database in
+            let removed = try database.transaction { () throws(StorageError) in
+                var removed: [Int64] = []
+                for file in files {
+                    removed += try removeMissing(mark, sameAs: file, database) + [file.id]
+                    try Self.delete(mark, file.id, database)
+                }
+                try Self.deleteUnmarked(database)
+                return removed
+            }
+            try reload(removed, database)
+            return !removed.isEmpty
+        }
+    }
+
+    /// Removes a mark from the missing photos of the same content. Otherwise, one of them would restore the mark.
+    private func removeMissing(
+        _ mark: Mark, sameAs file: MarkedFile, _ database: Database
+    ) throws(StorageError) -> [Int64] {
+        guard let content = file.content else { return [] }
+        let missing = missing
+        let others = try Self.sameContent(content, database).filter(missing.contains)
+        for other in others where other != file.id { try Self.delete(mark, other, database) }
+        try Self.deleteUnmarked(database)
+        return others
+    }
+
+    private func number(of user: String) async throws -> Int64? {
+        if let number = state.withLock({ $0.users[user] }) { return number }
+        let number = try await database.run { database in
+            try database.first("SELECT number FROM user WHERE key = ?", [.text(user)]) {
+                $0.integer(0)
+            }
+        }
+        state.withLock { $0.users[user] = number }
+        return number
+    }
+
+    /// Removes a user from the memory. `delete` deletes the user with all their marks from the database.
+    func removeUser(_ user: String, _ delete: () async throws -> Void) async throws {
+        try await delete()
+        state.withLock { state in
+            guard let number = state.users.removeValue(forKey: user) else { return }
+            for (id, entry) in state.photos {
+                let marks = entry.marks.filter { $0.user != number }
+                var entry = entry
+                entry.marks = marks
+                state.set(id, marks.isEmpty ? nil : entry)
+            }
+        }
+    }
+
+    // MARK: Scans
+
+    /// Returns the stored files of photos. Blocks.
+    func storedFiles(_ ids: some Sequence<Int64>) throws -> [MarkedFile] {
+        try database.runAndWait { database in
+            try ids.sorted().compactMap { try Self.file($0, database) }
+        }
+    }
+
+    private func files(_ ids: some Sequence<Int64> & Sendable) async throws -> [MarkedFile] {
+        try await database.run { database in
+            try ids.sorted().compactMap { try Self.file($0, database) }
+        }
+    }
+
+    /// Stores the decision of a scan. Blocks.
+    ///
+    /// - Returns: The number of photos that each user with changed likes likes now in addition, by ``UserName/key``, and
+    ///   the photos that have new likes.
+    func commit(_ decision: Decision) throws -> (gained: [String: Int], photos: Set<Int64>) {
+        let lost = Set(decision.lost.map(\.id))
+        let present = state.withLock { $0.found.union(decision.found).subtracting(lost) }
+        return try database.runAndWait { [self] database in
+            var recipients: Set<Int64> = []
+            try database.transaction { () throws(StorageError) in
+                for file in decision.files where try Self.file(file.id, database) != nil {
+                    try Self.write(file, database)
+                }
+                for file in decision.lost {
+                    guard let content = file.content else { continue }
+                    for other in try Self.sameContent(content, database).sorted()
+                    where other != file.id && present.contains(other) {
+                        // A user that likes both photos likes the lost one on.
+                        try database.query(
+                            "UPDATE OR IGNORE mark SET photo = ? WHERE photo = ? AND kind = 'like'",
+                            [.integer(other), .integer(file.id)])
+                        if database.changedRows > 0 { recipients.insert(other) }
+                    }
+                }
+                try Self.deleteUnmarked(database)
+            }
+            let changed = recipients.union(lost).union(decision.files.map(\.id))
+            let entries = try changed.map { ($0, try Self.entry($0, database)) }
+            let gained = state.withLock { state in
+                let affected = changed.union(decision.found)
+                let before = state.likedByUser(affected)
+                for (id, entry) in entries { state.set(id, entry) }
+                state.setFound(present)
+                let after = state.likedByUser(affected)
+                var gained: [String: Int] = [:]
+                for (name, user) in state.users where before[user] != after[user] {
+                    gained[name] = (after[user] ?? []).subtracting(before[user] ?? []).count
+                }
+                return gained
+            }
+            return (gained, recipients)
+        }
+    }
+
+    // MARK: Rows
+
+    /// Reads the marks of photos again.
+    private func reload(_ ids: [Int64], _ database: Database) throws(StorageError) {
+        for id in ids {
+            let entry = try Self.entry(id, database)
+            state.withLock { $0.set(id, entry) }
+        }
+    }
+
+    private static func entry(_ id: Int64, _ database: Database) throws(StorageError) -> Entry? {
+        guard let file = try file(id, database) else { return nil }
+        var entry = Entry(
+            sizeBytes: file.stamp.sizeBytes, pathHash: PictureIndex.firstRow(of: file.path),
+            marks: [])
+        try database.query("SELECT user, kind FROM mark WHERE photo = ?", [.integer(id)]) {
+            row throws(StorageError) in
+            guard let kind = Mark.Kind(rawValue: row.text(1)) else { return }
+            entry.marks.insert(Mark(user: row.integer(0), kind: kind))
+        }
+        return entry
+    }
+
+    private static func file(
+        _ id: Int64, _ database: Database
+    ) throws(StorageError) -> MarkedFile? {
+        try database.first(
+            "SELECT path, inode, size, modified, digest, birth, taken FROM marked WHERE id = ?",
+            [.integer(id)]
+        ) { row in
+            let stamp = FileStamp(
+                inode: row.integer(1), sizeBytes: row.integer(2), modified: row.integer(3))
+            let bytes = row.blob(4)
+            return MarkedFile(
+                id: id, path: RelativePath(bytes: row.blob(0)), stamp: stamp,
+                content: bytes.isEmpty
+                    ? nil
+                    : FileDigest(
+                        bytes: bytes, stamp: stamp, birth: row.optionalInteger(5),
+                        taken: row.optionalText(6).flatMap(CaptureTime.init)))
+        }
+    }
+
+    private static func write(_ file: MarkedFile, _ database: Database) throws(StorageError) {
+        try database.query(
+            """
+            INSERT INTO marked (id, path, inode, size, modified, digest, birth, taken)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (id) DO UPDATE SET path = excluded.path, inode = excluded.inode,
+                size = excluded.size, modified = excluded.modified, digest = excluded.digest,
+                birth = excluded.birth, taken = excluded.taken
+            """,
+            [
+                .integer(file.id), .blob(file.path.bytes), .integer(file.stamp.inode),
+                .integer(file.stamp.sizeBytes), .integer(file.stamp.modified),
+                .blob(file.content?.bytes ?? []), .integer(file.content?.birth),
+                .text(file.content?.taken?.text),
+            ])
+    }
+
+    /// Returns the marked photos of a content.
+    private static func sameContent(
+        _ content: FileDigest, _ database: Database
+    ) throws(StorageError) -> [Int64] {
+        var ids: [Int64] = []
+        try database.query(
+            "SELECT id FROM marked WHERE digest = ? AND size = ?",
+            [.blob(content.bytes), .integer(content.stamp.sizeBytes)]
+        ) { row throws(StorageError) in ids.append(row.integer(0)) }
+        return ids
+    }
+
+    private static func delete(
+        _ mark: Mark, _ id: Int64, _ database: Database
+    ) throws(StorageError) {
+        try database.query(
+            "DELETE FROM mark WHERE user = ? AND photo = ? AND kind = ?",
+            [.integer(mark.user), .integer(id), .text(mark.kind.rawValue)])
+    }
+
+    /// Deletes the files of photos that have no marks any more.
+    static func deleteUnmarked(_ database: Database) throws(StorageError) {
+        try database.query(
+            "DELETE FROM marked WHERE NOT EXISTS (SELECT 1 FROM mark WHERE photo = id)")
+    }
+}
+
+extension LocalMarks.State {
+    /// Returns the photos in the index that a user likes.
+    fileprivate func liked(_ user: Int64?) -> [Int64] {
+        guard let user else { return [] }
+        let like = Mark(user: user, kind: .like)
+        return found.filter { photos[$0]?.marks.contains(like) == true }
+    }
+
+    /// Returns those of `ids` that are in the index, by the users that like them.
+    fileprivate func likedByUser(_ ids: Set<Int64>) -> [Int64: Set<Int64>] {
+        var liked: [Int64: Set<Int64>] = [:]
+        for id in ids where found.contains(id) {
+            for mark in photos[id]?.marks ?? [] where mark.kind == .like {
+                liked[mark.user, default: []].insert(id)
+            }
+        }
+        return liked
+    }
+
+    /// Replaces the entry of a photo; nil if it has no marks.
+    fileprivate mutating func set(_ id: Int64, _ entry: LocalMarks.Entry?) {
+        removeMissing(id)
+        photos[id] = entry
+        if entry == nil { found.remove(id) }
+        addMissing(id)
+    }
+
+    fileprivate mutating func setFound(_ new: Set<Int64>) {
+        let changed = found.symmetricDifference(new)
+        for id in changed { removeMissing(id) }
+        found = new.filter { photos[$0] != nil }
+        for id in changed { addMissing(id) }
+    }
+
+    private mutating func addMissing(_ id: Int64) {
+        guard let entry = photos[id], !found.contains(id) else { return }
+        missingSizes[entry.sizeBytes, default: []].insert(id)
+        missingPaths[entry.pathHash, default: []].insert(id)
+    }
+
+    private mutating func removeMissing(_ id: Int64) {
+        guard let entry = photos[id] else { return }
+        missingSizes[entry.sizeBytes]?.remove(id)
+        if missingSizes[entry.sizeBytes]?.isEmpty == true { missingSizes[entry.sizeBytes] = nil }
+        missingPaths[entry.pathHash]?.remove(id)
+        if missingPaths[entry.pathHash]?.isEmpty == true { missingPaths[entry.pathHash] = nil }
+    }
+}

@@ -1,0 +1,398 @@
+import FoundationEssentials
+import Glibc
+import Logging
+import ProviderKit
+import Storage
+import Synchronization
+import System
+import TestSupport
+import Testing
+
+@testable import LocalProvider
+
+/// A random history of a pictures folder with real files, a watcher, an index and marks, compared with ``MarkModel``.
+///
+/// The folder `d` is a link to a disk, which is removed and comes back. The mount points are simulated.
+final class FolderHistory {
+    static let users = ["ada", "bob", "cleo"]
+    static let folders = ["", "x", "y", "d"]
+
+    private var random: SeededRandom
+    let directory: TemporaryDirectory
+    private let users: DatabaseQueue
+    private var index: PictureDatabase
+    private let threads: FileThreads
+    private var marks: LocalMarks
+    private var watcher: FolderWatcher
+    private let mounted: MountPoints
+    private let reports: Reports
+    var model = MarkModel()
+    /// The number of the content of each photo, by its path.
+    var files: [String: Int] = [:]
+    /// The photos that the last scan has found.
+    var scanned: [String: Int] = [:]
+    /// Links to files outside of the pictures folder, and their targets.
+    var links: [String: String] = [:]
+    /// The time of the clock, which is sometimes set back.
+    var clock = 1_000_000
+    var lastContent = 0
+    /// The contents that had a path, a size and a date, or an inode, a size and a date.
+    var contents: [String: Int] = [:]
+    var isPlugged = true
+    /// True if the index was lost while the disk was not there.
+    private var isDiskUnknown = false
+    /// True before everything was scanned since the start.
+    private var isNew = true
+    private(set) var log: [String] = []
+    private(set) var failure: String?
+
+    static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    init(_ seed: UInt64) async throws {
+        random = SeededRandom(seed: seed)
+        directory = try TemporaryDirectory()
+        let path = directory.path
+        for name in ["pictures", "pictures/x", "pictures/y", "disk", "outside"] {
+            try PhotosFixture.check(mkdir("\(path)/\(name)", 0o700))
+        }
+        try PhotosFixture.check(symlink("\(path)/disk", "\(path)/pictures/d"))
+        let mounted = MountPoints([Array("\(path)/disk".utf8)])
+        threads = FileThreads(port: FileSystemPort(mountPoints: { mounted.value }))
+        self.mounted = mounted
+        users = DatabaseQueue(label: "users") {
+            let database = try Database(path: "\(path)/users.sqlite", durability: .process)
+            try database.migrate(LocalUserDatabase.migrations)
+            return database
+        }
+        try await users.run { database in
+            for user in Self.users {
+                try database.query(
+                    "INSERT INTO user (key, name) VALUES (?, ?)", [.text(user), .text(user)])
+            }
+        }
+        index = PictureDatabase(folder: "\(path)/cache", logger: Self.logger)
+        marks = LocalMarks(users, threads)
+        let reports = Reports()
+        self.reports = reports
+        watcher = FolderWatcher { reports.append($0) }
+    }
+
+    /// The simulated mount points.
+    private final class MountPoints: Sendable {
+        private let points: Mutex<Set<[UInt8]>>
+
+        init(_ points: Set<[UInt8]>) { self.points = Mutex(points) }
+
+        var value: Set<[UInt8]> { points.withLock { $0 } }
+
+        func set(_ value: Set<[UInt8]>) { points.withLock { $0 = value } }
+    }
+
+    /// The changes that the watcher has reported by itself.
+    private final class Reports: Sendable {
+        private let changes = Mutex<[FolderWatcher.Change]>([])
+
+        func append(_ change: FolderWatcher.Change) { changes.withLock { $0.append(change) } }
+
+        func take() -> [FolderWatcher.Change] {
+            changes.withLock { changes in
+                defer { changes = [] }
+                return changes
+            }
+        }
+    }
+
+    func run() async throws {
+        for _ in 0..<number(3, 6) { try create(at: freePath()) }
+        try await scan()
+        for _ in 0..<number(4, 10) {
+            for _ in 0..<number(1, 4) { try await step() }
+            try await scan()
+            try await compare()
+            guard failure == nil else { return }
+            for _ in 0..<number(0, 3) { try await mark() }
+            try await compare()
+            guard failure == nil else { return }
+            // An edit is recognized only if a scan has found the file before, and nothing else has changed since.
+            if number(0, 2) == 0 {
+                try await edit()
+                try await compare()
+                guard failure == nil else { return }
+            }
+        }
+    }
+
+    // MARK: Choices
+
+    func number(_ low: Int, _ high: Int) -> Int { Int.random(in: low...high, using: &random) }
+
+    func anyPath() -> String {
+        while true {
+            let folder = Self.folders[number(0, 3)]
+            if folder == "d", !isPlugged { continue }
+            return (folder.isEmpty ? "" : folder + "/") + "IMG_\(number(1, 4)).jpg"
+        }
+    }
+
+    func freePath() -> String {
+        while true {
+            let path = anyPath()
+            if files[path] == nil, links[path] == nil { return path }
+        }
+    }
+
+    /// Returns a photo that can be changed now.
+    func usedPath() -> String? {
+        files.keys.filter { isPlugged || !$0.hasPrefix("d/") }.sorted()
+            .randomElement(using: &random)
+    }
+
+    func record(_ text: String) { log.append(text) }
+
+    func absolute(_ path: String) -> String { directory.appending("pictures/\(path)") }
+
+    /// The photos that the feed must have, with their contents.
+    var present: [String: Int] { isDiskUnknown ? files.filter { !$0.key.hasPrefix("d/") } : files }
+
+    // MARK: Daemon
+
+    func restart(wipe: Bool) async throws {
+        record(wipe ? "restart without index" : "restart")
+        watcher.stop()
+        _ = reports.take()
+        let reports = reports
+        watcher = FolderWatcher { reports.append($0) }
+        marks = LocalMarks(users, threads)
+        isNew = true
+        guard wipe else { return }
+        await index.discard()
+        if !isPlugged { isDiskUnknown = true }
+    }
+
+    func setPlugged(_ isPlugged: Bool) async throws {
+        // The scan of a change needs the disk.
+        if !isPlugged { try await scan(mayStop: false) }
+        record(isPlugged ? "plug" : "unplug")
+        self.isPlugged = isPlugged
+        let disk = directory.appending("disk")
+        mounted.set(isPlugged ? [Array(disk.utf8)] : [])
+        let away = directory.appending("away")
+        if isPlugged {
+            rmdir(disk)
+            try PhotosFixture.check(rename(away, disk))
+            isDiskUnknown = false
+            // Some file systems give other inode numbers at each mount.
+            if number(0, 1) == 0 {
+                record("other inodes")
+                for path in files.keys.sorted() where path.hasPrefix("d/") { try renew(path) }
+            }
+        } else {
+            try PhotosFixture.check(rename(disk, away))
+            // udisks deletes the folder of the mount point, fstab keeps it.
+            if number(0, 1) == 0 { try PhotosFixture.check(mkdir(disk, 0o700)) }
+        }
+    }
+
+    /// Scans the changes that the watcher has seen, or everything.
+    private func scan(mayStop: Bool = true) async throws {
+        try await marks.load()
+        let root = Array(directory.appending("pictures").utf8)
+        try await index.writer.run { [marks] database in
+            let index = PictureIndex(database)
+            _ = try index.begin(root: root)
+            try marks.begin(index)
+        }
+        watcher.readPendingEvents()
+        var entries: [FolderWatcher.Entry]? = []
+        for change in reports.take() + watcher.takeChanges() {
+            switch change {
+            case .everything: entries = nil
+            case .entries(let more): entries = entries.map { $0 + more }
+            case .rootAttributes, .mounts: continue
+            }
+        }
+        if isNew || number(0, 3) == 0 { entries = nil }
+        // The kernel reports mounts, which are simulated here.
+        if let some = entries {
+            var unique: [RelativePath: FolderWatcher.Entry] = [:]
+            for entry in some {
+                guard let other = unique[entry.path] else {
+                    unique[entry.path] = entry
+                    continue
+                }
+                unique[entry.path] = FolderWatcher.Entry(
+                    folder: entry.folder, name: entry.name,
+                    isClosed: entry.isClosed || other.isClosed,
+                    hasOnlyAttributes: entry.hasOnlyAttributes && other.hasOnlyAttributes)
+            }
+            let disk = FolderWatcher.Entry(
+                folder: .root, name: Array("d".utf8), isClosed: true)
+            unique[disk.path] = disk
+            entries = Array(unique.values)
+        }
+        record(entries == nil ? "scan of everything" : "scan of changes")
+        // A kill during the scan.
+        var checks = mayStop && number(0, 9) == 0 ? number(1, 12) : Int.max
+        let scan = FolderScan(
+            root: root, index.writer, PictureFiles(threads), watcher, marks,
+            isStopped: {
+                checks -= 1
+                return checks < 0
+            }, publish: { _ in })
+        do {
+            try scan.scan(entries)
+            isNew = false
+            scanned = files
+        } catch is CancellationError {
+            record("kill")
+            try await restart(wipe: false)
+            try await self.scan(mayStop: false)
+        }
+    }
+
+    // MARK: Marks
+
+    private func target(_ path: String) async throws -> LocalMarks.Target {
+        let absolute = Array(absolute(path).utf8)
+        return try await index.writer.run { database in
+            let index = PictureIndex(database)
+            let parts = try #require(RelativePath(bytes: Array(path.utf8)).split)
+            let folder = try #require(try index.folderID(parts.folder))
+            let file = try #require(try index.file(folder: folder, name: parts.name))
+            let picture = try #require(try index.picture(file.id))
+            return LocalMarks.Target(picture: picture, file: absolute)
+        }
+    }
+
+    private func mark() async throws {
+        guard let path = usedPath(), let content = files[path] else { return }
+        let place = try await target(path)
+        let id = place.picture.file.id
+        let user = Self.users[number(0, 2)]
+        model.contents[id] = content
+        if model.contents.contains(where: { $0.value == content && marks.missing.contains($0.key) })
+        {
+            model.uncertain.insert(content)
+        }
+        // Marks of missing photos of this content may be removed, which the model cannot predict.
+        guard isPlugged || !files.contains(where: { $0.key.hasPrefix("d/") && $0.value == content })
+        else { return }
+        if number(0, 2) == 0 {
+            let missing = marks.missing
+            let isHidden = model.hidden[user]?.contains(id) != true
+            record("\(user) \(isHidden ? "hides" : "shows") \(path)")
+            #expect(try await marks.set(isHidden, .hidden, by: user) { place })
+            if isHidden {
+                model.hidden[user, default: []].insert(id)
+            } else {
+                model.hidden[user]?.remove(id)
+            }
+            // Missing photos of the same content would restore the mark.
+            for (other, known) in model.contents where known == content {
+                if missing.contains(other) { model.hidden[user]?.remove(other) }
+            }
+        } else {
+            let isLiked = !marks.rows(of: user).contains(id)
+            record("\(user) \(isLiked ? "likes" : "unlikes") \(path)")
+            let visible = model.visible(user, present.values)[content] ?? 0
+            #expect(try await marks.set(isLiked, by: user) { place })
+            model.likes[user, default: [:]][content] = isLiked ? visible + 1 : visible - 1
+        }
+    }
+
+    /// Edits a file, and scans.
+    private func edit() async throws {
+        guard let path = usedPath(), let before = files[path], links[path] == nil else { return }
+        // If there are copies, the marks may belong to any of them.
+        guard present.values.count(where: { $0 == before }) == 1 else { return }
+        lastContent += 1
+        let content = lastContent
+        if number(0, 4) == 0 { try await restart(wipe: false) }
+        let isWatched = !isNew
+        let isInPlace = number(0, 1) == 0
+        record("edit \(path)\(isInPlace ? " in place" : ""): \(content)")
+        clock += 1
+        // An edit keeps the time of capture, unless the editor drops it.
+        let taken = number(0, 3) == 0 ? nil : model.takenTime(before)
+        model.taken[content] = .some(taken)
+        try write(content, to: path, isInPlace: isInPlace)
+        files[path] = content
+        try settle(path)
+        try await scan(mayStop: false)
+        let isSameTime = model.takenTime(before) != nil && taken != nil
+        guard isSameTime || isInPlace || isWatched else { return }
+        for user in Self.users where (model.likes[user]?[before] ?? 0) > 0 {
+            model.likes[user]?[before, default: 0] -= 1
+            model.likes[user, default: [:]][content, default: 0] += 1
+        }
+        let edited = model.contents.filter { $0.value == before }.map(\.key)
+        for id in edited where marks.contains(id) && !marks.missing.contains(id) {
+            model.contents[id] = content
+        }
+    }
+
+    // MARK: Comparison
+
+    private func compare() async throws {
+        let rows = try await index.writer.run { database in
+            var rows: [Int64: String] = [:]
+            let index = PictureIndex(database)
+            for (id, folder) in try index.folders(at: .root) {
+                try index.files(folder: id) { file throws(StorageError) in
+                    guard file.format != nil else { return }
+                    let path = folder.appending(file.name)
+                    rows[file.id] = String(decoding: path.bytes, as: UTF8.self)
+                }
+            }
+            return rows
+        }
+        guard Set(rows.values) == Set(present.keys) else {
+            failure = "the index has \(rows.values.sorted()), not \(present.keys.sorted())"
+            return
+        }
+        // A content on the disk that is not there cannot be compared with that of a missing photo.
+        let unreadable = Set(files.filter { !isPlugged && $0.key.hasPrefix("d/") }.values)
+        for user in Self.users {
+            var shown: [Int: Int] = [:]
+            for row in marks.rows(of: user) {
+                let content = rows[row].flatMap { files[$0] } ?? -1
+                if !unreadable.contains(content) { shown[content, default: 0] += 1 }
+            }
+            let expected = model.visible(user, present.values).filter {
+                !unreadable.contains($0.key)
+            }
+            guard shown == expected else {
+                failure = "\(user) sees likes of \(shown), not of \(expected)"
+                return
+            }
+        }
+        // Each ID stays with its content, and as many IDs are in use as there are files.
+        let missing = marks.missing
+        model.contents = model.contents.filter { marks.contains($0.key) }
+        for (id, content) in model.contents {
+            if let path = rows[id], files[path] != content {
+                failure = "\(id) of content \(content) is \(path)"
+                return
+            }
+            let isMissing = rows[id] == nil
+            guard isMissing == missing.contains(id) else {
+                failure = "\(id) is \(isMissing ? "" : "not ")missing"
+                return
+            }
+            guard !unreadable.contains(content) else { continue }
+            let ids = model.contents.filter { $0.value == content }.map(\.key)
+            let found = ids.count { rows[$0] != nil }
+            let copies = present.values.count { $0 == content }
+            guard found == min(ids.count, copies) || model.uncertain.contains(content) else {
+                failure = "\(found) of \(ids.count) IDs are in use for \(copies) copies"
+                return
+            }
+        }
+        for (user, ids) in model.hidden {
+            for id in ids where !marks.contains(id) {
+                failure = "the photo \(id) that \(user) has hidden is forgotten"
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+import FoundationEssentials
+import Glibc
+import ProviderKit
+import Storage
+import System
+import TestSupport
+import Testing
+
+@testable import LocalProvider
+
+/// The IDs of marked photos, and the folders, links and disks that their files are in.
+@Suite(.timeLimit(.minutes(1))) struct MarksTests {
+    private func entry(_ path: String) throws -> FolderWatcher.Entry {
+        try #require(RelativePath(bytes: Array(path.utf8)).entry)
+    }
+
+    private func restarted(_ fixture: PhotosFixture) async throws -> PhotosFixture {
+        try await PhotosFixture.scanned([], fixture.directory)
+    }
+
+    @Test(arguments: [PhotoMark.hidden, .current])
+    func
+        `a marked photo keeps its ID after a move and the loss of the cache, and no other photo gets it`(
+            mark: PhotoMark
+        ) async throws
+    {
+        let folder = try await PhotosFixture.scanned(["A/a3.jpg", "B/b.jpg"])
+        let id = try await folder.id("a3")
+        try await folder.session.setMarked([id], mark)
+        folder.session.close()
+        try PhotosFixture.check(rename(folder.path("A/a3.jpg"), folder.path("B/moved.jpg")))
+        try folder.add("A/a3.jpg", seconds: 9_000_000, bytes: PhotosFixture.jpeg + [9])
+        try FileManager.default.removeItem(atPath: folder.cache)
+        let again = try await restarted(folder)
+        #expect(try await again.id("moved") == id)
+        #expect(try await again.id("a3") != id)
+        // The ID is not kept any more.
+        try await again.session.setMarked([], mark)
+        let row = try #require(id.row)
+        #expect(!again.session.folder.marks.contains(row))
+    }
+
+    @Test func `likes of an earlier version are preserved with their photos`() async throws {
+        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"])
+        let (a, path) = (try await folder.id("a"), folder.directory.appending("data/local.sqlite"))
+        folder.session.close()
+        try FileManager.default.removeItem(atPath: folder.directory.appending("data"))
+        try PhotosFixture.check(mkdir(folder.directory.appending("data"), 0o700))
+        do {
+            let database = try Database(path: path, durability: .full)
+            try database.migrate(Array(LocalUserDatabase.migrations.dropLast()))
+            try database.execute("INSERT INTO user (key, name) VALUES ('ada', 'ada')")
+            // The second record has the row of the first, as after a lost index; the third one is gone.
+            for (file, name) in [(a.row ?? 0, "a"), (a.row ?? 0, "b"), (0, "gone")] {
+                let status = FileStatus(Array(folder.path("\(name).jpg").utf8))
+                try database.query(
+                    """
+                    INSERT INTO liked (digest, size, file, path, modified, inode)
+                    VALUES (?, ?, ?, ?, ?, ?)
+                    """,
+                    [
+                        .blob(Array(name.utf8)), .integer(status?.stamp.sizeBytes ?? 1),
+                        .integer(file), .blob(Array("\(name).jpg".utf8)),
+                        .integer(status?.stamp.modified ?? 0), .integer(status?.stamp.inode ?? 0),
+                    ])
+            }
+            try database.execute("INSERT INTO favourite SELECT 1, number FROM liked")
+        }
+        let again = try PhotosFixture(folder.directory)
+        try await again.ready()
+        #expect(try await again.photos(SourceID("likes")).map(\.id).contains(a))
+        #expect(again.session.folder.marks.missing.count >= 1)
+    }
+
+    @Test func `a like reports the number of users who like the photo`() async throws {
+        let folder = try await PhotosFixture.scanned(["a.jpg"])
+        try await folder.register("bob")
+        let bob = try PhotosFixture.session("bob", of: folder.provider)
+        defer { bob.close() }
+        let a = try await folder.id("a")
+        #expect(try await folder.session.setLiked(a, true)?.photo.likes == 1)
+        #expect(try await bob.setLiked(a, true)?.photo.likes == 2)
+        #expect(try await folder.photos().map(\.likes) == [2])
+        #expect(try await folder.session.setLiked(a, false)?.photo.likes == 1)
+        #expect(try await bob.setLiked(a, false)?.photo.likes == nil)
+    }
+
+    @Test func `a like survives the deletion of the data folder`() async throws {
+        let folder = try await PhotosFixture.scanned(["a.jpg"])
+        try FileManager.default.removeItem(atPath: folder.directory.appending("data"))
+        try await folder.like("a")
+        folder.session.close()
+        let again = try await restarted(folder)
+        #expect(try await again.titles(SourceID("likes")) == ["a"])
+    }
+
+    // MARK: Events
+
+    @Test func `changed attributes of nested folders do not count as links`() async throws {
+        let folder = try await PhotosFixture.scanned(["x/y/a.jpg"])
+        let entries = [try entry("x"), try entry("x/y")]
+        try await folder.session.folder.scan(entries)
+        #expect(try await folder.session.folder.readNow { try $0.aliases } == [])
+    }
+
+    @Test(arguments: ["pipe", "link.jpg", "hard.jpg"])
+    func `an entry that is never written does not stay open`(name: String) async throws {
+        let folder = try await PhotosFixture.scanned(["a.jpg"])
+        let path = folder.path(name)
+        switch name {
+        case "pipe": mkfifo(path, 0o600)
+        case "link.jpg": symlink("a.jpg", path)
+        default: link(folder.path("a.jpg"), path)
+        }
+        let watcher = folder.session.folder.watcher
+        watcher.readPendingEvents()
+        try await folder.session.folder.scan([try entry(name)])
+        #expect(!watcher.isUnclosed(.root, Array(name.utf8)))
+    }
+
+    @Test func `other inode numbers do not change a photo`() async throws {
+        let folder = try await PhotosFixture.scanned(["a.jpg"])
+        folder.session.close()
+        try folder.add("a.jpg", seconds: 1_000_000)
+        let again = try await restarted(folder)
+        let isChanged = again.events.value.contains {
+            if case .changed = $0 { true } else { false }
+        }
+        #expect(!isChanged)
+        let stamp = try #require(FileStatus(Array(again.path("a.jpg").utf8))).stamp
+        let row = try #require(try await again.id("a").row)
+        #expect(try await again.session.folder.readNow { try $0.file(row)?.stamp } == stamp)
+    }
+
+    // MARK: Links
+
+    @Test func `the target of a link to a file is followed`() async throws {
+        let folder = try await PhotosFixture.scanned(["a.jpg"])
+        let target = folder.directory.appending("target.jpg")
+        try PhotosFixture.write(PhotosFixture.jpeg + [1], to: Array(target.utf8))
+        PhotosFixture.touch(target, seconds: 2_000_000)
+        symlink(target, folder.path("link.jpg"))
+        try await folder.shows(["link", "a"])
+        let before = folder.events.value.count
+        try PhotosFixture.write(PhotosFixture.jpeg + [1, 2], to: Array(target.utf8))
+        try await folder.changed(folder.id("link"), after: before)
+        unlink(target)
+        try await folder.shows(["a"])
+    }
+
+    @Test func `a pictures folder that is a link is scanned when its target appears or changes`()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let vault = directory.appending("vault/Pictures")
+        rmdir(directory.appending("home/Pictures"))
+        try PhotosFixture.check(symlink(vault, directory.appending("home/Pictures")))
+        let folder = try PhotosFixture(directory)
+        try await folder.events.wait { $0.contains { $0.isFailed } ? true : nil }
+        PhotosFixture.makeFolder(vault)
+        try folder.add("a.jpg", seconds: 1_000_000)
+        try await folder.shows(["a"])
+        let other = directory.appending("other")
+        PhotosFixture.makeFolder(other)
+        try PhotosFixture.write(PhotosFixture.jpeg + [2], to: Array("\(other)/b.jpg".utf8))
+        symlink(other, directory.appending("new"))
+        try PhotosFixture.check(rename(directory.appending("new"), folder.root))
+        try await folder.shows(["b"])
+    }
+
+    @Test func `an absent file that a client requests leaves the feed`() async throws {
+        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"])
+        let b = try await folder.id("b")
+        // No event is reported.
+        folder.session.folder.watcher.stop()
+        unlink(folder.path("b.jpg"))
+        await #expect(throws: ProviderError.self) {
+            try await folder.session.imagePath(b, .full)
+        }
+        try await folder.shows(["a"])
+    }
+
+    // MARK: Disks
+
+    @Test(arguments: [true, false])
+    func `the photos of a removed disk stay, and its changes are found when it is back`(
+        isLink: Bool
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let disk = FaultyDisk()
+        let mountPoint = directory.appending("media/disk")
+        PhotosFixture.makeFolder(mountPoint)
+        PhotosFixture.makeFolder(directory.appending("home/Pictures"))
+        if isLink {
+            try PhotosFixture.check(symlink(mountPoint, directory.appending("home/Pictures/x")))
+        }
+        disk.faults.update { $0.mountPoints = [mountPoint] }
+        let root = isLink ? "home/Pictures" : "media/disk"
+        let name = isLink ? "x/b.jpg" : "b.jpg"
+        let folder = try PhotosFixture(directory, root: root, photos: [name], files: disk.threads)
+        try await folder.ready()
+        // udisks deletes the folder of the mount point.
+        disk.faults.update { $0.mountPoints = [] }
+        try PhotosFixture.check(rename(mountPoint, directory.appending("away")))
+        _ = try? await folder.session.refresh(PhotosFixture.all)
+        #expect(try await folder.titles() == ["b"])
+        if !isLink {
+            try await folder.events.wait { events in
+                events.contains { event in
+                    if case .status(.failed(let reason, _)) = event {
+                        reason.contains("not mounted")
+                    } else {
+                        false
+                    }
+                } ? true : nil
+            }
+        }
+        unlink(directory.appending("away/b.jpg"))
+        try PhotosFixture.write(
+            PhotosFixture.jpeg, to: Array(directory.appending("away/c.jpg").utf8))
+        disk.faults.update { $0.mountPoints = [mountPoint] }
+        try PhotosFixture.check(rename(directory.appending("away"), mountPoint))
+        try await folder.shows(["c"])
+    }
+
+    @Test func `a file system that is mounted on an empty folder is scanned`() async throws {
+        guard geteuid() == 0 else { return }
+        let folder = try await PhotosFixture.scanned(["a.jpg"])
+        let mountPoint = folder.path("x")
+        try PhotosFixture.check(mkdir(mountPoint, 0o700))
+        let source = folder.directory.appending("source")
+        try PhotosFixture.check(mkdir(source, 0o700))
+        try PhotosFixture.write(PhotosFixture.jpeg + [2], to: Array("\(source)/b.jpg".utf8))
+        _ = try await folder.session.refresh(PhotosFixture.all)
+        // A container may not permit mounts.
+        guard mount(source, mountPoint, nil, UInt(MS_BIND), nil) == 0 else { return }
+        defer { umount2(mountPoint, Int32(MNT_DETACH)) }
+        try await folder.become { Set(try await folder.titles()) == ["a", "b"] }
+    }
+}
