@@ -42,8 +42,9 @@ struct LikeTests {
     }
 
     @Test(arguments: [
-        (["help", "nope"], Int32(64)), (["help", "slideshow", "nope"], 64), (["help", "like"], 0),
-        (["help", "slideshow", "next"], 0), (["help"], 0),
+        (["help", "nope"], 64 as Int32), (["help", "slideshow", "nope"], 64 as Int32),
+        (["help", "like"], 0 as Int32), (["help", "slideshow", "next"], 0 as Int32),
+        (["help"], 0 as Int32),
     ])
     func `help for a command that does not exist is a usage error`(
         arguments: [String], status: Int32
