@@ -151,7 +151,8 @@ struct QueueTests {
     }
 
     @Test(arguments: [false, true])
-    func `large responses to plugins wait for the memory of others`(chunked: Bool) async throws {
+    func `large responses to a plugin wait for the memory of its others`(chunked: Bool) async throws
+    {
         let body = [UInt8](repeating: 1, count: 2000)
         let server = try LoopbackServer { request in
             LoopbackResponse(body: request.path == "/small" ? [1] : body, chunked: chunked)
@@ -174,6 +175,8 @@ struct QueueTests {
         // A small response, and one for a built-in provider, need no memory of plugins.
         #expect(try await client.send(request("/small")).memory == nil)
         #expect(try await client.send(HTTPRequest(.get, server.origin)).body == body)
+        // Another plugin has memory of its own.
+        #expect(try await client.send(request("/2").with { $0.plugin = "two" }).body == body)
         // One that waits for memory and is cancelled leaves nothing behind.
         let third = Task { try await client.send(request("/3")) }
         third.cancel()
