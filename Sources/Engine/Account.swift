@@ -265,9 +265,7 @@ package final class Account {
     ///
     /// - Returns: The number of new photos.
     package func refreshFeed(_ source: String) async throws -> Int {
-        // The user may have granted the permission to like photos.
-        remote?.likes?.checkAvailabilityAgain()
-        return try await photos().refresh(resolve(source))
+        try await photos().refresh(resolve(source))
     }
 
     /// Returns the path of an image, which is fetched if necessary.
@@ -354,6 +352,8 @@ package final class Account {
         let wasLocked = if case .locked = state { true } else { false }
         try await remote?.unlock()
         if wasLocked { engine.retryNow() }
+        // The user may have granted the permission to like photos.
+        remote?.likes?.checkAvailabilityAgain()
         // One limit for both: clients stop waiting after 25 s.
         try await withTimeLimit(RemoteService.callTimeout, engine.ports.clock) { [self] in
             try await refreshProfile()

@@ -53,10 +53,10 @@ struct KnownLikesTests {
         #expect(try await fixture.account.setLiked("a", true) == .local)
         _ = try await fixture.page()
         try await poll { fixture.account.notices == ["An image is omitted.", reason] }
-        _ = try await fixture.account.refreshFeed("")
+        try await fixture.account.refresh()
         try await poll { fixture.count("like a") == 2 && fixture.account.pendingLikes.isEmpty }
         fixture.service.state.update { $0.likeError = nil }
-        _ = try await fixture.account.refreshFeed("")
+        try await fixture.account.refresh()
         try await poll { fixture.service.state.value.liked == ["a"] }
         try await poll { fixture.account.notices == ["An image is omitted."] }
     }

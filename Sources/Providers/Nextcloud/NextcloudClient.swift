@@ -74,6 +74,7 @@ struct NextcloudClient: Sendable {
     ///   - hasMetadata: True if the properties of the app Photos are requested.
     ///   - subject: The item, for error messages.
     /// - Returns: The files that the user has.
+    /// - Throws: The errors of ``search(_:by:limit:hasMetadata:onlyPositions:about:)``.
     func files(
         _ ids: [Int64], hasMetadata: Bool, about subject: Subject
     ) async throws -> [Int64: FileRecord] {
