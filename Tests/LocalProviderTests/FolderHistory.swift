@@ -211,7 +211,8 @@ final class FolderHistory {
             case .rootAttributes, .mounts: continue
             }
         }
-        if isNew || number(0, 3) == 0 { entries = nil }
+        // Other programs may use all inotify instances of the user.
+        if number(0, 3) == 0 || isNew || watcher.isOutOfWatches { entries = nil }
         // The kernel reports mounts, which are simulated here.
         if let some = entries {
             var unique: [RelativePath: FolderWatcher.Entry] = [:]
@@ -308,7 +309,7 @@ final class FolderHistory {
         lastContent += 1
         let content = lastContent
         if number(0, 4) == 0 { try await restart(wipe: false) }
-        let isWatched = !isNew
+        let isWatched = !isNew && !watcher.isOutOfWatches
         let isInPlace = number(0, 1) == 0
         record("edit \(path)\(isInPlace ? " in place" : ""): \(content)")
         clock += 1

@@ -40,13 +40,7 @@ extension FolderScan {
     ///
     /// - Throws: `StorageError`, `CancellationError`.
     func identifyMarked() throws {
-        let gone = try index { index throws(StorageError) in
-            var gone: Set<Int64> = []
-            for file in missing where marks.contains(file.id) {
-                if try isMissing(file, index) { gone.insert(file.id) }
-            }
-            return gone
-        }
+        let gone = try goneRows { marks.contains($0) }
         // A folder may have files that could not be read when a photo became missing.
         var ids = gone.union(visitedPaths.isEmpty ? [] : marks.missing)
         for file in doubtful.values {
@@ -75,6 +69,17 @@ extension FolderScan {
         }
         doubtful = [:]
         movedMarks = [:]
+    }
+
+    /// Returns the rows of missing files that were not found elsewhere.
+    private func goneRows(where isIncluded: (Int64) -> Bool) throws -> Set<Int64> {
+        try index { index throws(StorageError) in
+            var gone: Set<Int64> = []
+            for file in missing where isIncluded(file.id) {
+                if try isMissing(file, index) { gone.insert(file.id) }
+            }
+            return gone
+        }
     }
 
     // MARK: Decision
@@ -125,11 +130,12 @@ extension FolderScan {
             }
         }
         // The second step finds the content at another place.
+        let gone = try open.isEmpty ? [] : goneRows { !marks.contains($0) }
         var sizes: [Int64: [Place]] = [:]
         var rest: [MarkedFile] = []
         for file in open {
             let size = file.stamp.sizeBytes
-            let candidates = try sizes[size] ?? placesInIndex(size, places)
+            let candidates = try sizes[size] ?? placesInIndex(size, places, besides: gone)
             sizes[size] = candidates
             guard let match = try match(file, candidates) else {
                 rest.append(file)
@@ -197,11 +203,12 @@ extension FolderScan {
     }
 
     /// Returns the places of photos of a size that belong to no other marked photo.
-    private func placesInIndex(_ size: Int64, _ places: [Place]) throws -> [Place] {
+    private func placesInIndex(
+        _ size: Int64, _ places: [Place], besides gone: Set<Int64>
+    ) throws -> [Place] {
         let known = Set(doubtful.values.compactMap(\.known?.id))
         let stored = try index { index throws(StorageError) in
-            let gone = Set(missing.map(\.id))
-            return try index.photos(size: size).filter { candidate in
+            try index.photos(size: size).filter { candidate in
                 !known.contains(candidate.row) && !gone.contains(candidate.row)
                     && !marks.contains(candidate.row)
             }

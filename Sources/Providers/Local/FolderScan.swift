@@ -139,7 +139,7 @@ final class FolderScan {
     }
 
     private func scanAll(_ lookup: FileStatus.Lookup) throws {
-        try index { index throws(StorageError) in try index.deleteDisplaced() }
+        missing = try index { index throws(StorageError) in try index.displaced() }
         files.watchTarget(of: .root, at: root, watcher)
         if case .unavailable(let code) = lookup { throw RootUnreadable(code: code) }
         guard lookup.status?.kind == .folder else {

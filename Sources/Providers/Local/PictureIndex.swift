@@ -296,9 +296,13 @@ struct PictureIndex {
         try rename(file.id, folder: file.folder, name: Array("/\(file.id)".utf8))
     }
 
-    /// Deletes the files that ``move(_:folder:name:)`` displaced in a scan that was interrupted.
-    func deleteDisplaced() throws(StorageError) {
-        try database.execute("DELETE FROM file WHERE name >= x'2f' AND name < x'30'")
+    /// Returns the files that ``displace(_:)`` renamed in a scan that was interrupted.
+    func displaced() throws(StorageError) -> [File] {
+        var files: [File] = []
+        try database.query(
+            "SELECT \(Self.columns) FROM file WHERE name >= x'2f' AND name < x'30'"
+        ) { row throws(StorageError) in files.append(Self.file(row)) }
+        return files
     }
 
     private func rename(_ id: Int64, folder: Int64, name: [UInt8]) throws(StorageError) {
