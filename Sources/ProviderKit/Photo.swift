@@ -74,7 +74,8 @@ public struct Photo: Hashable, Sendable {
         guard let line = title, let paragraphs = ServiceText.paragraphs(text) else { return }
         if line.count > Self.maximumTitleLength {
             let beginning = line.prefix(Self.maximumTitleLength - 1)
-            let end = beginning.lastIndex(of: " ") ?? beginning.endIndex
+            // A long last word, such as an address, is cut.
+            let end = beginning.suffix(40).lastIndex(of: " ") ?? beginning.endIndex
             title = beginning[..<end] + "…"
         }
         guard title?.utf8.elementsEqual(paragraphs.utf8) != true else { return }
