@@ -4,8 +4,11 @@ internal import Glibc
 /// The application: one instance per session, which other invocations call over D-Bus.
 @MainActor
 package final class Application: Object {
-    /// Called in the first instance with the arguments of each invocation, without the program's name.
-    package var onCommandLine: (([String]) -> Void)?
+    /// Called in the first instance with the arguments of each invocation, without the program's name, and with its
+    /// working directory.
+    package var onCommandLine: (([String], _ folder: String) -> Void)?
+    /// Called with the paths of files that the desktop opens over D-Bus.
+    package var onOpen: (([String]) -> Void)?
     /// Called once, before the first window.
     package var onStart: (() -> Void)?
 
@@ -13,7 +16,8 @@ package final class Application: Object {
 
     package init(id: String) {
         Self.avoidUnusedGL()
-        let flags = GApplicationFlags(G_APPLICATION_HANDLES_COMMAND_LINE.rawValue)
+        let flags = GApplicationFlags(
+            G_APPLICATION_HANDLES_COMMAND_LINE.rawValue | G_APPLICATION_HANDLES_OPEN.rawValue)
         super.init(owning: UnsafeMutableRawPointer(adw_application_new(id, flags)))
         connect("startup") { [unowned self] _ in
             // Otherwise a dialog opens with its first selectable text selected.
@@ -22,7 +26,16 @@ package final class Application: Object {
             }
             onStart?()
         }
-        connect("activate") { [unowned self] _ in onCommandLine?([]) }
+        connect("activate") { [unowned self] _ in onCommandLine?([], "/") }
+        connect("open") { [unowned self] call in
+            let files = call.pointer(1)?.assumingMemoryBound(to: OpaquePointer?.self)
+            let paths = (0..<call.int(2)).compactMap { index -> String? in
+                let path = g_file_get_path(files?[index])
+                defer { g_free(path) }
+                return path.map { text($0) }
+            }
+            if !paths.isEmpty { onOpen?(paths) }
+        }
         connect("command-line") { [unowned self] call in
             var count: Int32 = 0
             let line = call.object(1).map {
@@ -32,7 +45,8 @@ package final class Application: Object {
             var arguments: [String] = []
             for index in 1..<max(1, Int(count)) { arguments.append(text(list?[index])) }
             g_strfreev(list)
-            onCommandLine?(arguments)
+            let folder = text(g_application_command_line_get_cwd(line))
+            onCommandLine?(arguments, folder)
             call.reply(0 as Int32)
         }
     }
@@ -95,6 +109,9 @@ package final class Application: Object {
             display, OpaquePointer(provider), guint(GTK_STYLE_PROVIDER_PRIORITY_APPLICATION))
         g_object_unref(provider)
     }
+
+    /// The name of the user's account on this computer.
+    package static var userName: String { text(g_get_user_name()) }
 
     /// True unless the user turned animations off.
     package static var hasAnimations: Bool {

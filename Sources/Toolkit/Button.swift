@@ -18,8 +18,14 @@ package final class Button: Widget {
         onClick(action)
     }
 
-    package init(child: Widget, _ action: @escaping () -> Void = {}) {
-        super.init(gtk_button_new())
+    /// - Parameters:
+    ///   - child: The content.
+    ///   - isListItem: True for an item of a list, as which screen readers present the button.
+    ///   - action: Called when the user presses the button.
+    package init(child: Widget, isListItem: Bool = false, _ action: @escaping () -> Void = {}) {
+        super.init(
+            isListItem
+                ? Self.new(gtk_button_get_type(), GTK_ACCESSIBLE_ROLE_LIST_ITEM) : gtk_button_new())
         gtk_button_set_child(cast(), child.widget)
         onClick(action)
     }
@@ -46,7 +52,17 @@ package final class Button: Widget {
         gtk_accessible_reset_relation(opaque, GTK_ACCESSIBLE_RELATION_LABELLED_BY)
         setAccessibleName(label.filter { $0 != "_" })
     }
-    package func setIcon(_ icon: String, tooltip: String) {
+    /// - Parameters:
+    ///   - icon: The icon.
+    ///   - fallback: The icon in its place if the icon theme does not have it.
+    ///   - tooltip: The tooltip, which is also the accessible name.
+    package func setIcon(_ icon: String, orElse fallback: String? = nil, tooltip: String) {
+        var icon = icon
+        if let fallback, let display = gdk_display_get_default(),
+            gtk_icon_theme_has_icon(gtk_icon_theme_get_for_display(display), icon) == 0
+        {
+            icon = fallback
+        }
         gtk_button_set_icon_name(cast(), icon)
         self.tooltip = tooltip
         setAccessibleName(tooltip)
@@ -76,39 +92,4 @@ package final class ToggleButton: Widget {
     }
 
     package func setIcon(_ icon: String) { gtk_button_set_icon_name(cast(), icon) }
-}
-
-/// A button that opens a menu of buttons.
-@MainActor
-package final class MenuButton: Widget {
-    private let list = Box(.vertical)
-    private let popover: Widget
-
-    package init(icon: String, tooltip: String) {
-        popover = Widget(gtk_popover_new())
-        super.init(gtk_menu_button_new())
-        gtk_popover_set_child(popover.cast(), list.widget)
-        gtk_widget_add_css_class(popover.widget, "menu")
-        gtk_menu_button_set_icon_name(opaque, icon)
-        gtk_menu_button_set_popover(opaque, popover.widget)
-        self.tooltip = tooltip
-        setAccessibleName(tooltip)
-    }
-
-    /// Adds an entry.
-    @discardableResult
-    package func add(_ title: String, _ action: @escaping () -> Void) -> Button {
-        let label = Label(title).ellipsizing()
-        // The button belongs to the popover.
-        let raw = popover.raw
-        let button = Button(child: label) {
-            gtk_popover_popdown(raw.assumingMemoryBound(to: GtkPopover.self))
-            action()
-        }
-        button.styled("flat", "menu-entry").setAccessibleName(title)
-        list.append(button)
-        return button
-    }
-
-    package func removeAll() { list.removeAll() }
 }

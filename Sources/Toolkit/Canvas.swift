@@ -9,10 +9,7 @@ package final class Canvas: Widget {
     package var onResize: (() -> Void)?
 
     package init() {
-        guard let raw = shim_new_with_role(Self.type, GTK_ACCESSIBLE_ROLE_IMG) else {
-            fatalError("GTK created no object")
-        }
-        super.init(raw.assumingMemoryBound(to: GtkWidget.self))
+        super.init(Self.new(Self.type, GTK_ACCESSIBLE_ROLE_IMG))
         gtk_widget_set_overflow(widget, GTK_OVERFLOW_HIDDEN)
         g_object_set_data(cast(), Self.key, Unmanaged.passUnretained(self).toOpaque())
     }

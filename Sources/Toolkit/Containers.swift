@@ -102,28 +102,32 @@ package final class OptionalWidth: Widget {
 /// It is hidden while it is out, also from screen readers, to which GTK 4.8 shows it nevertheless.
 @MainActor
 package final class Revealer: Widget {
-    private let child: Widget
+    /// The content; nil for none. It is visible again after it was replaced.
+    package var child: Widget? {
+        didSet {
+            gtk_revealer_set_child(opaque, child?.widget)
+            oldValue?.isVisible = true
+            child?.isVisible = isRevealed
+        }
+    }
 
-    package init(_ child: Widget) {
+    package init(_ child: Widget? = nil) {
         self.child = child
         super.init(gtk_revealer_new())
-        gtk_revealer_set_child(opaque, child.widget)
-        child.isVisible = false
-        let raw = self.raw
-        onChange(of: "child-revealed") { [weak child] in
-            let revealer = OpaquePointer(raw)
-            if gtk_revealer_get_reveal_child(revealer) == 0,
-                gtk_revealer_get_child_revealed(revealer) == 0
-            {
-                child?.isVisible = false
-            }
+        gtk_revealer_set_child(opaque, child?.widget)
+        child?.isVisible = false
+        onChange(of: "child-revealed") { [weak self] in
+            guard let self, gtk_revealer_get_reveal_child(opaque) == 0,
+                gtk_revealer_get_child_revealed(opaque) == 0
+            else { return }
+            self.child?.isVisible = false
         }
     }
 
     package var isRevealed: Bool {
         get { gtk_revealer_get_reveal_child(opaque) != 0 }
         set {
-            if newValue { child.isVisible = true }
+            if newValue { child?.isVisible = true }
             gtk_revealer_set_reveal_child(opaque, newValue ? 1 : 0)
         }
     }

@@ -40,11 +40,21 @@ package final class Label: Widget {
 
     /// Shows a link; `title` is plain text.
     package func setLink(_ uri: String, title: String) {
-        let escapedURI = g_markup_escape_text(uri, -1)
-        let escapedTitle = g_markup_escape_text(title, -1)
         gtk_label_set_markup(
-            opaque, "<a href=\"\(Toolkit.text(escapedURI))\">\(Toolkit.text(escapedTitle))</a>")
-        g_free(escapedURI)
-        g_free(escapedTitle)
+            opaque, "<a href=\"\(Self.escaped(uri))\">\(Self.escaped(title))</a>")
+    }
+
+    /// Shows plain text in which the addresses of web pages are links.
+    package func setTextWithLinks(_ text: String) {
+        let markup = Self.escaped(text).replacing(#/https://\S*[^\s.,;)]/#) {
+            "<a href=\"\($0.output)\">\($0.output)</a>"
+        }
+        gtk_label_set_markup(opaque, markup)
+    }
+
+    private static func escaped(_ text: String) -> String {
+        let escaped = g_markup_escape_text(text, -1)
+        defer { g_free(escaped) }
+        return Toolkit.text(escaped)
     }
 }

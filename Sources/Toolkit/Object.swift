@@ -83,6 +83,9 @@ struct SignalCall {
     func object(_ index: Int) -> UnsafeMutableRawPointer? {
         value(index).flatMap { g_value_get_object($0) }
     }
+    func pointer(_ index: Int) -> UnsafeMutableRawPointer? {
+        value(index).flatMap { g_value_get_pointer($0) }
+    }
     func variant(_ index: Int) -> OpaquePointer? {
         value(index).flatMap { g_value_get_variant($0) }
     }

@@ -12,20 +12,6 @@ package final class RowList: Widget {
     package func removeAll() {
         while let child = gtk_widget_get_first_child(widget) { gtk_list_box_remove(opaque, child) }
     }
-
-    /// Makes one row at a time selected.
-    @discardableResult
-    package func selecting() -> Self {
-        gtk_list_box_set_selection_mode(opaque, GTK_SELECTION_SINGLE)
-        return self
-    }
-    package func select(_ row: Widget?) {
-        if let row {
-            gtk_list_box_select_row(opaque, row.cast())
-        } else {
-            gtk_list_box_unselect_all(opaque)
-        }
-    }
 }
 
 /// A row with a title, a subtitle and widgets.
@@ -43,6 +29,15 @@ package final class ActionRow: Widget {
         adw_action_row_set_subtitle(cast(), subtitle)
         gtk_accessible_reset_relation(opaque, GTK_ACCESSIBLE_RELATION_LABELLED_BY)
         setAccessibleName(subtitle.isEmpty ? title : "\(title), \(subtitle)")
+    }
+    /// Marks the row, regardless of the focus, which selects a row in the selection modes of GTK.
+    package func setSelected(_ isSelected: Bool) {
+        setAccessibleSelected(isSelected)
+        if isSelected {
+            gtk_widget_set_state_flags(widget, GTK_STATE_FLAG_SELECTED, 0)
+        } else {
+            gtk_widget_unset_state_flags(widget, GTK_STATE_FLAG_SELECTED)
+        }
     }
     package func addPrefix(_ child: Widget) { adw_action_row_add_prefix(cast(), child.widget) }
     package func addSuffix(_ child: Widget) { adw_action_row_add_suffix(cast(), child.widget) }
@@ -89,6 +84,11 @@ package final class RowGroup: Widget {
         for row in rows { add(row: row) }
     }
 
+    package func setDescription(_ text: String) {
+        let escaped = g_markup_escape_text(text, -1)
+        adw_preferences_group_set_description(cast(), escaped)
+        g_free(escaped)
+    }
     package func add(row: Widget) { adw_preferences_group_add(cast(), row.widget) }
     package func remove(row: Widget) { adw_preferences_group_remove(cast(), row.widget) }
 }

@@ -27,7 +27,11 @@ package final class ScrollArea: Widget {
     }
     package var visibleHeight: Double { vertical.map { gtk_adjustment_get_page_size($0) } ?? 0 }
     package var visibleWidth: Double { horizontal.map { gtk_adjustment_get_page_size($0) } ?? 0 }
-    package var contentHeight: Double { vertical.map { gtk_adjustment_get_upper($0) } ?? 0 }
+    /// The height of the content. It may be set before the content has it, so that the position can be there at once.
+    package var contentHeight: Double {
+        get { vertical.map { gtk_adjustment_get_upper($0) } ?? 0 }
+        set { if let vertical { gtk_adjustment_set_upper(vertical, newValue) } }
+    }
 
     /// Calls `handler` when the visible part moves or changes its size. The handler must not change widgets at once.
     package func onScroll(_ handler: @escaping () -> Void) {
@@ -42,10 +46,15 @@ package final class ScrollArea: Widget {
 /// Widgets at positions that the owner computes.
 @MainActor
 package final class FixedArea: Widget {
-    package init() { super.init(gtk_fixed_new()) }
+    /// Creates an empty area, which is a list for screen readers.
+    package init() {
+        super.init(Self.new(gtk_fixed_get_type(), GTK_ACCESSIBLE_ROLE_LIST))
+    }
 
-    package func add(_ child: Widget, x: Double, y: Double) {
+    /// Adds a widget. Screen readers read the widgets in their order, in which the new one follows `sibling`.
+    package func add(_ child: Widget, x: Double, y: Double, after sibling: Widget?) {
         gtk_fixed_put(cast(), child.widget, x, y)
+        gtk_widget_insert_after(child.widget, widget, sibling?.widget)
     }
     package func move(_ child: Widget, x: Double, y: Double) {
         gtk_fixed_move(cast(), child.widget, x, y)

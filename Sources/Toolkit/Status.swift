@@ -43,12 +43,17 @@ package final class ProgressBar: Widget {
 /// Short messages at the bottom of its child.
 @MainActor
 package final class ToastArea: Widget {
+    private var plainToast: Object?
+    private var buttonToast: Object?
+
     package init(_ child: Widget) {
         super.init(adw_toast_overlay_new())
         adw_toast_overlay_set_child(opaque, child.widget)
     }
 
     /// Shows a message for some seconds; with a button, until the user presses it or closes the message.
+    ///
+    /// It replaces the previous message. A message with a button is shown again after one without.
     ///
     /// - Parameters:
     ///   - message: Plain text.
@@ -63,8 +68,17 @@ package final class ToastArea: Widget {
             // The user must be able to reach the button.
             adw_toast_set_timeout(toast.opaque, 0)
             toast.connect("button-clicked") { _ in action() }
+            replace(&buttonToast, by: toast)
+        } else {
+            adw_toast_set_priority(toast.opaque, ADW_TOAST_PRIORITY_HIGH)
+            replace(&plainToast, by: toast)
         }
         // The area takes ownership of the toast.
         adw_toast_overlay_add_toast(opaque, OpaquePointer(g_object_ref(toast.raw)))
+    }
+
+    private func replace(_ old: inout Object?, by new: Object) {
+        if let old { adw_toast_dismiss(old.opaque) }
+        old = new
     }
 }

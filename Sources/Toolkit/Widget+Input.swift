@@ -1,12 +1,20 @@
 internal import CAdwaita
 
 /// A pressed key.
-package struct KeyPress: Sendable {
+package nonisolated struct KeyPress: Sendable {
     /// The name of the key, such as `Left`, `plus` or `a`.
     package let name: String
     package let isControl: Bool
     package let isShift: Bool
     package let isAlt: Bool
+
+    /// The name with the modifiers before it, such as `Control+s`.
+    package var combination: String {
+        // The names of other keys with Shift are different.
+        let isShift = isShift && (name.hasPrefix("F") && name.count > 1 || name == "space")
+        return (isControl ? "Control+" : "") + (isAlt ? "Alt+" : "") + (isShift ? "Shift+" : "")
+            + name
+    }
 }
 
 /// The phase of a drag or of a gesture with two fingers.
@@ -49,6 +57,31 @@ extension Widget {
         gtk_gesture_single_set_button(controller.opaque, guint(button))
         controller.connect("pressed") { call in handler(call.int(1), call.double(2), call.double(3))
         }
+        add(controller)
+    }
+
+    /// Calls `handler` for a press of the primary mouse button with Control or Shift, in place of the children.
+    package func onModifiedPress(_ handler: @escaping (_ isShift: Bool) -> Void) {
+        let controller = Object(owning: gtk_gesture_click_new())
+        gtk_gesture_single_set_button(controller.opaque, 1)
+        gtk_event_controller_set_propagation_phase(controller.opaque, GTK_PHASE_CAPTURE)
+        keep(controller)
+        controller.connect("pressed") { [unowned controller] _ in
+            let state = gtk_event_controller_get_current_event_state(controller.opaque).rawValue
+            let isShift = state & GDK_SHIFT_MASK.rawValue != 0
+            guard isShift || state & GDK_CONTROL_MASK.rawValue != 0 else { return }
+            gtk_gesture_set_state(controller.opaque, GTK_EVENT_SEQUENCE_CLAIMED)
+            handler(isShift)
+        }
+        add(controller)
+    }
+
+    /// Calls `handler` for a press of the secondary mouse button and for a long touch, with the position.
+    package func onSecondaryPress(_ handler: @escaping (_ x: Double, _ y: Double) -> Void) {
+        onPress(button: 3) { _, x, y in handler(x, y) }
+        let controller = Object(owning: gtk_gesture_long_press_new())
+        gtk_gesture_single_set_touch_only(controller.opaque, 1)
+        controller.connect("pressed") { call in handler(call.double(1), call.double(2)) }
         add(controller)
     }
 

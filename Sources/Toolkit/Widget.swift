@@ -20,6 +20,12 @@ package class Widget: Object {
 
     init(_ widget: UnsafeMutablePointer<GtkWidget>) { super.init(sinking: widget) }
 
+    /// Creates a widget of a class that screen readers present as another one.
+    static func new(_ type: GType, _ role: GtkAccessibleRole) -> UnsafeMutablePointer<GtkWidget> {
+        guard let raw = shim_new_with_role(type, role) else { fatalError("GTK created no object") }
+        return raw.assumingMemoryBound(to: GtkWidget.self)
+    }
+
     package var isVisible: Bool {
         get { gtk_widget_get_visible(widget) != 0 }
         set { gtk_widget_set_visible(widget, newValue ? 1 : 0) }
@@ -39,6 +45,9 @@ package class Widget: Object {
     }
     package var hasFocusWithin: Bool {
         gtk_widget_get_state_flags(widget).rawValue & GTK_STATE_FLAG_FOCUS_WITHIN.rawValue != 0
+    }
+    package var isRightToLeft: Bool {
+        gtk_widget_get_direction(widget) == GTK_TEXT_DIR_RTL
     }
     package var isMapped: Bool { gtk_widget_get_mapped(widget) != 0 }
     package var width: Int { Int(gtk_widget_get_width(widget)) }
@@ -99,6 +108,20 @@ package class Widget: Object {
     }
     package func setAccessibleDescription(_ description: String) {
         shim_set_accessible_text(raw, GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, description)
+    }
+    /// Marks the widget as selected for screen readers.
+    package func setAccessibleSelected(_ isSelected: Bool) {
+        shim_set_accessible_selected(raw, isSelected ? 1 : 0)
+    }
+    /// Sets the position in a list of which only a part has widgets.
+    ///
+    /// - Parameters:
+    ///   - position: The position, beginning with 1.
+    ///   - count: The number of items in the list.
+    package func setAccessiblePosition(_ position: Int, of count: Int) {
+        // GTK 4.8 does not report the position to screen readers.
+        setAccessibleDescription("\(position) of \(count)")
+        shim_set_accessible_position(raw, Int32(clamping: position), Int32(clamping: count))
     }
 
     @discardableResult

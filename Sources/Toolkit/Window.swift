@@ -5,6 +5,7 @@ internal import CAdwaita
 package final class Window: Widget {
     /// Called when the user closes the window. Returns true to keep it open.
     package var onClose: (() -> Bool)?
+    private var inhibition: guint?
 
     var window: UnsafeMutablePointer<GtkWindow> { cast() }
 
@@ -55,11 +56,13 @@ package final class Window: Widget {
     package func onFullScreenChange(_ handler: @escaping () -> Void) {
         onChange(of: "fullscreened", handler)
     }
-    package var isActive: Bool { gtk_window_is_active(window) != 0 }
+    package var isMaximized: Bool { gtk_window_is_maximized(window) != 0 }
+    package func maximize() { gtk_window_maximize(window) }
     package func setMinimum(width: Int, height: Int) {
         setMinimumSize(width: width, height: height)
     }
-    package var defaultSize: (width: Int, height: Int) {
+    /// The size of the window, also while it is maximized or in full screen.
+    package var restoredSize: (width: Int, height: Int) {
         var width: Int32 = 0
         var height: Int32 = 0
         gtk_window_get_default_size(window, &width, &height)
@@ -67,6 +70,15 @@ package final class Window: Widget {
     }
     package func setDecorated(_ isDecorated: Bool) {
         gtk_window_set_decorated(window, isDecorated ? 1 : 0)
+    }
+
+    /// Prevents the screen from turning off, or allows it again.
+    package func inhibitIdle(_ isInhibited: Bool) {
+        let application = gtk_window_get_application(window)
+        if let inhibition { gtk_application_uninhibit(application, inhibition) }
+        inhibition =
+            isInhibited
+            ? gtk_application_inhibit(application, window, GTK_APPLICATION_INHIBIT_IDLE, nil) : nil
     }
 
     /// Copies text to the clipboard.

@@ -5,6 +5,9 @@ enum Style {
             background: alpha(currentColor, 0.08); }
         button.photo > picture { border-radius: 8px; }
         button.photo:focus-visible { outline: 3px solid @accent_color; outline-offset: -3px; }
+        button.photo.selected { outline: 4px solid @accent_bg_color; outline-offset: -4px; }
+        image.selection { padding: 4px; border-radius: 999px; background: @accent_bg_color; color: @accent_fg_color; }
+        .feed-selection { padding: 6px 12px; background: @headerbar_bg_color; }
         button.like { min-width: 32px; min-height: 32px; padding: 0; opacity: 0.0; }
         overlay:hover > button.like, button.like:focus-visible, button.like.liked, button.like.pending { opacity: 1; }
         button.like.liked { color: #ff6b81; }
@@ -19,6 +22,8 @@ enum Style {
         .photo-page .step { opacity: 0.0; transition: opacity 200ms; }
         .photo-page:hover .step, .photo-page .step:focus-visible { opacity: 0.9; }
         .photo-page:focus-within .step { opacity: 0.5; }
+        .photo-page.idle .step { opacity: 0.0; }
+        label.facts { padding: 4px 10px; border-radius: 0 0 8px 8px; }
         .download-bar { padding: 10px 14px; }
         button.liked-photo { color: #e01b5a; }
         button.pending-photo { opacity: 0.6; }

@@ -9,47 +9,103 @@ package enum ViewerApplication {
     private static var mainWindow: MainWindow?
     private static var slideshow: SlideshowWindow?
     private static var service: Service?
+    private static var loader: ImageLoader?
+
+    private static let usage = """
+        Usage: imagefeed [--widget] [FILE... | PHOTO | ACCOUNT]
+
+        Shows files, or the photos of the accounts of imagefeedd(1), in a window.
+
+          --widget   show the slideshow in a small window
+          --version  print the version and exit
+          --help     print this help and exit
+
+        """
 
     package static func main() {
-        if CommandLine.arguments.contains("--version") {
-            print("imagefeed \(programVersion)")
-            return
+        let options = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
+            .filter { $0.hasPrefix("-") && $0 != "-" }
+        if options.contains("--version") { return print("imagefeed \(programVersion)") }
+        if options.contains("--help") || options.contains("-h") {
+            return print(usage, terminator: "")
+        }
+        // The bus starts the program with the option of GApplication.
+        let known = ["--widget", "--gapplication-service"]
+        if let unknown = options.first(where: { !known.contains($0) }) {
+            fail("Unknown option \(unknown). Use --help for the options.", EX_USAGE)
         }
         LayerSurface.loadLibrary()
         MainLoop.use()
         let application = Application(id: "org.imagefeed.Viewer")
         application.onStart = { start(application) }
-        application.onCommandLine = { open($0, application) }
+        application.onCommandLine = { open($0, application, folder: $1) }
+        application.onOpen = { show(application).open(files: $0) }
         exit(application.run())
+    }
+
+    private static func fail(_ message: String, _ status: Int32) -> Never {
+        let line = Array("imagefeed: \(message)\n".utf8)
+        _ = write(STDERR_FILENO, line, line.count)
+        exit(status)
     }
 
     private static func start(_ application: Application) {
         application.addStyle(Style.rules)
-        application.addAction("quit", keys: ["<Control>q"]) { application.quit() }
-        application.addAction("open") { open([$0], application) }
+        application.addAction("quit", keys: ["<Control>q"]) { quit() }
+        application.addAction("open") { open([$0], application, folder: "/") }
         do {
             let service = Service(try BusConnection.session())
             self.service = service
+            loader = ImageLoader(service)
             service.start()
         } catch {
-            print("imagefeed: There is no session bus: \(error)")
-            exit(69)
+            fail("There is no session bus: \(error)", EX_UNAVAILABLE)
         }
     }
 
-    private static func open(_ arguments: [String], _ application: Application) {
-        guard let service else { return }
+    /// Closes the windows, after which the program ends.
+    private static func quit() {
+        guard let mainWindow else { return slideshow?.window.close() ?? () }
+        mainWindow.close { slideshow?.window.close() }
+    }
+
+    /// - Parameters:
+    ///   - arguments: The arguments of an invocation.
+    ///   - application: The application.
+    ///   - folder: The folder to which paths are relative.
+    private static func open(
+        _ arguments: [String], _ application: Application, folder: String
+    ) {
+        guard let service, let loader else { return }
         if arguments.contains("--widget") {
-            let window = slideshow ?? SlideshowWindow(application, service)
+            let window = slideshow ?? SlideshowWindow(application, service, loader)
             // The window still exists while its signal is handled.
             window.onClosed = { Task { slideshow = nil } }
             slideshow = window
             return window.present()
         }
-        let window = mainWindow ?? MainWindow(application, service)
+        let window = show(application)
+        let names = arguments.filter { !$0.hasPrefix("-") }
+        let paths = names.map { $0.hasPrefix("/") ? $0 : "\(folder)/\($0)" }
+        if let name = names.first, !isPath(name), access(paths[0], F_OK) != 0 {
+            window.open(name)
+        } else if !paths.isEmpty {
+            window.open(files: paths)
+        }
+    }
+
+    /// Returns true for a path that cannot be the ID of a photo or an account.
+    private static func isPath(_ name: String) -> Bool {
+        name.hasPrefix("/") || name.hasPrefix("./") || name.hasPrefix("../")
+    }
+
+    /// Returns the main window, after it was shown.
+    private static func show(_ application: Application) -> MainWindow {
+        guard let service, let loader else { fatalError("the application has not started") }
+        let window = mainWindow ?? MainWindow(application, service, loader)
         window.onClosed = { Task { mainWindow = nil } }
         mainWindow = window
         window.window.present()
-        if let name = arguments.first(where: { !$0.hasPrefix("-") }) { window.open(name) }
+        return window
     }
 }

@@ -81,6 +81,37 @@ import Testing
         #expect(transform.degrees == 90)
     }
 
+    @Test func `a small photo is not enlarged`() {
+        var transform = PhotoTransform()
+        transform.setView(width: 1000, height: 800, pixelsPerUnit: 2)
+        transform.setPhoto(width: 200, height: 100)
+        #expect(transform.scale == 0.5)
+    }
+
+    @Test(arguments: [1.0, 2.0])
+    func `the key for pixels shows one pixel per pixel of the screen and then the whole photo`(
+        pixelsPerUnit: Double
+    ) {
+        var transform = PhotoTransform()
+        transform.setView(width: 1000, height: 800, pixelsPerUnit: pixelsPerUnit)
+        transform.setPhoto(width: 60_000, height: 1000)
+        transform.zoom(by: 3, aroundX: 500, y: 400)
+        transform.togglePixels()
+        #expect(abs(transform.scale * pixelsPerUnit - 1) < 0.0001)
+        transform.togglePixels()
+        #expect(!transform.isZoomed)
+    }
+
+    @Test func `a corrected size keeps the zoom`() {
+        var transform = transform()
+        transform.zoom(by: 4, aroundX: 500, y: 400)
+        transform.pan(x: 100, y: 50)
+        let before = transform
+        transform.correctPhoto(width: 4000, height: 2000)
+        #expect(transform.zoom == 4 && transform.offsetX == before.offsetX)
+        #expect(transform.photoWidth * transform.scale == before.photoWidth * before.scale)
+    }
+
     @Test func `a double click shows the pixels of the photo and then the whole photo`() {
         var transform = transform()
         transform.toggleZoom(aroundX: 100, y: 100)

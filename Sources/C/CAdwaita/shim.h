@@ -25,8 +25,13 @@ static inline void shim_set_accessible_text(gpointer widget, GtkAccessibleProper
     gtk_accessible_update_property(GTK_ACCESSIBLE(widget), property, text, -1);
 }
 
-static inline void shim_set_accessible_busy(gpointer widget, gboolean busy) {
-    gtk_accessible_update_state(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_STATE_BUSY, busy, -1);
+static inline void shim_set_accessible_selected(gpointer widget, gboolean selected) {
+    gtk_accessible_update_state(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_STATE_SELECTED, selected, -1);
+}
+
+static inline void shim_set_accessible_position(gpointer widget, int position, int size) {
+    gtk_accessible_update_relation(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_RELATION_POS_IN_SET, position,
+                                   GTK_ACCESSIBLE_RELATION_SET_SIZE, size, -1);
 }
 
 // The role of a widget is fixed when it is created.

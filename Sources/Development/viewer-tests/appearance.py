@@ -82,7 +82,7 @@ def visit(session, screen, name, is_narrow):
     screen.wait("Size", "label")
     page("information")
     screen.key("Escape")
-    screen.wait("Photo 001", "push button")
+    screen.wait("Photo 001", "list item")
 
 
 def visit_dialogs(session, screen, name):
@@ -163,7 +163,7 @@ def look(start, step, name, settings, has_large_text=False):
     screen = Screen()
     session.environment = {**session.environment, **settings}
     session.start_window()
-    screen.wait("Photo 000", "push button")
+    screen.wait("Photo 000", "list item")
     visit(session, screen, f"wide-{name}", is_narrow=False)
     step("the pages are shown in a wide window")
     narrow(screen)

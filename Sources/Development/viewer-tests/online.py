@@ -1,6 +1,7 @@
 """Tests with simulated services, and of the recovery from failures."""
 import json
 import os
+import re
 import signal
 
 from screen import Screen, open_samples, open_unsplash
@@ -44,7 +45,7 @@ def recovery(start, step):
     os.kill(old, signal.SIGKILL)
     until(lambda: session.owner("org.imagefeed.ImageFeed1") not in (None, old), "another process of the daemon")
     screen.wait_gone(LOST)
-    screen.press("Unlike")
+    screen.press(starts="Unlike ")
     until(lambda: session.control("likes").count("\n") == 0, "the end of the like")
     step("after the daemon was killed, the window starts it and works again")
 
@@ -82,11 +83,11 @@ def unsplash(start, step):
     session.screenshot("unsplash")
 
     services("fail unsplash refuse 1 POST /photos/*/like")
-    screen.press("Like")
+    screen.press(starts="Like ")
     screen.wait("Try again Try again", "push button")
     screen.press_of_adwaita("Try again")
     until(lambda: services("likes unsplash") == "1", "the like at the service")
-    screen.wait("Unlike", "push button")
+    screen.wait(starts="Unlike ", role="push button")
     step("a refused like offers to try again, and succeeds")
 
     screen.press(first)
@@ -198,10 +199,10 @@ def servers(start, step):
 
 
 def photo(screen):
-    """Returns the name of a photo in the grid; None if there is none."""
-    for name in screen.names("push button"):
+    """Returns the title and author of a photo in the grid; None if there is none."""
+    for name in screen.names("list item"):
         if ", by " in name:
-            return name
+            return re.sub(r", \d{1,2} \w+ \d{4}(, .*)?$", "", name)
     return None
 
 

@@ -48,6 +48,6 @@ def size(path):
 def fitted(view, photo):
     """Returns the area of a whole photo in a view (x, y, width, height)."""
     x, y, width, height = view
-    scale = min(width / photo[0], height / photo[1], 2)
+    scale = min(width / photo[0], height / photo[1], 1)
     shown = photo[0] * scale, photo[1] * scale
     return x + (width - shown[0]) / 2, y + (height - shown[1]) / 2, *shown

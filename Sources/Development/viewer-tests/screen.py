@@ -79,11 +79,13 @@ class Screen:
         return widget.get_state_set().contains(getattr(self.atspi.StateType, state))
 
     def all(self, name=None, role=None, starts=None, contains=None):
+        """Returns the widgets. The name of an item of a list may continue with facts after a comma."""
         found = []
         for widget in self.widgets():
             try:
                 text = widget.get_name() or ""
-                if (name is None or text == name) and (starts is None or text.startswith(starts)) \
+                if (name is None or text == name or text.startswith(f"{name}, ")
+                        and widget.get_role_name() == "list item") and (starts is None or text.startswith(starts)) \
                         and (contains is None or contains.lower() in text.lower()) \
                         and (role is None or widget.get_role_name() == role):
                     found.append(widget)
@@ -111,7 +113,7 @@ class Screen:
 
     def photos(self):
         """The names of the photos in the grid."""
-        return [name for name in self.names("push button") if name.startswith("Photo ")]
+        return [name.split(",")[0] for name in self.names("list item") if name.startswith("Photo ")]
 
     # Actions
 
@@ -124,7 +126,7 @@ class Screen:
         The buttons of a photo or dialog follow those of the grid: `last` presses the last one."""
         def attempt():
             buttons = [widget for widget in self.all(name, starts=starts)
-                       if widget.get_role_name() in ("push button", "toggle button")]
+                       if widget.get_role_name() in ("push button", "toggle button", "list item")]
             for widget in reversed(buttons) if last else buttons:
                 try:
                     if self.has(widget, "SENSITIVE") and self.act(widget):
@@ -148,20 +150,25 @@ class Screen:
             return bool(buttons)
         self.until(attempt, f"the button {name!r} of libadwaita")
 
-    def menu(self, entry):
+    def menu(self, entry, button="More actions"):
         """Presses an entry of the menu, which is opened first."""
         def attempt():
-            for button in self.all(entry, "push button"):
-                return self.act(button)
-            for button in self.all("More actions"):
-                for part in self.descendants(button):
-                    try:
-                        if self.atspi.Action.get_n_actions(part) and self.act(part):
-                            break
-                    except self.error:
-                        pass
+            for found in self.all(entry, "push button"):
+                return self.act(found)
+            self.menu_opens(button)
             return False
         self.until(attempt, f"the menu entry {entry!r}")
+
+    def menu_opens(self, name="More actions"):
+        """Opens or closes the menu of a button. Returns true if the button reacts."""
+        for button in self.all(name):
+            for part in self.descendants(button):
+                try:
+                    if self.atspi.Action.get_n_actions(part) and self.act(part):
+                        return True
+                except self.error:
+                    pass
+        return False
 
     def click(self, widget, times=1):
         """Clicks on a widget with the mouse. Without a window manager, windows are at the top left of the display."""

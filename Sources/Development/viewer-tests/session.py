@@ -77,6 +77,9 @@ class Session:
                      "services"):
             (folder / name).mkdir(parents=True)
         (folder / "run").chmod(0o700)
+        icons = folder / "data/icons/hicolor/symbolic/apps"
+        icons.mkdir(parents=True)
+        shutil.copy(TOP / "dist/icons/org.imagefeed.Viewer.like-symbolic.svg", icons)
         self.configure_toolkit()
         self.add_photos(photos)
         self.configure(configuration)

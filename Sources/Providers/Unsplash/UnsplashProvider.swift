@@ -17,7 +17,7 @@ package struct UnsplashProvider: OAuthLogin {
 
     package let registrationHelp = """
         Unsplash requires a separate key for each user: register an application at https://unsplash.com/oauth/applications.
-        Enter the redirect addresses http://127.0.0.1:43117/callback and urn:ietf:wg:oauth:2.0:oob there, one per line, and enable the permissions public, read_user and write_likes.
+        Enter the redirect address that is shown with this text, and urn:ietf:wg:oauth:2.0:oob, there, one per line, and enable the permissions public, read_user and write_likes.
         The guidelines of Unsplash require authentic, non-automated use; a demo key has 50 requests per hour, which is enough for one user.
         """
 

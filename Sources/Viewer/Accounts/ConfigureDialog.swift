@@ -21,7 +21,9 @@ final class ConfigureDialog {
     /// - Parameter onSaved: Called after the settings were saved.
     func present(onSaved: @escaping () -> Void) {
         if !provider.help.isEmpty {
-            dialog.content.append(Label(provider.help).wrapping().selectable())
+            let help = Label().wrapping().selectable()
+            help.setTextWithLinks(provider.help)
+            dialog.content.append(help)
         }
         if !provider.redirectURI.isEmpty {
             let uri = Label(provider.redirectURI).wrapping().selectable()

@@ -47,7 +47,7 @@ final class LoginDialog {
         self.provider = provider
         self.account = account
         let acceptsKey = !provider.has("register")
-        username = EntryRow(acceptsKey ? "User name (not needed for a key)" : "User name")
+        username = EntryRow("User name")
         password = EntryRow(
             acceptsKey ? "Key or password" : "Password (may be empty)", isPassword: true)
         dialog = Dialog(
@@ -78,21 +78,24 @@ final class LoginDialog {
         let form = Box(.vertical, spacing: 18)
         if hasNames, account == nil { addUsers(to: form) }
         let group = RowGroup("")
-        if needsServer { group.add(row: server) }
-        if hasNames, let account {
-            username.text = account.username
-            username.isSensitive = false
+        if needsServer {
+            group.add(row: server)
+            group.setDescription("The address of your server, such as photos.example.org")
         }
-        if hasPassword {
+        if hasNames {
+            username.text = account?.username ?? Application.userName
+            username.isSensitive = account == nil
             group.add(row: username)
-            group.add(row: password)
         }
-        if hasPassword, !hasNames {
-            let note =
-                "Enter a key that you created at the service, or your user name and password if the service accepts them. Some services expect the email address as the user name."
-            form.append(Label(note).wrapping())
-        }
+        if hasPassword { group.add(row: password) }
         form.append(group)
+        if hasPassword, !hasNames {
+            let names = RowGroup("", username)
+            names.setDescription(
+                "Only if the service accepts a password in place of a key: your user name there, which may be your email address"
+            )
+            form.append(names)
+        }
         problem.styled("error").isVisible = false
         form.append(problem)
         logInButton.styled("suggested-action", "pill").aligned(.center, .start)
@@ -136,6 +139,7 @@ final class LoginDialog {
         spinner.isSpinning = false
         logInButton.isSensitive = true
         registerButton.isSensitive = true
+        (hasPassword ? password : server).grabFocus()
     }
 
     private func options(isRegistration: Bool) -> [LoginOption: Variant] {

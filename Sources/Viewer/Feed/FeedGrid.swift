@@ -6,6 +6,12 @@ final class FeedGrid {
     let widget: ScrollArea
     var onOpen: ((Int) -> Void)?
     var onLike: ((Int) -> Void)?
+    /// Called with a point of a cell when the user opens the menu of a photo; nil for its middle.
+    var onMenu: ((Int, Widget, (x: Double, y: Double)?) -> Void)?
+    /// Called when other photos are selected.
+    var onSelection: (() -> Void)?
+    /// Called with a command for a photo.
+    var onCommand: ((Command, Int) -> Void)?
 
     private let area = FixedArea()
     private let loader: ImageLoader
@@ -17,9 +23,22 @@ final class FeedGrid {
     private var cells: [Int: PhotoCell] = [:]
     private var unused: [PhotoCell] = []
     private var isUpdateScheduled = false
+    /// The photo that the key Tab reaches, and that the arrow keys leave.
+    private var current = 0
+    /// The IDs of the selected photos.
+    private var selected: Set<String> = []
+    /// The photo at which a range of selected photos begins.
+    private var anchor = 0
+    /// True if the focus returns to the current photo after the photos were replaced.
+    private var restoresFocus = false
+    /// True if the last photo gets the focus when all photos are loaded.
+    private var isMovingToEnd = false
     private let trace: GridTrace?
 
     private static let spacing = 6.0
+    private static let firstRetry = Duration.seconds(5)
+    private var retryDelay = firstRetry
+    private lazy var retryTimer = MainLoopTimer { [weak self] in self?.retry() }
 
     init(_ loader: ImageLoader) {
         self.loader = loader
@@ -36,36 +55,115 @@ final class FeedGrid {
     func show(_ feed: Feed) {
         self.feed = feed
         reset()
-        widget.position = 0
+        moveToTop()
+        clearSelection()
         feed.changed.observe(self) { [weak self, weak feed] change in
             guard let self, self.feed === feed else { return }
             switch change {
             case .reset:
                 reset()
-                widget.position = 0
-            case .removed: reset()
-            case .extended: scheduleUpdate()
+                moveToTop()
+            case .removed:
+                selected = selected.filter { self.feed?.index(of: $0) != nil }
+                reset()
+                onSelection?()
+            case .extended:
+                if isMovingToEnd { continueToEnd() }
+                scheduleUpdate()
             case .photo(let index):
                 if let photo = self.feed?.photos[index] { cells[index]?.update(photo) }
             case .arrived: break
+            case .available: retryFailed()
             }
         }
     }
 
     /// Moves the focus to a photo and scrolls to it.
     func focus(_ index: Int) {
+        current = index
+        // New photos may not have a place yet.
+        if layout.row(of: index) == nil { update() }
         scroll(to: index)
         update()
         cells[index]?.grabFocus()
     }
 
+    /// The photo that has the focus, or had it last.
+    var currentIndex: Int { current }
+
+    // MARK: Selection
+
+    /// The selected photos in their order.
+    var selectedPhotos: [Photo] {
+        selected.isEmpty ? [] : feed?.photos.filter { selected.contains($0.id) } ?? []
+    }
+
+    func clearSelection() {
+        selected = []
+        updateSelection()
+    }
+
+    /// Selects a photo or ends its selection; for a range, selects all photos from the last one.
+    private func select(_ index: Int, isRange: Bool) {
+        guard let feed, feed.photos.indices.contains(index) else { return }
+        if isRange {
+            let start = min(anchor, feed.photos.count - 1)
+            selected.formUnion(feed.photos[min(start, index)...max(start, index)].map(\.id))
+        } else if selected.remove(feed.photos[index].id) == nil {
+            selected.insert(feed.photos[index].id)
+        }
+        anchor = index
+        focus(index)
+        updateSelection()
+    }
+
+    private func updateSelection() {
+        for (index, cell) in cells {
+            if let feed { cell.setSelected(selected.contains(feed.photos[index].id)) }
+        }
+        onSelection?()
+    }
+
+    private func moveToTop() {
+        current = 0
+        widget.position = 0
+    }
+
+    /// Moves to the last photo, after the photos before it were loaded.
+    private func moveToEnd() {
+        isMovingToEnd = true
+        feed?.loadToEnd()
+        continueToEnd()
+    }
+
+    private func continueToEnd() {
+        guard let feed, !feed.isLoadingToEnd else { return }
+        isMovingToEnd = false
+        if !feed.photos.isEmpty { focus(feed.photos.count - 1) }
+    }
+
     /// Requests the images that failed again.
     func retryFailed() {
+        retryDelay = Self.firstRetry
+        retry()
+    }
+
+    private func retry() {
+        retryTimer.cancel()
         for cell in cells.values { cell.forgetFailure() }
         scheduleUpdate()
     }
 
+    /// Requests the images that failed after a time that doubles with each failure.
+    private func scheduleRetry() {
+        guard !retryTimer.isRunning else { return }
+        retryTimer.start(after: retryDelay)
+        retryDelay = min(retryDelay * 2, .seconds(300))
+    }
+
     private func reset() {
+        restoresFocus = restoresFocus || cells.values.contains(where: \.hasFocus)
+        isMovingToEnd = false
         for cell in cells.values { recycle(cell) }
         cells = [:]
         layout = JustifiedLayout(width: 1, targetHeight: 1, spacing: 0)
@@ -104,7 +202,21 @@ final class FeedGrid {
             recycle(cell)
         }
         let scale = Double(widget.scaleFactor)
-        for (index, frame) in wanted { place(feed.photos[index], index, frame, scale) }
+        var previous: PhotoCell?
+        for (index, frame) in wanted {
+            previous = place(feed.photos[index], index, frame, scale, after: previous)
+        }
+        current = min(current, max(0, feed.photos.count - 1))
+        let visible = rows.first { layout.rows[$0].top >= top } ?? rows.first
+        let tabStop =
+            cells[current] == nil ? visible.map { layout.rows[$0].photos.lowerBound } : current
+        for (index, cell) in cells where cell.isFocusable != (index == tabStop) {
+            cell.isFocusable = index == tabStop
+        }
+        if restoresFocus, !feed.photos.isEmpty {
+            restoresFocus = false
+            focus(current)
+        }
         if top + page * 2.5 > layout.height, feed.state == .partial { feed.loadMore() }
     }
 
@@ -128,32 +240,52 @@ final class FeedGrid {
     private func extendLayout(_ feed: Feed) {
         layout.append(feed.photos[laidOut...].map(\.ratio), isEnd: feed.state == .complete)
         laidOut = feed.photos.count
-        area.setMinimumSize(width: -1, height: Int(layout.height.rounded(.up)))
+        let height = layout.height.rounded(.up)
+        area.setMinimumSize(width: -1, height: Int(height))
+        widget.contentHeight = max(height, widget.visibleHeight)
     }
 
     private func place(
-        _ photo: Photo, _ index: Int, _ frame: JustifiedLayout.Frame, _ scale: Double
-    ) {
+        _ photo: Photo, _ index: Int, _ frame: JustifiedLayout.Frame, _ scale: Double,
+        after previous: PhotoCell?
+    ) -> PhotoCell {
+        let x = area.isRightToLeft ? layout.width - frame.x - frame.width : frame.x
         let cell: PhotoCell
         if let existing = cells[index] {
             cell = existing
-            area.move(cell.widget, x: frame.x, y: frame.y)
+            area.move(cell.widget, x: x, y: frame.y)
         } else {
             cell = unused.popLast() ?? makeCell()
             cells[index] = cell
-            area.add(cell.widget, x: frame.x, y: frame.y)
+            area.add(cell.widget, x: x, y: frame.y, after: previous?.widget)
         }
         cell.widget.setMinimumSize(width: Int(frame.width), height: Int(frame.height))
-        guard let feed else { return }
+        guard let feed else { return cell }
         cell.show(
             photo, index: index, account: feed.account, width: Int(frame.width * scale),
             height: Int(frame.height * scale))
+        cell.setPosition(index + 1, of: feed.count)
+        cell.setSelected(selected.contains(photo.id))
+        return cell
     }
 
     private func makeCell() -> PhotoCell {
         let cell = PhotoCell(loader)
-        cell.onOpen = { [weak self] in self?.onOpen?($0) }
+        cell.onOpen = { [weak self] in
+            guard let self else { return }
+            // A touch has no modifiers: once a photo is selected, further touches select, too.
+            if !selected.isEmpty { return select($0, isRange: false) }
+            current = $0
+            onOpen?($0)
+        }
+        cell.onSelect = { [weak self] in self?.select($0, isRange: $1) }
         cell.onLike = { [weak self] in self?.onLike?($0) }
+        cell.onMenu = { [weak self, weak cell] in
+            guard let self, let cell else { return }
+            focus($0)
+            onMenu?($0, cell.widget, $1)
+        }
+        cell.onFailure = { [weak self] in self?.scheduleRetry() }
         guard trace != nil else { return cell }
         cell.onImage = { [weak self] in
             guard let self, cells.values.allSatisfy(\.hasImage) else { return }
@@ -171,31 +303,40 @@ final class FeedGrid {
     // MARK: Keyboard
 
     private func handle(_ key: KeyPress) -> Bool {
-        guard let feed, !key.isControl, !key.isAlt,
-            let (index, cell) = cells.first(where: { $0.value.hasFocus })
+        guard let feed, let command = Shortcut.command(key.combination, in: .grid),
+            let index = cells.first(where: { $0.value.hasFocus })?.key
         else { return false }
+        isMovingToEnd = false
+        let forward = area.isRightToLeft ? -1 : 1
         let target: Int?
-        switch key.name {
-        case "Left": target = index - 1
-        case "Right": target = index + 1
-        case "Up": target = layout.neighbor(of: index, rowOffset: -1)
-        case "Down": target = layout.neighbor(of: index, rowOffset: 1)
-        case "Home": target = 0
-        case "End": target = feed.photos.count - 1
-        case "Page_Up", "Page_Down":
+        switch command {
+        case .left: target = index - forward
+        case .right: target = index + forward
+        case .up: target = layout.neighbor(of: index, rowOffset: -1)
+        case .down: target = layout.neighbor(of: index, rowOffset: 1)
+        case .first: target = 0
+        case .last:
+            moveToEnd()
+            return true
+        case .pageUp, .pageDown:
             let rows = max(1, Int(widget.visibleHeight / max(1, layout.targetHeight)))
-            let sign = key.name == "Page_Up" ? -1 : 1
+            let sign = command == .pageUp ? -1 : 1
             target =
                 (1...rows).reversed().lazy
                 .compactMap { [layout] in layout.neighbor(of: index, rowOffset: sign * $0) }.first
-        case "l":
-            onLike?(index)
+        case .select, .selectRange:
+            select(index, isRange: command == .selectRange)
             return true
-        case "Return", "KP_Enter", "space":
-            guard cell.hasOpenFocus else { return false }
-            onOpen?(index)
+        case .escape:
+            guard !selected.isEmpty else { return false }
+            clearSelection()
             return true
-        default: return false
+        case .menu:
+            if let cell = cells[index] { onMenu?(index, cell.widget, nil) }
+            return true
+        default:
+            onCommand?(command, index)
+            return true
         }
         if let target, feed.photos.indices.contains(target) { focus(target) }
         return true

@@ -7,14 +7,24 @@ final class FeedPage {
     let widget: Box
     let header = HeaderBar()
     let grid: FeedGrid
+    let selectionBar = SelectionBar()
+    /// Called with the words of a search; nil at its end.
+    var onSearch: ((String?) -> Void)?
     private(set) var feed: Feed?
     /// Called with the account and the remedy that the user chose.
     var onRemedy: ((ObjectPath, Remedy) -> Void)?
+    /// Called if the source does not exist.
+    var onMissing: (() -> Void)?
+    /// Called when the user wants to see the photos on this computer, without an account.
+    var onShowLocal: (() -> Void)?
 
     private let service: Service
     private let stack = Stack()
     private let status = StatusPage()
     private let statusButton = Button("_Try again")
+    private let logInButton = Button("_Log in")
+    private let localButton = Button("_Show the photos on this computer")
+    private let welcomeButtons: Box
     private let loading = Spinner(size: 48)
     private let newPhotos = Button("")
     private let newPhotosRevealer: Revealer
@@ -22,6 +32,8 @@ final class FeedPage {
     private let bannerLabel = Label().wrapping()
     private let bannerButton = Button("_Try again")
     private let bannerRevealer: Revealer
+    private let search = SearchField("Search photos")
+    private let searchRevealer: Revealer
     private let tail = Spinner(size: 24)
     private var subtitle = ""
     private var remedy: (ObjectPath, Remedy)?
@@ -37,18 +49,31 @@ final class FeedPage {
         tail.receivesPointer = false
         tail.isVisible = false
         statusButton.styled("pill", "suggested-action").aligned(.center, .center)
+        localButton.styled("pill", "suggested-action")
+        logInButton.styled("pill")
+        welcomeButtons = Box(.vertical, spacing: 12, localButton, logInButton)
+        welcomeButtons.aligned(.center, .center)
         bannerLabel.expanding(vertically: false)
         banner.append(bannerLabel)
         banner.append(bannerButton.aligned(.end, .center))
         banner.styled("feed-banner")
         bannerRevealer = Revealer(banner)
+        let searchBox = Box(.vertical, spacing: 0, Clamp(search, maximumWidth: 480))
+        searchBox.margins(horizontal: 12, vertical: 6)
+        searchRevealer = Revealer(searchBox)
         loading.aligned(.center, .center)
         stack.add(loading, "loading")
         stack.add(status, "status")
         stack.add(Overlay(grid.widget, newPhotosRevealer, tail), "photos")
         stack.expanding()
-        widget = Box(.vertical, spacing: 0, header, bannerRevealer, stack)
+        widget = Box(
+            .vertical, spacing: 0, header, searchRevealer, bannerRevealer, stack,
+            selectionBar.widget)
         widget.expanding()
+        search.onSubmit = { [weak self] in self?.onSearch?($0) }
+        search.onStop = { [weak self] in self?.endSearch() }
+        localButton.onClick { [weak self] in self?.onShowLocal?() }
+        logInButton.onClick { [weak self] in self?.onRemedy?(ServiceName.combined, .login) }
         newPhotos.onClick { [weak self] in self?.feed?.reload() }
         statusButton.onClick { [weak self] in
             guard let self, let remedy else { return }
@@ -74,9 +99,20 @@ final class FeedPage {
             guard let self, self.feed === feed else { return }
             if case .photo = change { return }
             update()
+            if case .failed(let problem) = feed?.state, problem.kind == .notFound { onMissing?() }
         }
         if feed.photos.isEmpty { feed.loadMore() }
         update()
+    }
+
+    func startSearch() {
+        searchRevealer.isRevealed = true
+        search.grabFocus()
+    }
+
+    private func endSearch() {
+        searchRevealer.isRevealed = false
+        onSearch?(nil)
     }
 
     func setTitle(_ title: String) { header.setTitle(title, subtitle: subtitle) }
@@ -104,12 +140,12 @@ final class FeedPage {
         case .connecting: show("loading")
         case .failed(let problem): show(problem, of: nil)
         case .ready:
-            remedy = (ServiceName.combined, .login)
-            statusButton.setLabel("_Log in")
+            remedy = nil
+            localButton.isVisible = service.providers.contains { $0.has("register") }
             status.set(
                 icon: "image-x-generic-symbolic", title: "Image Feed",
                 description: "Log in to see photos from your disk and from services.",
-                child: statusButton)
+                child: welcomeButtons)
             show("status")
         }
     }
@@ -168,6 +204,7 @@ final class FeedPage {
     }
 
     private var notice: Notice? {
+        if feed?.isFileList == true { return nil }
         switch service.state {
         case .connecting:
             return Notice(

@@ -1,5 +1,5 @@
 internal import DBus
-internal import System
+internal import ProviderKit
 internal import Toolkit
 
 /// One photo in the grid. The grid shows different photos in it while the user scrolls.
@@ -9,8 +9,14 @@ final class PhotoCell {
     private(set) var index: Int?
     var onOpen: ((Int) -> Void)?
     var onLike: ((Int) -> Void)?
+    /// Called with the position of the pointer when the user opens the menu of the photo.
+    var onMenu: ((Int, (x: Double, y: Double)) -> Void)?
+    /// Called when the user selects the photo; with Shift also those before it.
+    var onSelect: ((Int, _ isShift: Bool) -> Void)?
     /// Called when the image of the photo is shown.
     var onImage: (() -> Void)?
+    /// Called if the image could not be loaded, but may be later.
+    var onFailure: (() -> Void)?
     /// True if the image of the photo is shown, not only its placeholder.
     private(set) var hasImage = false
 
@@ -18,44 +24,62 @@ final class PhotoCell {
     private let button: Button
     private let failureIcon = Icon("image-missing-symbolic", size: 32)
     private let likeButton = Button(icon: "emote-love-symbolic", tooltip: "Like")
+    private let selectionIcon = Icon("object-select-symbolic", size: 24)
+    private let facts = Label().ellipsizing()
     private let loader: ImageLoader
     private var task: Task<Void, Never>?
     private var key: ImageLoader.Key?
     private var photo: Photo?
-    private lazy var openTimer = MainLoopTimer { [weak self] in
-        guard let self, let index else { return }
-        onOpen?(index)
-    }
+    private var isHovered = false
+    /// True if another request would fail in the same way.
+    private var isRefused = false
+    private var position = (0, 0)
+    private var shownLike: [Bool] = []
 
     init(_ loader: ImageLoader) {
         self.loader = loader
-        button = Button(child: picture)
+        button = Button(child: picture, isListItem: true)
         button.styled("flat", "photo")
-        likeButton.styled("circular", "osd", "like").aligned(.end, .end).margins(6)
+        likeButton.styled("circular", "osd", "like").aligned(.end, .start).margins(6)
+        // The key of the grid likes the photo with the focus.
+        likeButton.isFocusable = false
+        facts.styled("osd", "facts", "caption").aligned(.fill, .end)
+        facts.receivesPointer = false
+        facts.isVisible = false
         failureIcon.aligned(.center, .center)
         failureIcon.receivesPointer = false
-        widget = Overlay(button, failureIcon, likeButton)
-        button.onClick { [weak self] in self?.clicked() }
+        selectionIcon.styled("selection").aligned(.start, .start).margins(6)
+        selectionIcon.receivesPointer = false
+        selectionIcon.isVisible = false
+        widget = Overlay(button, failureIcon, facts, likeButton, selectionIcon)
+        widget.onModifiedPress { [weak self] isShift in
+            guard let self, let index else { return }
+            onSelect?(index, isShift)
+        }
+        button.onClick { [weak self] in
+            guard let self, let index else { return }
+            onOpen?(index)
+        }
         likeButton.onClick { [weak self] in
             guard let self, let index else { return }
             onLike?(index)
         }
-    }
-
-    /// Opens the photo unless a second click follows, which likes it.
-    private func clicked() {
-        guard let index else { return }
-        if openTimer.isRunning {
-            openTimer.cancel()
-            onLike?(index)
-        } else {
-            openTimer.start(after: .milliseconds(250))
+        widget.onSecondaryPress { [weak self] x, y in
+            guard let self, let index else { return }
+            onMenu?(index, (x, y))
         }
+        widget.onPointer(
+            moved: { [weak self] _, _ in self?.setHovered(true) },
+            left: { [weak self] in self?.setHovered(false) })
     }
 
-    var hasFocus: Bool { widget.hasFocusWithin }
+    var hasFocus: Bool { button.hasFocusWithin }
+    /// True if the key Tab reaches the photo.
+    var isFocusable: Bool {
+        get { button.isFocusable }
+        set { button.isFocusable = newValue }
+    }
     func grabFocus() { button.grabFocus() }
-    var hasOpenFocus: Bool { button.hasFocusWithin }
 
     /// Shows a photo.
     ///
@@ -66,7 +90,6 @@ final class PhotoCell {
     ///   - width: The size of the cell in pixels of the screen.
     ///   - height: The size of the cell in pixels of the screen.
     func show(_ photo: Photo, index: Int, account: ObjectPath, width: Int, height: Int) {
-        if self.photo?.id != photo.id { openTimer.cancel() }
         self.index = index
         update(photo)
         // Some steps, so that small changes of the window's width do not load everything again.
@@ -81,18 +104,21 @@ final class PhotoCell {
         task?.cancel()
         task = nil
         failureIcon.isVisible = false
-        if let texture = loader.cached(key) { return show(texture) }
+        button.tooltip = ""
+        if let image = loader.cached(key) { return show(image.texture) }
         hasImage = false
         if !isSamePhoto { picture.texture = Placeholder.texture(photo) }
         task = Task { [weak self, loader] in
             do {
-                let texture = try await loader.load(key)
+                let texture = try await loader.load(key).texture
                 guard let self, self.key == key else { return }
                 show(texture)
             } catch {
                 guard let self, self.key == key, !(error is CancellationError) else { return }
                 failureIcon.isVisible = true
                 button.tooltip = Problem(error).sentence
+                isRefused = error is ImageProcessorError
+                if !isRefused { onFailure?() }
             }
         }
     }
@@ -103,27 +129,53 @@ final class PhotoCell {
         onImage?()
     }
 
+    /// Sets the position in the list of photos for screen readers.
+    func setPosition(_ position: Int, of count: Int) {
+        guard self.position != (position, count) else { return }
+        self.position = (position, count)
+        button.setAccessiblePosition(position, of: count)
+    }
+
+    func setSelected(_ isSelected: Bool) {
+        guard selectionIcon.isVisible != isSelected else { return }
+        selectionIcon.isVisible = isSelected
+        button.setClass("selected", isSelected)
+        button.setAccessibleSelected(isSelected)
+    }
+
     /// Shows the current state of the same photo.
     func update(_ photo: Photo) {
+        guard photo != self.photo else { return }
         self.photo = photo
-        button.setAccessibleName(photo.accessibleName)
-        button.tooltip = photo.accessibleName
-        let name =
-            switch (photo.wantsLike, photo.isPending) {
-            case (true, false): "Unlike"
-            case (true, true): "Unlike (the like is not confirmed yet)"
-            case (false, false): "Like"
-            case (false, true): "Like (the removal is not confirmed yet)"
-            }
-        likeButton.tooltip = name
-        likeButton.setAccessibleName(name)
-        likeButton.setClass("liked", photo.wantsLike)
-        likeButton.setClass("pending", photo.isPending)
+        button.setAccessibleName(photo.listName)
+        if shownLike != [photo.wantsLike, photo.isPending] {
+            shownLike = [photo.wantsLike, photo.isPending]
+            likeButton.showLike(of: photo)
+            likeButton.setClass("liked", photo.wantsLike)
+            likeButton.setClass("pending", photo.isPending)
+        }
+        likeButton.isVisible = !photo.isFile
+        likeButton.setAccessibleName("\(likeButton.tooltip) \(photo.accessibleName)")
+        updateHover()
+    }
+
+    private func setHovered(_ isHovered: Bool) {
+        guard isHovered != self.isHovered else { return }
+        self.isHovered = isHovered
+        updateHover()
+    }
+
+    private func updateHover() {
+        guard let photo else { return }
+        // An invisible button must not react to touch.
+        likeButton.receivesPointer = isHovered || photo.wantsLike || photo.isPending
+        if isHovered { facts.text = photo.facts }
+        facts.isVisible = isHovered && !photo.facts.isEmpty
     }
 
     /// Forgets a failure, so that the image is requested when the photo is shown again.
     func forgetFailure() {
-        if failureIcon.isVisible { key = nil }
+        if failureIcon.isVisible, !isRefused { key = nil }
     }
 
     /// Releases the photo.
@@ -131,10 +183,28 @@ final class PhotoCell {
         index = nil
         key = nil
         photo = nil
+        isHovered = false
+        facts.isVisible = false
+        setSelected(false)
         task?.cancel()
         task = nil
-        openTimer.cancel()
         picture.texture = nil
         hasImage = false
+    }
+}
+
+extension Button {
+    /// Shows the state of the user's like, by the icon and the tooltip.
+    func showLike(of photo: Photo) {
+        let title =
+            switch (photo.wantsLike, photo.isPending) {
+            case (true, false): "Unlike"
+            case (true, true): "Unlike (the like is not confirmed yet)"
+            case (false, false): "Like"
+            case (false, true): "Like (the removal is not confirmed yet)"
+            }
+        setIcon(
+            photo.wantsLike ? "emote-love-symbolic" : "org.imagefeed.Viewer.like-symbolic",
+            orElse: "emote-love-symbolic", tooltip: title)
     }
 }

@@ -7,6 +7,14 @@ internal import ProviderKit
 internal import System
 internal import Toolkit
 
+/// A decoded image.
+nonisolated struct LoadedImage: Sendable {
+    let texture: Texture
+    /// The size of the image in the file, upright.
+    let fullWidth: Int
+    let fullHeight: Int
+}
+
 /// The images of photos: requested with `OpenImage` and decoded in the image helper.
 final class ImageLoader {
     nonisolated struct Key: Hashable, Sendable {
@@ -24,7 +32,7 @@ final class ImageLoader {
     private static let helper = ImageHelperClient(
         program: HelperProgram.path("imagefeed-image-helper"), logger: Logger(label: "images"))
     private static let files = DispatchQueue(label: "images")
-    private var cache = TextureCache<Key, Texture>(limitBytes: 24 << 20)
+    private var cache = TextureCache<Key, LoadedImage>(limitBytes: 24 << 20)
     private var running = 0
     /// The requests that have not been sent, the newest last.
     private var waiting: [(id: Int, resume: (Bool) -> Void)] = []
@@ -35,7 +43,13 @@ final class ImageLoader {
 
     init(_ service: Service) { self.service = service }
 
-    func cached(_ key: Key) -> Texture? { cache.value(key) }
+    func cached(_ key: Key) -> LoadedImage? { cache.value(key) }
+
+    /// Returns the largest image of a photo that is kept; nil if there is none.
+    func cached(_ photo: String, of account: ObjectPath) -> LoadedImage? {
+        cache.values { $0.photo == photo && $0.account == account }
+            .max { $0.texture.width < $1.texture.width }
+    }
 
     /// Returns an image. The most recent request comes first.
     ///
@@ -44,33 +58,44 @@ final class ImageLoader {
     ///   - isKept: True to keep the image for later requests.
     /// - Returns: The image.
     /// - Throws: ``BusError``, ``ImageProcessorError`` and `CancellationError`.
-    func load(_ key: Key, isKept: Bool = true) async throws -> Texture {
-        if let texture = cache.value(key) { return texture }
+    func load(_ key: Key, isKept: Bool = true) async throws -> LoadedImage {
+        if let image = cache.value(key) { return image }
         guard await waitForTurn() else { throw CancellationError() }
         defer { finishTurn() }
         try Task.checkCancellation()
         // The daemon completes a request that it received. If a cancelled task passed its turn on before the reply, fast
         // scrolling would send hundreds of requests, and the visible photos would be the last ones.
         let client = service.client.account(key.account)
-        let file = try await Task { try await client.openImage(key.photo, size: key.size) }.value
+        let file = try await Task {
+            if key.account != ServiceName.root {
+                return try await client.openImage(key.photo, size: key.size)
+            }
+            let file = await Self.files.run { FileDescriptor.opening(key.photo) }
+            guard let file else {
+                throw ImageProcessorError.notReadable("The file cannot be read.")
+            }
+            return file
+        }.value
         try Task.checkCancellation()
-        let texture = try await Self.decode(file, width: key.width, height: key.height)
-        if isKept { cache.insert(texture, key, byteCount: texture.byteCount) }
-        return texture
+        let image = try await Self.decode(file, width: key.width, height: key.height)
+        if isKept { cache.insert(image, key, byteCount: image.texture.byteCount) }
+        return image
     }
 
     /// Decodes a local file, such as an avatar.
     func file(_ path: String, size: Int) async -> Texture? {
         guard let file = await Self.files.run({ FileDescriptor.opening(path) }) else { return nil }
-        return try? await Self.decode(file, width: size, height: size)
+        return try? await Self.decode(file, width: size, height: size).texture
     }
 
     private static func decode(
         _ file: FileDescriptor, width: Int, height: Int
-    ) async throws(ImageProcessorError) -> Texture {
+    ) async throws(ImageProcessorError) -> LoadedImage {
         let pixels = try await helper.pixels(of: file.rawValue, width: width, height: height)
-        return Texture(
+        let texture = Texture(
             width: pixels.width, height: pixels.height, bytes: pixels.bytes, owner: pixels)
+        return LoadedImage(
+            texture: texture, fullWidth: pixels.fullWidth, fullHeight: pixels.fullHeight)
     }
 
     private func waitForTurn() async -> Bool {

@@ -20,6 +20,11 @@ nonisolated struct TextureCache<Key: Hashable & Sendable, Value> {
         return value
     }
 
+    /// Returns the images whose key meets a condition.
+    func values(where isWanted: (Key) -> Bool) -> [Value] {
+        entries.filter { isWanted($0.key) }.map(\.value.value)
+    }
+
     mutating func insert(_ value: Value, _ key: Key, byteCount: Int) {
         remove(key)
         clock += 1

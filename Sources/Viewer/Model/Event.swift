@@ -7,8 +7,9 @@ final class Event<Value> {
 
     private var observers: [Observer] = []
 
-    /// Calls `handler` for each change as long as `owner` exists.
+    /// Calls `handler` for each change as long as `owner` exists, in place of the owner's previous handler.
     func observe(_ owner: AnyObject, _ handler: @escaping (Value) -> Void) {
+        observers.removeAll { $0.owner == nil || $0.owner === owner }
         observers.append(Observer(owner: owner, handler: handler))
     }
 

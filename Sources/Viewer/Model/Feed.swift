@@ -22,6 +22,8 @@ final class Feed {
         case photo(Int)
         /// The number of new photos changed.
         case arrived
+        /// The account and the network are available again.
+        case available
     }
 
     let account: ObjectPath
@@ -29,6 +31,8 @@ final class Feed {
     let source: String
     private(set) var photos: [Photo] = []
     private(set) var state = State.loading
+    /// The number of photos in the source as far as it is known; at least that of ``photos``.
+    var count: Int { state == .complete ? photos.count : max(photos.count, listedCount) }
     /// The number of photos that arrived since the first page was read.
     private(set) var newCount: UInt32 = 0
     let changed = Event<Change>()
@@ -39,10 +43,25 @@ final class Feed {
     private var isRequesting = false
     /// The account was ready, and the network available, when they changed last.
     private var wasAvailable = true
+    /// The accounts that were logged in when they changed last.
+    private var loggedIn: Set<ObjectPath> = []
     /// Increased by each reload; a reply to an older request is dropped.
     private var generation = 0
 
+    /// The number of photos as the daemon lists it; 0 if it is unknown.
+    var listedCount = 0 { didSet { if listedCount != oldValue { changed.emit(.extended) } } }
+    /// The number of photos to which pages are requested one after another.
+    private var wantedCount = 0
+    /// The feed that is searched; nil without a search.
+    private var base: Feed?
+    /// The number of its photos that were searched.
+    private var searched = 0
+    /// The photo at which these requests end.
+    private var wantedPhoto: String?
+
     private static let pageSize: UInt32 = 60
+    /// The number of photos that one request for the end loads from services, which count requests.
+    private static let mostFromServices = 600
 
     init(_ service: Service, account: ObjectPath, source: String) {
         self.service = service
@@ -57,13 +76,39 @@ final class Feed {
         service.changed.observe(self) { [weak self] in self?.availabilityChanged() }
     }
 
-    /// Creates a feed of one photo.
-    convenience init(_ service: Service, account: ObjectPath, photo: Photo) {
+    /// Creates a list of photos that no source contains, or of files if the account is the root object.
+    convenience init(_ service: Service, account: ObjectPath, photos: [Photo]) {
         self.init(service, account: account, source: "")
-        photos = [photo]
+        self.photos = photos
         state = .complete
         rebuildIndexes()
     }
+
+    /// Creates the photos of another feed in which each word occurs. They appear while the other feed is loaded.
+    convenience init(_ service: Service, searching base: Feed, _ words: String) {
+        self.init(service, account: base.account, source: "")
+        // The pages are those of the other feed.
+        isRequesting = true
+        self.base = base
+        let words = words.lowercased().split(separator: " ").map(String.init)
+        base.changed.observe(self) { [weak self] _ in self?.addMatches(words) }
+        base.loadToEnd()
+        addMatches(words)
+    }
+
+    private func addMatches(_ words: [String]) {
+        guard let base, base.photos.count >= searched else { return }
+        for photo in base.photos[searched...] where photo.contains(words) {
+            indexes[photo.id] = photos.count
+            photos.append(photo)
+        }
+        searched = base.photos.count
+        state = if case .partial = base.state { .complete } else { base.state }
+        changed.emit(.extended)
+    }
+
+    /// True if the photos are files that were opened without an account.
+    var isFileList: Bool { account == ServiceName.root }
 
     var client: AccountClient { service.client.account(account) }
 
@@ -74,6 +119,7 @@ final class Feed {
     func reload() {
         generation += 1
         isRequesting = false
+        wantedCount = 0
         cursor = ""
         request(isFirst: true)
     }
@@ -82,6 +128,22 @@ final class Feed {
     func loadMore() {
         guard !isRequesting, state != .complete else { return }
         request(isFirst: photos.isEmpty)
+    }
+
+    /// Requests all pages of a source on this computer, and some of other sources.
+    ///
+    /// - Parameter photo: The ID of a photo at which the requests end.
+    func loadToEnd(until photo: String? = nil) {
+        wantedPhoto = photo
+        let isLocal = service.accounts(of: account).allSatisfy(service.isLocal)
+        wantedCount = isLocal ? .max : photos.count + Self.mostFromServices
+        loadMore()
+    }
+
+    /// True until the pages that ``loadToEnd(until:)`` requested are loaded.
+    var isLoadingToEnd: Bool {
+        guard state == .partial else { return state == .loading }
+        return photos.count < wantedCount && wantedPhoto.map { indexes[$0] != nil } != true
     }
 
     private func request(isFirst: Bool) {
@@ -96,12 +158,14 @@ final class Feed {
                 guard generation == self.generation else { return }
                 isRequesting = false
                 accept(page.photos.compactMap(Photo.init), next: page.next, isFirst: isFirst)
+                if isLoadingToEnd { loadMore() }
             } catch {
                 guard generation == self.generation else { return }
                 isRequesting = false
                 let problem = Problem(error)
                 // The position is lost: read the photos again from the top.
                 if problem.kind == .staleCursor, !isFirst { return reload() }
+                wantedCount = 0
                 state = .failed(problem)
                 changed.emit(.extended)
             }
@@ -166,9 +230,12 @@ final class Feed {
 
     /// Repeats a failed request after its cause has ended.
     private func availabilityChanged() {
+        removePhotosOfLoggedOutAccounts()
         let isAvailable = isAvailable
         defer { wasAvailable = isAvailable }
-        if isAvailable, !wasAvailable, case .failed = state { loadMore() }
+        guard isAvailable, !wasAvailable else { return }
+        if case .failed = state { loadMore() }
+        changed.emit(.available)
     }
 
     // MARK: Signals
@@ -208,6 +275,14 @@ final class Feed {
         changed.emit(.arrived)
     }
 
+    private func removePhotosOfLoggedOutAccounts() {
+        guard account == ServiceName.combined, service.state == .ready else { return }
+        let accounts = Set(service.feeds.map(\.path))
+        guard accounts != loggedIn else { return }
+        loggedIn = accounts
+        remove(Set(photos.lazy.filter { !accounts.contains($0.account) }.map(\.id)))
+    }
+
     /// Changes one photo and reports it.
     func change(_ id: String, _ body: (inout Photo) -> Void) {
         guard let index = indexes[id] else { return }
@@ -219,6 +294,7 @@ final class Feed {
     }
 
     private func remove(_ ids: Set<String>) {
+        guard !ids.isEmpty else { return }
         let count = photos.count
         photos.removeAll { ids.contains($0.id) }
         guard photos.count != count else { return }

@@ -36,7 +36,8 @@ final class Likes {
         }
     }
 
-    private func set(_ wantsLike: Bool, _ id: String, in feed: Feed) {
+    /// Likes or unlikes a photo. The photo shows the wanted state at once.
+    func set(_ wantsLike: Bool, _ id: String, in feed: Feed) {
         feed.change(id) { $0.isPending = $0.isLiked != wantsLike }
         send(wantsLike, PhotoReference(id, in: feed.account), in: feed)
     }

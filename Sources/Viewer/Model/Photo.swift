@@ -1,5 +1,6 @@
 internal import BusAPI
 internal import DBus
+internal import Glibc
 
 /// A photo of a feed.
 struct Photo: Equatable {
@@ -24,6 +25,8 @@ struct Photo: Equatable {
     var isPending = false
     var isSensitive = false
     var camera = ""
+    var latitude: Double?
+    var longitude: Double?
     var album = ""
     /// Such as `image/jpeg`; empty if unknown.
     var mediaType = ""
@@ -59,11 +62,18 @@ struct Photo: Equatable {
         text("url", &url)
         text("camera", &camera)
         text("album", &album)
+        if case .double(let value) = entries["latitude"] { latitude = value }
+        if case .double(let value) = entries["longitude"] { longitude = value }
         text("media_type", &mediaType)
         if let value = entries["likes"]?.uint32 { likes = value }
         if let value = entries["liked"]?.bool { isLiked = value }
         if let value = entries["pending"]?.bool { isPending = value }
         if let value = entries["sensitive"]?.bool { isSensitive = value }
+    }
+
+    /// The size in pixels; nil if it is unknown.
+    var size: (width: Int, height: Int)? {
+        width.flatMap { width in height.map { (width, $0) } }
     }
 
     /// The state that the user wants.
@@ -75,9 +85,46 @@ struct Photo: Equatable {
         return min(max(Double(width) / Double(height), 0.4), 3)
     }
 
-    /// The name for screen readers and tooltips.
+    /// Returns true if each word, in lower case, occurs in the texts of the photo.
+    func contains(_ words: [String]) -> Bool {
+        let text = [title, description, author, album, camera, month].joined(separator: "\n")
+            .lowercased()
+        return words.allSatisfy(text.contains)
+    }
+
+    /// The name for screen readers.
     var accessibleName: String {
         let name = title.isEmpty ? (description.isEmpty ? "Photo" : description) : title
         return author.isEmpty ? name : "\(name), by \(author)"
+    }
+
+    /// The name in a list for screen readers, with the date and the state.
+    var listName: String {
+        let like =
+            switch (wantsLike, isPending) {
+            case (true, false): "liked"
+            case (true, true): "liked, not confirmed yet"
+            case (false, true): "no longer liked, not confirmed yet"
+            case (false, false): ""
+            }
+        return [accessibleName, day, like].filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+
+    /// The author and the date on one line.
+    var facts: String { [author, day].filter { !$0.isEmpty }.joined(separator: " · ") }
+
+    /// The date in the user's language and time zone; empty if it is unknown.
+    var day: String { created.map { Self.text(of: $0, "%e %B %Y") } ?? "" }
+    var dayAndTime: String { created.map { Self.text(of: $0, "%e %B %Y, %H:%M") } ?? "" }
+    var month: String { created.map { Self.text(of: $0, "%B %Y") } ?? "" }
+
+    private static func text(of seconds: Int64, _ format: String) -> String {
+        var time = time_t(seconds)
+        var parts = tm()
+        guard localtime_r(&time, &parts) != nil else { return "" }
+        var buffer = [CChar](repeating: 0, count: 128)
+        let count = strftime(&buffer, buffer.count, format, &parts)
+        let bytes = buffer.prefix(count).map { UInt8(bitPattern: $0) }
+        return String(decoding: bytes.drop { $0 == UInt8(ascii: " ") }, as: UTF8.self)
     }
 }

@@ -62,6 +62,9 @@ final class Service {
         }
     }
 
+    /// True if the photos of an account are on this computer.
+    func isLocal(_ account: Account) -> Bool { provider(of: account)?.isRemote == false }
+
     func account(_ path: ObjectPath) -> Account? { accounts.first { $0.path == path } }
     func provider(of account: Account) -> Provider? {
         providers.first { $0.path == account.provider }

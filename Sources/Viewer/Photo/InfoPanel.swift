@@ -1,4 +1,4 @@
-internal import Glibc
+internal import System
 internal import Toolkit
 
 /// The facts of a photo.
@@ -7,6 +7,7 @@ final class InfoPanel {
     private let content = Box(.vertical, spacing: 12)
     private let likes = Label().selectable().wrapping()
     private let likesBox: Box
+    private let fileBox = Box(.vertical, spacing: 12)
 
     init() {
         likesBox = Box(
@@ -37,16 +38,44 @@ final class InfoPanel {
             }
             add("Author", author)
         }
-        if let created = photo.created {
-            add("Date", Label(Self.date(created)).wrapping().selectable())
+        if photo.created != nil {
+            add("Date", Label(photo.dayAndTime).wrapping().selectable())
         }
         if let width = photo.width, let height = photo.height {
-            add("Size", Label("\(width) × \(height)").wrapping().selectable())
+            add("Size", Label("\u{2066}\(width) × \(height)\u{2069}").wrapping().selectable())
         }
         if !photo.camera.isEmpty { add("Camera", Label(photo.camera).wrapping().selectable()) }
         if !photo.album.isEmpty { add("Album", Label(photo.album).wrapping().selectable()) }
-        content.append(likesBox)
-        update(photo)
+        if let latitude = photo.latitude, let longitude = photo.longitude {
+            let label = Label().wrapping().selectable()
+            label.setLink(
+                "https://www.openstreetmap.org/?mlat=\(latitude)&mlon=\(longitude)#map=15/\(latitude)/\(longitude)",
+                title: "\(latitude)°, \(longitude)°")
+            add("Place", label)
+        }
+        if !photo.mediaType.isEmpty {
+            add("Format", Label(photo.mediaType).wrapping().selectable())
+        }
+        content.append(fileBox)
+        fileBox.removeAll()
+        if !photo.isFile {
+            content.append(likesBox)
+            update(photo)
+        }
+    }
+
+    /// Adds the facts of the file of a photo on this computer.
+    func show(file path: String, byteCount: Int64) {
+        let path = PathBytes(path)
+        let name = String(path.text.dropFirst(path.folder.text.count))
+        let folder = Label().wrapping().selectable()
+        folder.setLink(FileActions.uri(path.folder.text), title: path.folder.text)
+        fileBox.removeAll()
+        add("File", Label(name).wrapping().selectable(), to: fileBox)
+        add("Folder", folder, to: fileBox)
+        add(
+            "File size", Label(FileActions.sizeText(byteCount)).wrapping().selectable(), to: fileBox
+        )
     }
 
     /// Shows the current likes of the same photo.
@@ -61,21 +90,10 @@ final class InfoPanel {
         likes.text = photo.likes.map { "\($0) · \(own)" } ?? own
     }
 
-    private func add(_ title: String, _ value: Label) {
+    private func add(_ title: String, _ value: Label, to parent: Box? = nil) {
         let box = Box(
             .vertical, spacing: 2,
             Label(title).styled("caption", "dim-label").aligned(.start, .start), value)
-        content.append(box)
-    }
-
-    /// Returns a date and time in the user's language and time zone.
-    private static func date(_ seconds: Int64) -> String {
-        var time = time_t(seconds)
-        var parts = tm()
-        guard localtime_r(&time, &parts) != nil else { return "" }
-        var buffer = [CChar](repeating: 0, count: 128)
-        let count = strftime(&buffer, buffer.count, "%e %B %Y, %H:%M", &parts)
-        let bytes = buffer.prefix(count).map { UInt8(bitPattern: $0) }
-        return String(decoding: bytes.drop { $0 == UInt8(ascii: " ") }, as: UTF8.self)
+        (parent ?? content).append(box)
     }
 }

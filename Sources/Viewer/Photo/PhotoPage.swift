@@ -1,11 +1,13 @@
 internal import BusAPI
 internal import DBus
+internal import Dispatch
+internal import ProviderKit
 internal import System
 internal import Toolkit
 
 /// One photo in the whole window, with its actions.
 final class PhotoPage {
-    let widget: ToastArea
+    let widget = Box(.vertical)
     /// Called when the user leaves the photo, with its index.
     var onBack: ((Int) -> Void)?
     var onLike: ((String, Feed) -> Void)?
@@ -13,36 +15,54 @@ final class PhotoPage {
     private let window: Window
     private let service: Service
     private let loader: ImageLoader
-    private let downloads: Downloads
+    private let actions: PhotoActions
     private let header = HeaderBar()
+    private let fullScreen: FullScreenControls
     private let view = PhotoView()
-    private let info: InfoPanel
+    private let info = InfoPanel()
     private let flap: Flap
     private let spinner = Spinner(size: 48)
     private let problemLabel = Label().wrapping(atStart: false)
     private let problemBox: Box
     private let likeButton = Button(icon: "emote-love-symbolic", tooltip: "Like")
+    private let downloadButton = Button(icon: "document-save-symbolic", tooltip: "Download")
     private let infoButton: ToggleButton
     private let fullScreenButton = Button(icon: "view-fullscreen-symbolic", tooltip: "Full screen")
+    private let leaveButton = Button(
+        icon: "view-restore-symbolic", tooltip: "Leave full screen")
+    private let pauseButton = Button(icon: "media-playback-pause-symbolic", tooltip: "Pause")
     private let previousButton = Button(icon: "go-previous-symbolic", tooltip: "Previous photo")
     private let nextButton = Button(icon: "go-next-symbolic", tooltip: "Next photo")
-    private let menu = MenuButton(icon: "open-menu-symbolic", tooltip: "More actions")
+    private let menuButton = MenuButton(icon: "view-more-symbolic", tooltip: "More actions")
+    private let contextMenu = Menu()
     private let downloadBar: DownloadBar
-    private let sharing: PhotoSharing
 
     private var feed: Feed?
     private var index = 0
     private var photoID = ""
     private var task: Task<Void, Never>?
     private var preloads: [Task<Void, Never>] = []
-    private var isSharp = false
+    /// The image that is shown.
+    private var shown: LoadedImage?
+    /// The limits of the last image that was loaded completely.
+    private var loadedLimits: ImageLimits?
+    /// True if the image cannot be decoded.
+    private var isRefused = false
+    /// The images of the neighbors, by the ID of the photo.
+    private var preloaded: [String: LoadedImage] = [:]
+    private var isInSlideshow = false
+    /// True if the last photo is shown when all photos are loaded.
+    private var isMovingToEnd = false
+    private lazy var slideshowTimer = MainLoopTimer { [weak self] in self?.showNextOfSlideshow() }
 
-    init(_ window: Window, _ service: Service, _ loader: ImageLoader) {
+    /// The time for which the slideshow shows a photo.
+    private static let slideshowTime = Duration.seconds(8)
+
+    init(_ window: Window, _ service: Service, _ loader: ImageLoader, _ actions: PhotoActions) {
         self.window = window
         self.service = service
         self.loader = loader
-        downloads = Downloads(service)
-        info = InfoPanel()
+        self.actions = actions
         let retry = Button("_Try again")
         retry.aligned(.center, .center).styled("pill")
         problemBox = Box(.vertical, spacing: 12, problemLabel, retry)
@@ -52,9 +72,11 @@ final class PhotoPage {
         spinner.receivesPointer = false
         previousButton.styled("circular", "osd", "step").aligned(.start, .center).margins(12)
         nextButton.styled("circular", "osd", "step").aligned(.end, .center).margins(12)
-        downloadBar = DownloadBar(downloads)
+        fullScreen = FullScreenControls(window, header, view, [previousButton, nextButton])
+        downloadBar = DownloadBar(actions.downloads)
         let overlay = Overlay(
-            view.widget, spinner, problemBox, previousButton, nextButton, downloadBar.widget)
+            view.widget, spinner, problemBox, previousButton, nextButton, downloadBar.widget,
+            fullScreen.revealer)
         overlay.styled("photo-page")
         // In a narrow window, the information covers the photo.
         overlay.setMinimumSize(width: 240)
@@ -63,11 +85,12 @@ final class PhotoPage {
         infoButton = ToggleButton(icon: "help-about-symbolic", tooltip: "Information") { [flap] in
             flap.isRevealed = $0
         }
-        widget = ToastArea(Box(.vertical, spacing: 0, header, flap))
-        sharing = PhotoSharing(window, widget)
+        widget.append(header)
+        widget.append(flap)
         retry.onClick { [weak self] in self?.load() }
         addHeader()
         connect()
+        fullScreen.connect(widget, overlay)
     }
 
     private func addHeader() {
@@ -75,67 +98,81 @@ final class PhotoPage {
             Button(icon: "go-previous-symbolic", tooltip: "Back to the photos") { [weak self] in
                 self?.leave()
             })
-        header.addEnd(menu)
-        let download = Button(icon: "document-save-symbolic", tooltip: "Download") { [weak self] in
-            self?.download()
-        }
+        header.addEnd(menuButton)
+        leaveButton.isVisible = false
+        pauseButton.isVisible = false
+        header.addEnd(leaveButton)
+        header.addEnd(pauseButton)
         // In a narrow window, these are only in the menu.
         header.addEnd(
-            OptionalWidth(Box(.horizontal, spacing: 6, download, fullScreenButton, infoButton)))
+            OptionalWidth(
+                Box(.horizontal, spacing: 6, downloadButton, fullScreenButton, infoButton)))
         header.addEnd(likeButton)
-        menu.add("Download") { [weak self] in self?.download() }
-        menu.add("Full screen") { [weak self] in self?.toggleFullScreen() }
+        menuButton.onOpen = { [weak self] in
+            guard let self else { return }
+            fill(menuButton.menu)
+        }
+    }
+
+    /// Fills a menu with the actions that fit the photo.
+    private func fill(_ menu: Menu) {
+        menu.removeAll()
+        guard let feed, let photo else { return }
+        menu.add(window.isFullScreen ? "Leave full screen" : "Full screen") { [weak self] in
+            self?.toggleFullScreen()
+        }
         menu.add("Information") { [weak self] in self?.flap.isRevealed.toggle() }
-        menu.add("Copy link") { [weak self] in self?.copyLink() }
-        menu.add("Open in browser") { [weak self] in
-            guard let self else { return }
-            sharing.openLink(photo)
-        }
-        menu.add("Send by e-mail") { [weak self] in
-            guard let self else { return }
-            sharing.mailLink(photo)
-        }
-        menu.add("Download as…") { [weak self] in self?.downloadAs() }
-        menu.add("Use as avatar") { [weak self] in self?.useAsAvatar() }
-        menu.add("Show in the slideshow") { [weak self] in
-            self?.slideshow("The slideshow shows this photo.") { try await $0.show($1) }
-        }
-        menu.add("Hide from the slideshow") { [weak self] in
-            self?.slideshow("The slideshow no longer shows this photo.") { try await $0.hide($1) }
-        }
+        for entry in actions.entries(photo, in: feed) { menu.add(entry.title, entry.action) }
         menu.add("Rotate left") { [weak self] in self?.view.rotate(by: -90) }
         menu.add("Rotate right") { [weak self] in self?.view.rotate(by: 90) }
         menu.add("Zoom in") { [weak self] in self?.view.zoom(by: 1.5) }
         menu.add("Zoom out") { [weak self] in self?.view.zoom(by: 1 / 1.5) }
     }
 
+    private func openMenu(_ point: (x: Double, y: Double)?) {
+        fill(contextMenu)
+        contextMenu.open(in: widget, at: view.widget, point)
+    }
+
     private func connect() {
         likeButton.onClick { [weak self] in self?.like() }
+        downloadButton.onClick { [weak self] in self?.download() }
         fullScreenButton.onClick { [weak self] in self?.toggleFullScreen() }
+        leaveButton.onClick { [weak self] in self?.toggleFullScreen() }
         previousButton.onClick { [weak self] in self?.step(-1) }
         nextButton.onClick { [weak self] in self?.step(1) }
-        view.onSwipe = { [weak self] in self?.step($0) ?? false }
+        view.onSwipe = { [weak self] in
+            guard let self else { return false }
+            return step($0 * forward)
+        }
         view.onZoom = { [weak self] in self?.loadSharp() }
+        view.onResize = { [weak self] in Task { self?.loadSharp() } }
         flap.onReveal { [weak self] in
             guard let self else { return }
             infoButton.isActive = flap.isRevealed
+            if flap.isRevealed { showFile() }
         }
-        window.onFullScreenChange { [weak self] in self?.updateFullScreen() }
+        fullScreen.onChange = { [weak self] in self?.updateFullScreen($0) }
+        pauseButton.onClick { [weak self] in self?.togglePause() }
         widget.onKey(beforeChildren: true) { [weak self] in self?.handle($0) ?? false }
-        downloads.finished.observe(self) { [weak self] in self?.widget.show($0) }
+        view.widget.onSecondaryPress { [weak self] x, y in self?.openMenu((x, y)) }
     }
 
     // MARK: Photos
 
     /// Shows a photo of a feed.
     func show(_ feed: Feed, _ index: Int) {
+        observe(feed)
+        show(index)
+        view.widget.grabFocus()
+    }
+
+    private func observe(_ feed: Feed) {
         self.feed = feed
         feed.changed.observe(self) { [weak self, weak feed] change in
             guard let self, self.feed === feed else { return }
             feedChanged(change)
         }
-        show(index)
-        view.widget.grabFocus()
     }
 
     private func feedChanged(_ change: Feed.Change) {
@@ -151,23 +188,68 @@ final class PhotoPage {
             } else {
                 show(min(index, feed.photos.count - 1))
             }
-        case .extended: updateState()
+        case .extended:
+            updateState()
+            if isMovingToEnd { continueToEnd() }
         case .arrived: break
+        case .available: if problemBox.isVisible, !isRefused { load() }
         }
     }
+
+    /// Shows the last photo, after the photos before it were loaded.
+    private func moveToEnd() {
+        isMovingToEnd = true
+        feed?.loadToEnd()
+        continueToEnd()
+    }
+
+    private func continueToEnd() {
+        guard let feed, !feed.isLoadingToEnd else { return }
+        isMovingToEnd = false
+        show(feed.photos.count - 1)
+    }
+
+    /// Continues in another feed that contains the photo that is shown.
+    func adopt(_ feed: Feed, _ index: Int) {
+        observe(feed)
+        self.index = index
+        photoID = feed.photos[index].id
+        showFacts(feed.photos[index])
+    }
+
+    /// The feed of the photo that is shown; nil if none is shown.
+    var shownFeed: Feed? { photoID.isEmpty ? nil : feed }
 
     private func show(_ index: Int) {
         guard let feed, feed.photos.indices.contains(index) else { return }
         self.index = index
         let photo = feed.photos[index]
         photoID = photo.id
-        isSharp = false
-        header.setTitle(photo.title.isEmpty ? "Photo" : photo.title, subtitle: photo.author)
-        view.widget.setAccessibleName(photo.accessibleName)
-        info.show(photo)
-        updateState()
+        showFacts(photo)
         load()
         if feed.photos.count - index < 10 { feed.loadMore() }
+    }
+
+    private func showFacts(_ photo: Photo) {
+        header.setTitle(photo.title.isEmpty ? "Photo" : photo.title, subtitle: photo.author)
+        view.widget.setAccessibleName(photo.accessibleName)
+        let isLocal = actions.isLocal(photo)
+        downloadButton.tooltip = isLocal ? "Save a copy" : "Download"
+        downloadButton.setAccessibleName(downloadButton.tooltip)
+        info.show(photo)
+        updateState()
+        if flap.isRevealed { showFile() }
+    }
+
+    /// Shows the facts of the file of a photo on this computer.
+    private func showFile() {
+        guard let photo, let feed, actions.isLocal(photo) else { return }
+        Task { [weak self] in
+            guard let path = try? await self?.actions.path(of: photo, in: feed) else { return }
+            let status = await DispatchQueue.global().run { FileStatus(path) }
+            guard let self, let status, photoID == photo.id else { return }
+            info.show(file: path, byteCount: status.byteCount)
+        }
     }
 
     /// Shows a neighbor.
@@ -177,18 +259,22 @@ final class PhotoPage {
     private func step(_ offset: Int) -> Bool {
         guard let feed, feed.photos.indices.contains(index + offset) else { return false }
         show(index + offset)
+        if slideshowTimer.isRunning { slideshowTimer.start(after: Self.slideshowTime) }
         return true
     }
 
     private var photo: Photo? { feed?.photo(photoID) }
 
+    /// The step of the key Right and of a swipe to the left: -1 for languages that are written from right to left.
+    private var forward: Int { widget.isRightToLeft ? -1 : 1 }
+
     private func updateState() {
         guard let feed, let photo else { return }
         previousButton.isVisible = index > 0
         nextButton.isVisible = index + 1 < feed.photos.count
-        let name = photo.wantsLike ? "Unlike" : "Like"
-        likeButton.setAccessibleName(name)
-        likeButton.tooltip = photo.isPending ? "\(name) (not confirmed yet)" : name
+        likeButton.isVisible = !photo.isFile
+        downloadButton.isVisible = !photo.isFile
+        likeButton.showLike(of: photo)
         likeButton.setClass("liked-photo", photo.wantsLike)
         likeButton.setClass("pending-photo", photo.isPending)
         info.update(photo)
@@ -196,54 +282,102 @@ final class PhotoPage {
 
     // MARK: Images
 
-    /// The size of the view in pixels of the screen.
-    private var pixels: (width: Int, height: Int) {
-        let scale = view.widget.scaleFactor
-        return (max(view.widget.width, 640) * scale, max(view.widget.height, 480) * scale)
-    }
-
-    private func key(_ photo: Photo, _ size: String) -> ImageLoader.Key {
-        // The size in pixels is rounded, so that the preloaded images fit after small changes.
-        let (width, height) = pixels
-        let limit = size == "full" ? 8192 : (max(width, height) + 511) / 512 * 512
-        return ImageLoader.Key(
-            account: feed?.account ?? photo.account, photo: photo.id, size: size, width: limit,
-            height: limit)
-    }
-
+    /// Shows the largest image at hand, and replaces it by one for the pixels of the view.
     private func load() {
-        guard let photo else { return }
+        guard let photo, let feed else { return }
         task?.cancel()
-        for preload in preloads { preload.cancel() }
-        preloads = []
+        task = nil
+        isRefused = false
+        loadedLimits = nil
         problemBox.isVisible = false
-        let key = key(photo, "regular")
-        if let texture = loader.cached(key) {
-            show(texture, isSamePhoto: false)
-            preloadNeighbors()
-            return
+        if let image = preloaded[photo.id] ?? loader.cached(photo.id, of: feed.account) {
+            show(image, isSamePhoto: false)
+        } else {
+            shown = nil
+            view.show(nil, isSamePhoto: false)
+            spinner.isVisible = true
+            spinner.isSpinning = true
         }
-        view.show(nil, isSamePhoto: false)
-        spinner.isVisible = true
-        spinner.isSpinning = true
+        loadSharp()
+    }
+
+    /// Loads the image for the pixels that the photo has on the screen, unless it is shown.
+    private func loadSharp() {
+        guard task == nil, !isRefused, view.widget.width > 0, let photo, let feed else { return }
+        let limits = ImageLimits(view.transform)
+        if let loadedLimits, loadedLimits.contain(limits) { return }
+        if let shown, limits.areMet(by: shown, photo.size) { return finish(limits) }
+        // The size regular of a service may be sufficient, and is smaller to transfer.
+        let sizes = actions.isLocal(photo) || limits.isZoomed ? ["full"] : ["regular", "full"]
+        let isFirst = shown == nil
         task = Task { [weak self, loader] in
             do {
-                let texture = try await loader.load(key)
-                guard let self, photoID == photo.id else { return }
-                show(texture, isSamePhoto: false)
-                preloadNeighbors()
+                if isFirst, sizes == ["full"], !photo.isFile {
+                    let key = Self.key(feed, photo, "small", 512, 512)
+                    // Without the small image, the sharp one is the first.
+                    if let image = try? await loader.load(key) {
+                        self?.show(image, photo.id)
+                    }
+                }
+                for size in sizes {
+                    let key = Self.key(feed, photo, size, limits.width, limits.height)
+                    let image = try await loader.load(key, isKept: false)
+                    guard let self, !Task.isCancelled else { return }
+                    show(image, photo.id)
+                    if limits.areMet(by: image, photo.size) { break }
+                }
+                guard let self, !Task.isCancelled, photoID == photo.id else { return }
+                task = nil
+                finish(limits)
+                // The zoom may have changed.
+                loadSharp()
             } catch {
-                guard let self, photoID == photo.id, !(error is CancellationError) else { return }
-                stopSpinner()
-                problemLabel.text = Problem(error).sentence
-                problemBox.isVisible = true
+                guard let self, !Task.isCancelled, photoID == photo.id,
+                    !(error is CancellationError)
+                else { return }
+                task = nil
+                fail(error)
             }
         }
     }
 
-    private func show(_ texture: Texture, isSamePhoto: Bool) {
+    private static func key(
+        _ feed: Feed, _ photo: Photo, _ size: String, _ width: Int, _ height: Int
+    ) -> ImageLoader.Key {
+        ImageLoader.Key(
+            account: feed.account, photo: photo.id, size: size, width: width, height: height)
+    }
+
+    private func finish(_ limits: ImageLimits) {
+        loadedLimits = limits
+        preloadNeighbors()
+    }
+
+    /// Shows why there is no sharp image. An image that cannot be decoded is not shown in another size, either.
+    private func fail(_ error: any Error) {
         stopSpinner()
-        view.show(texture, isSamePhoto: isSamePhoto)
+        if error is ImageProcessorError {
+            isRefused = true
+            shown = nil
+            view.show(nil, isSamePhoto: true)
+        }
+        problemLabel.text = Problem(error).sentence
+        problemBox.isVisible = true
+    }
+
+    /// Shows an image unless another photo is shown meanwhile.
+    private func show(_ image: LoadedImage, _ photo: String) {
+        if photo == photoID, !Task.isCancelled { show(image, isSamePhoto: shown != nil) }
+    }
+
+    private func show(_ image: LoadedImage, isSamePhoto: Bool) {
+        stopSpinner()
+        problemBox.isVisible = false
+        shown = image
+        var size = (width: image.fullWidth, height: image.fullHeight)
+        // The image may be a smaller one of the service.
+        if let whole = photo?.size, whole.width >= size.width { size = whole }
+        view.show(image.texture, size: size, isSamePhoto: isSamePhoto)
     }
 
     private func stopSpinner() {
@@ -251,62 +385,73 @@ final class PhotoPage {
         spinner.isSpinning = false
     }
 
+    /// Loads the images of the next and the previous photo for the whole view.
     private func preloadNeighbors() {
-        guard let feed else { return }
-        for offset in [1, -1, 2] {
-            guard feed.photos.indices.contains(index + offset) else { continue }
-            let key = key(feed.photos[index + offset], "regular")
-            preloads.append(Task { [loader] in _ = try? await loader.load(key) })
-        }
-    }
-
-    /// Loads the full image once the user zooms in.
-    private func loadSharp() {
-        guard !isSharp, view.transform.zoom > 1.5, let photo else { return }
-        isSharp = true
-        let key = key(photo, "full")
-        task?.cancel()
-        task = Task { [weak self, loader] in
-            // Without the full image, the smaller one remains.
-            guard let texture = try? await loader.load(key, isKept: false), let self,
-                photoID == photo.id
-            else { return }
-            show(texture, isSamePhoto: true)
+        guard let feed, !view.transform.isZoomed else { return }
+        let neighbors = [1, -1].map { index + $0 }.filter { feed.photos.indices.contains($0) }
+            .map { feed.photos[$0] }
+        let limits = ImageLimits(view.transform)
+        preloaded = preloaded.filter { entry in neighbors.contains { $0.id == entry.key } }
+        for preload in preloads { preload.cancel() }
+        preloads = neighbors.filter { preloaded[$0.id] == nil }.map { photo in
+            let size = actions.isLocal(photo) ? "full" : "regular"
+            let key = Self.key(feed, photo, size, limits.width, limits.height)
+            return Task { [weak self, loader] in
+                let image = try? await loader.load(key, isKept: false)
+                if let self, let image, !Task.isCancelled { preloaded[photo.id] = image }
+            }
         }
     }
 
     // MARK: Actions
 
     private func handle(_ key: KeyPress) -> Bool {
-        guard !key.isAlt else { return false }
-        switch key.name {
-        case "Escape":
-            if window.isFullScreen { window.isFullScreen = false } else { leave() }
-        case "BackSpace": leave()
-        case "Left" where key.isControl, "Left" where !view.transform.isZoomed: step(-1)
-        case "Right" where key.isControl, "Right" where !view.transform.isZoomed: step(1)
-        case "Left": view.pan(x: 60, y: 0)
-        case "Right": view.pan(x: -60, y: 0)
-        case "Up": view.pan(x: 0, y: 60)
-        case "Down": view.pan(x: 0, y: -60)
-        case "Page_Up": step(-1)
-        case "Page_Down": step(1)
-        case "Home": show(0)
-        case "End": if let feed { show(feed.photos.count - 1) }
-        case "plus", "equal", "KP_Add": view.zoom(by: 1.25)
-        case "minus", "KP_Subtract": view.zoom(by: 1 / 1.25)
-        case "0", "KP_0": view.showWhole()
-        case "1", "KP_1": view.toggleZoom()
-        case "r": view.rotate(by: 90)
-        case "R": view.rotate(by: -90)
-        case "l": like()
-        case "i": flap.isRevealed.toggle()
-        case "s" where key.isControl: download()
-        case "c" where key.isControl: copyLink()
-        case "F11", "f": toggleFullScreen()
-        default: return false
+        // The controls of full screen are hidden from the key Tab, too.
+        if key.name == "Tab" || key.name == "ISO_Left_Tab" { fullScreen.show() }
+        guard let command = Shortcut.command(key.combination, in: .photo) else { return false }
+        // A selectable text uses the keys for the cursor and the clipboard.
+        if info.widget.hasFocusWithin,
+            [.left, .right, .up, .down, .first, .last, .previous, .next, .copyLink].contains(
+                command)
+        {
+            return false
         }
+        isMovingToEnd = false
+        perform(command)
         return true
+    }
+
+    private func perform(_ command: Command) {
+        switch command {
+        case .escape: if window.isFullScreen { window.isFullScreen = false } else { leave() }
+        case .back: leave()
+        case .left where view.transform.isZoomed: view.pan(x: 60, y: 0)
+        case .right where view.transform.isZoomed: view.pan(x: -60, y: 0)
+        case .left: step(-forward)
+        case .right: step(forward)
+        case .up: view.pan(x: 0, y: 60)
+        case .down: view.pan(x: 0, y: -60)
+        case .previous: step(-1)
+        case .next: step(1)
+        case .first: show(0)
+        case .last: moveToEnd()
+        case .zoomIn: view.zoom(by: 1.25)
+        case .zoomOut: view.zoom(by: 1 / 1.25)
+        case .showWhole: view.showWhole()
+        case .showPixels: view.togglePixels()
+        case .rotateRight: view.rotate(by: 90)
+        case .rotateLeft: view.rotate(by: -90)
+        case .like: like()
+        case .information: flap.isRevealed.toggle()
+        case .download: download()
+        case .copyLink: if let photo { actions.copyLink(photo) }
+        case .trash:
+            if let feed, let photo, actions.isLocal(photo) { actions.trash([photo], in: feed) }
+        case .menu: openMenu(nil)
+        case .fullScreen: toggleFullScreen()
+        case .pause: togglePause()
+        default: break
+        }
     }
 
     /// Returns to the photos if a photo is shown.
@@ -316,9 +461,17 @@ final class PhotoPage {
 
     private func leave() {
         task?.cancel()
+        task = nil
+        for preload in preloads { preload.cancel() }
+        preloads = []
+        preloaded = [:]
+        shown = nil
         window.isFullScreen = false
         let index = index
         photoID = ""
+        feed = nil
+        // A large image would stay in memory.
+        view.show(nil, isSamePhoto: false)
         onBack?(index)
     }
 
@@ -326,67 +479,54 @@ final class PhotoPage {
         if let feed { onLike?(photoID, feed) }
     }
 
+    private func download() {
+        if let photo, let feed { actions.download(photo, in: feed) }
+    }
+
+    // MARK: Full screen
+
     private func toggleFullScreen() { window.isFullScreen.toggle() }
 
-    private func updateFullScreen() {
-        header.isVisible = !window.isFullScreen
-        if window.isFullScreen { flap.isRevealed = false }
+    private func updateFullScreen(_ isFullScreen: Bool) {
+        fullScreenButton.isVisible = !isFullScreen
+        leaveButton.isVisible = isFullScreen
+        if isFullScreen { flap.isRevealed = false } else { endSlideshow() }
     }
 
-    private func copyLink() { sharing.copyLink(photo) }
-
-    private func download() {
-        guard let photo, let feed else { return }
-        downloads.start(photo, in: feed)
+    /// Shows one photo after another in full screen, beginning with the one that is shown.
+    func startSlideshow() {
+        isInSlideshow = true
+        pauseButton.isVisible = true
+        window.isFullScreen = true
+        window.inhibitIdle(true)
+        setPaused(false)
     }
 
-    private func downloadAs() {
-        guard let photo, let feed else { return }
-        SaveDialog.present(
-            window, title: "Download", name: Downloads.name(photo), folder: Downloads.folder.text
-        ) { [weak self] path in
-            if let path { self?.downloads.start(photo, in: feed, to: path) }
-        }
+    private func endSlideshow() {
+        guard isInSlideshow else { return }
+        isInSlideshow = false
+        pauseButton.isVisible = false
+        window.inhibitIdle(false)
+        slideshowTimer.cancel()
     }
 
-    private func useAsAvatar() {
-        guard let photo, let feed else { return }
-        let users = service.accounts.filter {
-            service.provider(of: $0)?.has("avatar") == true && $0.hasFeed
+    private func togglePause() { setPaused(slideshowTimer.isRunning) }
+
+    private func setPaused(_ isPaused: Bool) {
+        guard isInSlideshow else { return }
+        if isPaused {
+            slideshowTimer.cancel()
+        } else {
+            slideshowTimer.start(after: Self.slideshowTime)
         }
-        guard let user = users.first(where: { $0.path == photo.account }) ?? users.first else {
-            widget.show(
-                "Log in as a local user first: other accounts have the avatar of their service.")
-            return
-        }
-        let reference = PhotoReference(photo.id, in: feed.account)
-        let id = reference.id(in: user.path) ?? reference.combinedID
-        Task { [weak self, service] in
-            do {
-                try await service.client.account(user.path).setAvatar(id)
-                self?.widget.show("The photo is the avatar of \(user.label).")
-            } catch {
-                self?.widget.show(Problem(error).sentence)
-            }
-        }
+        pauseButton.setIcon(
+            isPaused ? "media-playback-start-symbolic" : "media-playback-pause-symbolic",
+            tooltip: isPaused ? "Continue" : "Pause")
     }
 
-    private func slideshow(
-        _ success: String, _ action: @escaping (SlideshowClient, String) async throws -> Void
-    ) {
-        guard let photo, let feed else { return }
-        let id = PhotoReference(photo.id, in: feed.account).combinedID
-        Task { [weak self, service] in
-            do {
-                try await action(service.client.slideshow, id)
-                self?.widget.show(success)
-            } catch {
-                self?.widget.show(Problem(error).sentence)
-            }
-        }
+    private func showNextOfSlideshow() {
+        // A photo that is still loading stays until the next time.
+        if !spinner.isVisible, !step(1) { show(0) }
+        slideshowTimer.start(after: Self.slideshowTime)
     }
-
-    /// True if a download is running.
-    var hasDownloads: Bool { downloads.isRunning }
-    func cancelDownloads() { downloads.cancelAll() }
 }

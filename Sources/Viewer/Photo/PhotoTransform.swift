@@ -8,6 +8,8 @@ nonisolated struct PhotoTransform: Equatable {
     /// The size of the view.
     private(set) var viewWidth = 1.0
     private(set) var viewHeight = 1.0
+    /// Pixels of the screen per unit of the view.
+    private(set) var pixelsPerUnit = 1.0
     /// The size of the photo in its own pixels, before the rotation.
     private(set) var photoWidth = 1.0
     private(set) var photoHeight = 1.0
@@ -26,11 +28,17 @@ nonisolated struct PhotoTransform: Equatable {
     /// The units of the view per pixel of the photo.
     var scale: Double { fittingScale * zoom }
 
-    /// The scale at which the rotated photo fits into the view. Small photos are enlarged at most twice.
+    /// The scale at which the rotated photo fits into the view. Small photos are not enlarged.
     private var fittingScale: Double {
         let (width, height) = rotatedSize
-        return min(min(viewWidth / width, viewHeight / height), 2)
+        return min(viewWidth / width, viewHeight / height, pixelScale)
     }
+
+    /// The scale at which a pixel of the photo is one of the screen.
+    private var pixelScale: Double { 1 / pixelsPerUnit }
+
+    /// The largest zoom, at which at least each pixel of the photo is one of the screen.
+    private var maximumZoom: Double { max(Self.maximumZoom, pixelScale / fittingScale) }
 
     /// The size of the photo's bounding box, in its own pixels.
     private var rotatedSize: (Double, Double) {
@@ -52,9 +60,10 @@ nonisolated struct PhotoTransform: Equatable {
 
     private static func rounded(_ number: Double) -> Int { Int(number.rounded()) }
 
-    mutating func setView(width: Double, height: Double) {
+    mutating func setView(width: Double, height: Double, pixelsPerUnit: Double = 1) {
         viewWidth = max(width, 1)
         viewHeight = max(height, 1)
+        self.pixelsPerUnit = pixelsPerUnit
         limit()
     }
 
@@ -64,6 +73,13 @@ nonisolated struct PhotoTransform: Equatable {
         photoHeight = max(height, 1)
         degrees = 0
         reset()
+    }
+
+    /// Corrects the size of the photo. The zoom and the center remain.
+    mutating func correctPhoto(width: Double, height: Double) {
+        photoWidth = max(width, 1)
+        photoHeight = max(height, 1)
+        limit()
     }
 
     /// Shows the whole photo.
@@ -81,7 +97,7 @@ nonisolated struct PhotoTransform: Equatable {
     ///   - y: A point of the view, from its top.
     mutating func zoom(by factor: Double, aroundX x: Double, y: Double) {
         let old = zoom
-        zoom = min(max(zoom * factor, 1), Self.maximumZoom)
+        zoom = min(max(zoom * factor, 1), maximumZoom)
         let change = zoom / old
         let fromCenterX = x - viewWidth / 2
         let fromCenterY = y - viewHeight / 2
@@ -95,8 +111,14 @@ nonisolated struct PhotoTransform: Equatable {
         if isZoomed {
             reset()
         } else {
-            zoom(by: max(2, 1 / fittingScale), aroundX: x, y: y)
+            zoom(by: max(2, pixelScale / fittingScale), aroundX: x, y: y)
         }
+    }
+
+    /// Shows one pixel of the photo per pixel of the screen, or the whole photo if that is the case already.
+    mutating func togglePixels() {
+        if isZoomed, abs(scale / pixelScale - 1) < 0.001 { return reset() }
+        zoom(by: pixelScale / scale, aroundX: viewWidth / 2, y: viewHeight / 2)
     }
 
     /// Moves the photo.

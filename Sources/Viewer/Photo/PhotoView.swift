@@ -7,7 +7,10 @@ final class PhotoView {
     var onSwipe: ((Int) -> Bool)?
     /// Called when the zoom changes.
     var onZoom: (() -> Void)?
+    /// Called when the view got another size. The handler must not change widgets at once.
+    var onResize: (() -> Void)?
     private(set) var transform = PhotoTransform()
+    var isCursorHidden = false { didSet { updateCursor() } }
 
     private var texture: Texture?
     private var inertia = Inertia()
@@ -24,37 +27,43 @@ final class PhotoView {
         widget.isFocusable = true
         widget.onDraw = { [unowned self] in draw($0) }
         widget.onResize = { [unowned self] in
-            transform.setView(width: Double(widget.width), height: Double(widget.height))
+            transform.setView(
+                width: Double(widget.width), height: Double(widget.height),
+                pixelsPerUnit: Double(widget.scaleFactor))
+            onResize?()
         }
         connectPointer()
         connectFingers()
     }
 
     /// Shows an image. The image in another size of the same photo keeps the zoom.
-    func show(_ texture: Texture?, isSamePhoto: Bool) {
+    ///
+    /// - Parameters:
+    ///   - texture: The image; nil for none.
+    ///   - size: The size of the photo in its own pixels; nil for that of the image.
+    ///   - isSamePhoto: True if the image is one of the photo that is shown.
+    func show(_ texture: Texture?, size: (width: Int, height: Int)? = nil, isSamePhoto: Bool) {
         self.texture = texture
         if !isSamePhoto { swipe = Swipe() }
-        if let texture, !isSamePhoto {
-            transform.setPhoto(width: Double(texture.width), height: Double(texture.height))
-        } else if let texture {
-            resize(to: texture)
+        if let texture {
+            let width = Double(size?.width ?? texture.width)
+            let height = Double(size?.height ?? texture.height)
+            if isSamePhoto {
+                transform.correctPhoto(width: width, height: height)
+            } else {
+                transform.setPhoto(width: width, height: height)
+            }
+        } else if !isSamePhoto {
+            transform.setPhoto(width: 1, height: 1)
         }
         redraw()
-    }
-
-    private func resize(to texture: Texture) {
-        let old = transform
-        transform.setPhoto(width: Double(texture.width), height: Double(texture.height))
-        transform.rotate(by: old.degrees)
-        transform.zoom(by: old.zoom, aroundX: old.viewWidth / 2, y: old.viewHeight / 2)
-        transform.pan(x: old.offsetX, y: old.offsetY)
     }
 
     func zoom(by factor: Double) {
         change { $0.zoom(by: factor, aroundX: $0.viewWidth / 2, y: $0.viewHeight / 2) }
     }
     func showWhole() { change { $0.reset() } }
-    func toggleZoom() { change { $0.toggleZoom(aroundX: $0.viewWidth / 2, y: $0.viewHeight / 2) } }
+    func togglePixels() { change { $0.togglePixels() } }
     func rotate(by degrees: Double) { change { $0.rotate(by: degrees) } }
     func pan(x: Double, y: Double) { change { $0.pan(x: x, y: y) } }
 
@@ -67,17 +76,32 @@ final class PhotoView {
 
     private func redraw() {
         widget.setAccessibleDescription(transform.summary)
-        widget.setCursor(transform.isZoomed ? "grab" : nil)
+        updateCursor()
         widget.redraw()
+    }
+
+    private func updateCursor() {
+        widget.setCursor(isCursorHidden ? "none" : transform.isZoomed ? "grab" : nil)
     }
 
     private func draw(_ drawing: Drawing) {
         guard let texture else { return }
+        var x = transform.viewWidth / 2 + transform.offsetX + swipe.offset
+        var y = transform.viewHeight / 2 + transform.offsetY
+        var width = transform.photoWidth * transform.scale
+        var height = transform.photoHeight * transform.scale
+        // An image for exactly these pixels is not scaled again, which would blur it.
+        let pixels = transform.pixelsPerUnit
+        if transform.degrees == 0, abs(width * pixels - Double(texture.width)) <= 1,
+            abs(height * pixels - Double(texture.height)) <= 1
+        {
+            width = Double(texture.width) / pixels
+            height = Double(texture.height) / pixels
+            x = ((x - width / 2) * pixels).rounded() / pixels + width / 2
+            y = ((y - height / 2) * pixels).rounded() / pixels + height / 2
+        }
         drawing.image(
-            texture, x: transform.viewWidth / 2 + transform.offsetX + swipe.offset,
-            y: transform.viewHeight / 2 + transform.offsetY,
-            width: Double(texture.width) * transform.scale,
-            height: Double(texture.height) * transform.scale, degrees: transform.degrees)
+            texture, x: x, y: y, width: width, height: height, degrees: transform.degrees)
     }
 
     // MARK: Pointer

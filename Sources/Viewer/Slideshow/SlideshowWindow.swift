@@ -29,10 +29,10 @@ final class SlideshowWindow {
     private var task: Task<Void, Never>?
     private var shownKey: ImageLoader.Key?
 
-    init(_ application: Application, _ service: Service) {
+    init(_ application: Application, _ service: Service, _ loader: ImageLoader) {
         self.service = service
         slideshow = service.client.slideshow
-        loader = ImageLoader(service)
+        self.loader = loader
         likes = Likes(service)
         let state = WindowState.load() ?? WindowState(width: 420, height: 300)
         window = Window(
@@ -168,7 +168,7 @@ final class SlideshowWindow {
             return
         }
         if feed?.photo(photo.id) != photo {
-            let feed = Feed(service, account: ServiceName.combined, photo: photo)
+            let feed = Feed(service, account: ServiceName.combined, photos: [photo])
             feed.changed.observe(self) { [weak self] _ in self?.updateLike() }
             self.feed = feed
         }
@@ -184,7 +184,7 @@ final class SlideshowWindow {
         task?.cancel()
         task = Task { [weak self, loader] in
             do {
-                let texture = try await loader.load(key)
+                let texture = try await loader.load(key).texture
                 self?.picture.texture = texture
                 self?.message.text = ""
             } catch {
@@ -195,9 +195,7 @@ final class SlideshowWindow {
 
     private func updateLike() {
         guard let photo, let current = feed?.photo(photo.id) else { return }
-        let name = current.wantsLike ? "Unlike" : "Like"
-        likeButton.tooltip = name
-        likeButton.setAccessibleName(name)
+        likeButton.showLike(of: current)
         likeButton.setClass("liked-photo", current.wantsLike)
     }
 

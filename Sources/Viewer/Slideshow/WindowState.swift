@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Toolkit
 
 /// The size and position of the slideshow window, kept in `XDG_STATE_HOME`.
 nonisolated struct WindowState: Equatable {
@@ -33,31 +33,9 @@ nonisolated struct WindowState: Equatable {
             position: numbers.count == 4 ? (numbers[2], numbers[3]) : nil)
     }
 
-    private static var folder: String {
-        if let state = getenv("XDG_STATE_HOME").map({ String(cString: $0) }), state.hasPrefix("/") {
-            return "\(state)/imagefeed"
-        }
-        let home = getenv("HOME").map { String(cString: $0) } ?? "/"
-        return "\(home)/.local/state/imagefeed"
-    }
-
     static func load() -> WindowState? {
-        guard let file = fopen("\(folder)/slideshow-window", "re") else { return nil }
-        defer { fclose(file) }
-        var buffer = [UInt8](repeating: 0, count: 64)
-        let count = fread(&buffer, 1, buffer.count, file)
-        return WindowState(String(decoding: buffer.prefix(count), as: UTF8.self))
+        WindowState(UserFile.read("\(UserFile.stateFolder)/slideshow-window"))
     }
 
-    func save() {
-        // All folders of the path; those that exist are not changed.
-        var path = ""
-        for part in Self.folder.split(separator: "/") {
-            path += "/\(part)"
-            mkdir(path, 0o700)
-        }
-        guard let file = fopen("\(Self.folder)/slideshow-window", "we") else { return }
-        fputs(text + "\n", file)
-        fclose(file)
-    }
+    func save() { UserFile.write("\(text)\n", to: UserFile.stateFolder, "slideshow-window") }
 }

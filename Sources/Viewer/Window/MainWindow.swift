@@ -18,26 +18,40 @@ final class MainWindow {
     private let toasts: ToastArea
     private let backButton: Button
     private let photoPage: PhotoPage
+    private let actions: PhotoActions
     private let accounts: AccountDialogs
+    private let menu: MainMenu
+    private let photoMenu = Menu()
+    private let files: FileOpening
+    /// The files to look for in the accounts, until these are known.
+    private var filesToFind: [String] = []
     /// The name from the command line, until the accounts are known.
     private var nameToOpen: String?
+    private var state = MainWindowState.load()
+    /// Called after the window was closed by ``close(_:)``.
+    private var completion: (() -> Void)?
 
-    init(_ application: Application, _ service: Service) {
+    init(_ application: Application, _ service: Service, _ loader: ImageLoader) {
         self.service = service
-        loader = ImageLoader(service)
+        self.loader = loader
         likes = Likes(service)
-        window = Window(application, title: "Image Feed", width: 1100, height: 760)
+        window = Window(
+            application, title: "Image Feed", width: state.width, height: state.height)
+        if state.isMaximized { window.maximize() }
         sidebar = Sidebar(service, loader)
         feedPage = FeedPage(service, loader)
         backButton = Button(icon: "go-previous-symbolic", tooltip: "Back to the sources")
         leaflet.add(sidebar.widget)
         leaflet.add(feedPage.widget)
         leaflet.expanding()
-        photoPage = PhotoPage(window, service, loader)
+        toasts = ToastArea(pages)
+        actions = PhotoActions(window, service, toasts)
+        photoPage = PhotoPage(window, service, loader, actions)
         accounts = AccountDialogs(window, service, loader)
+        menu = MainMenu(window, toasts)
+        files = FileOpening(service)
         pages.add(leaflet, "feed")
         pages.add(photoPage.widget, "photo")
-        toasts = ToastArea(pages)
         window.setContent(toasts)
         window.setMinimum(width: 360, height: 300)
         connect()
@@ -47,19 +61,41 @@ final class MainWindow {
 
     private func connect() {
         feedPage.header.addStart(backButton)
+        sidebar.header.addEnd(menu.button)
+        menu.fill { [weak self] in self?.perform($0) }
+        window.onKey { [weak self] key in
+            guard let self, let command = Shortcut.command(key.combination, in: .everywhere) else {
+                return false
+            }
+            if !menu.show(command) { perform(command) }
+            return true
+        }
+        feedPage.grid.onMenu = { [weak self] in self?.openMenu($0, $1, $2) }
+        feedPage.grid.onSelection = { [weak self] in self?.updateSelection() }
+        feedPage.selectionBar.onAction = { [weak self] in self?.perform($0) }
+        feedPage.onSearch = { [weak self] in self?.search($0) }
+        feedPage.onShowLocal = { [weak self] in self?.showPhotosOfComputer() }
         backButton.onClick { [weak self] in
             guard let self else { return }
             leaflet.show(sidebar.widget)
         }
         leaflet.onFold { [weak self] in self?.updateFold() }
         sidebar.onSelect = { [weak self] in self?.show($0, title: $1) }
-        sidebar.onTitle = { [weak self] in self?.feedPage.setTitle($0) }
+        sidebar.onTitle = { [weak self] in
+            guard let self, let selection = sidebar.selection,
+                feedPage.feed?.source == selection.source
+            else { return }
+            feedPage.setTitle($0)
+            feedPage.feed?.listedCount = sidebar.count(of: selection) ?? 0
+        }
         sidebar.onLogIn = { [weak self] in self?.accounts.chooseProvider() }
         sidebar.onProfile = { [weak self] in self?.accounts.showProfile($0) }
         feedPage.onRemedy = { [weak self] in self?.start($1, of: $0) }
         accounts.onMessage = { [weak self] in self?.toasts.show($0) }
         feedPage.grid.onLike = { [weak self] in self?.toggleLike($0) }
         feedPage.grid.onOpen = { [weak self] in self?.open($0) }
+        feedPage.grid.onCommand = { [weak self] in self?.perform($0, on: $1) }
+        feedPage.onMissing = { [weak self] in self?.showDefaultSource() }
         photoPage.onBack = { [weak self] in self?.closePhoto($0) }
         photoPage.onLike = { [weak self] in self?.likes.toggle($0, in: $1) }
         service.changed.observe(self) { [weak self] in self?.update() }
@@ -67,10 +103,18 @@ final class MainWindow {
         window.onClose = { [weak self] in self?.keepsOpen() ?? false }
     }
 
+    /// Closes the window, unless the user keeps it open for a running download.
+    ///
+    /// - Parameter completion: Called after the window was closed.
+    func close(_ completion: @escaping () -> Void) {
+        self.completion = completion
+        window.close()
+    }
+
     /// Asks before running downloads are cancelled.
     private func keepsOpen() -> Bool {
-        guard photoPage.hasDownloads else {
-            onClosed?()
+        guard actions.downloads.isRunning else {
+            closed()
             return false
         }
         let dialog = MessageDialog(
@@ -79,12 +123,28 @@ final class MainWindow {
         dialog.add("stay", "_Keep open")
         dialog.add("close", "_Cancel download and close", .destructive)
         dialog.present(standard: "stay", cancel: "stay") { [weak self] response in
-            guard let self, response == "close" else { return }
-            photoPage.cancelDownloads()
-            onClosed?()
+            guard let self else { return }
+            guard response == "close" else { return completion = nil }
+            actions.downloads.cancelAll()
+            closed()
             window.destroy()
         }
         return true
+    }
+
+    private func closed() {
+        saveState()
+        onClosed?()
+        completion?()
+    }
+
+    private func saveState() {
+        (state.width, state.height) = window.restoredSize
+        state.isMaximized = window.isMaximized
+        if let selection = sidebar.selection {
+            (state.account, state.source) = (selection.account.text, selection.source)
+        }
+        state.save()
     }
 
     // MARK: Photos
@@ -99,6 +159,149 @@ final class MainWindow {
         pages.visiblePage = "feed"
         feedPage.grid.focus(index)
     }
+
+    /// Performs a command of the grid on a photo.
+    private func perform(_ command: Command, on index: Int) {
+        guard let feed = feedPage.feed, feed.photos.indices.contains(index) else { return }
+        let photo = feed.photos[index]
+        switch command {
+        case .open: open(index)
+        case .like: toggleLike(index)
+        case .trash: if actions.isLocal(photo) { actions.trash([photo], in: feed) }
+        default: break
+        }
+    }
+
+    private func updateSelection() {
+        let photos = feedPage.grid.selectedPhotos
+        var fitting: Set<SelectionBar.Action> = [.mail, .cancel]
+        if photos.contains(where: { !$0.wantsLike && !$0.isFile }) { fitting.insert(.like) }
+        if photos.contains(where: \.wantsLike) { fitting.insert(.unlike) }
+        if photos.contains(where: actions.isLocal) { fitting.insert(.trash) }
+        if photos.contains(where: { !actions.isLocal($0) }) { fitting.insert(.download) }
+        feedPage.selectionBar.show(photos.count, fitting)
+    }
+
+    /// Performs an action on the selected photos that it fits.
+    private func perform(_ action: SelectionBar.Action) {
+        let photos = feedPage.grid.selectedPhotos
+        feedPage.grid.clearSelection()
+        guard let feed = feedPage.feed else { return }
+        switch action {
+        case .like, .unlike:
+            let wantsLike = action == .like
+            for photo in photos where photo.wantsLike != wantsLike && !photo.isFile {
+                likes.set(wantsLike, photo.id, in: feed)
+            }
+        case .download:
+            for photo in photos where !actions.isLocal(photo) { actions.download(photo, in: feed) }
+        case .mail: actions.mailFiles(photos, in: feed)
+        case .trash: actions.trash(photos.filter(actions.isLocal), in: feed)
+        case .cancel: break
+        }
+    }
+
+    private func openMenu(_ index: Int, _ cell: Widget, _ point: (x: Double, y: Double)?) {
+        guard let feed = feedPage.feed, feed.photos.indices.contains(index) else { return }
+        photoMenu.removeAll()
+        photoMenu.add("Open") { [weak self] in self?.open(index) }
+        for entry in actions.entries(feed.photos[index], in: feed) {
+            photoMenu.add(entry.title, entry.action)
+        }
+        photoMenu.open(in: feedPage.widget, at: cell, point)
+    }
+
+    /// Performs a command that all pages have.
+    private func perform(_ command: Command) {
+        switch command {
+        case .closeWindow: window.close()
+        case .search:
+            photoPage.close()
+            leaflet.show(feedPage.widget)
+            feedPage.startSearch()
+        case .slideshow:
+            if photoPage.shownFeed == nil { open(feedPage.grid.currentIndex) }
+            if photoPage.shownFeed != nil { photoPage.startSlideshow() }
+        default: break
+        }
+    }
+
+    /// Searches at the service if it offers this, else in the photos of the selected source.
+    ///
+    /// - Parameter words: The words; nil or empty for all photos.
+    private func search(_ words: String?) {
+        guard let selection = sidebar.selection, let account = service.account(selection.account)
+        else { return }
+        guard let words, !words.isEmpty else { return show(selection) }
+        let feed =
+            if service.provider(of: account)?.has("search") == true {
+                Feed(service, account: account.path, source: "search:\(words)")
+            } else {
+                Feed(
+                    service,
+                    searching: Feed(service, account: account.path, source: selection.source),
+                    words)
+            }
+        feedPage.show(feed, title: words, subtitle: sidebar.title(of: selection))
+        feedPage.grid.focus(0)
+    }
+
+    // MARK: Files
+
+    /// Shows files, or the first folder.
+    func open(files paths: [String]) {
+        Task { [weak self, files] in
+            guard let result = await files.list(paths) else {
+                self?.toasts.show("\(paths[0]) contains no image that can be read.")
+                return
+            }
+            guard let self else { return }
+            sidebar.select(nil)
+            feedPage.show(result.feed, title: result.title, subtitle: "")
+            leaflet.show(feedPage.widget)
+            if let index = result.index { open(index) } else { photoPage.close() }
+            filesToFind = paths.count == 1 ? paths : []
+            if service.state == .ready { findFiles() }
+        }
+    }
+
+    /// Continues in the feed of a local account if the opened file or folder is in the pictures folder.
+    private func findFiles() {
+        guard let path = filesToFind.first, let list = feedPage.feed, list.isFileList else {
+            return
+        }
+        filesToFind = []
+        Task { [weak self, files] in
+            guard let (selection, photo) = await files.find(path), let self, feedPage.feed === list
+            else { return }
+            show(selection)
+            guard let photo, photoPage.shownFeed === list else { return photoPage.close() }
+            continueInSource(list, photo)
+        }
+    }
+
+    /// Shows the photos on this computer, with a user that is registered if necessary.
+    private func showPhotosOfComputer() {
+        guard let provider = service.providers.first(where: { $0.has("register") }) else { return }
+        let user: [LoginOption: Variant] = [.username: .string(Application.userName)]
+        let logIn = { [service] options in
+            let login = try await service.client.manager.login(provider.id, options)
+            _ = try await service.client.login(login).wait()
+        }
+        Task { [weak self] in
+            do {
+                do {
+                    try await logIn(user.merging([.register: .bool(true)]) { $1 })
+                } catch let error where Problem(error).kind == .userExists {
+                    try await logIn(user)
+                }
+            } catch {
+                self?.toasts.show(Problem(error).sentence)
+            }
+        }
+    }
+
+    // MARK: Names
 
     /// Shows a photo or an account that was named in the command line: `ACCOUNT` or `ACCOUNT/PHOTO`.
     func open(_ name: String) {
@@ -117,21 +320,34 @@ final class MainWindow {
             toasts.show("There is no account \(parts.first ?? name) that is logged in.")
             return
         }
-        let selection = Sidebar.Selection(account: account.path, source: account.defaultSource)
-        sidebar.select(selection)
-        show(selection, title: sidebar.title(of: selection))
+        show(Sidebar.Selection(account: account.path, source: account.defaultSource))
         guard parts.count == 2 else { return photoPage.close() }
         Task { [weak self, service] in
             do {
                 let entries = try await service.client.account(account.path).photo(parts[1])
                 guard let self, let photo = Photo(entries) else { return }
-                let feed = Feed(service, account: account.path, photo: photo)
+                let feed = Feed(service, account: account.path, photos: [photo])
                 pages.visiblePage = "photo"
                 photoPage.show(feed, 0)
+                continueInSource(feed, photo.id)
             } catch {
                 self?.toasts.show(Problem(error).sentence)
             }
         }
+    }
+
+    /// Loads the source of a photo that was opened by its name, so that it has a previous and a next photo.
+    private func continueInSource(_ single: Feed, _ photo: String) {
+        guard let source = feedPage.feed else { return }
+        source.loadToEnd(until: photo)
+        let adopt = { [weak self, weak single, weak source] in
+            guard let self, let single, let source, photoPage.shownFeed === single,
+                let index = source.index(of: photo)
+            else { return }
+            photoPage.adopt(source, index)
+        }
+        source.changed.observe(single) { _ in adopt() }
+        adopt()
     }
 
     // MARK: Remedies
@@ -182,28 +398,53 @@ final class MainWindow {
     /// Selects a feed if none is selected, or if the account of the selected one is gone.
     private func update() {
         guard service.state == .ready else { return }
+        if let feed = photoPage.shownFeed, !feed.isFileList,
+            service.account(feed.account)?.hasFeed != true
+        {
+            photoPage.close()
+        }
+        if !filesToFind.isEmpty { findFiles() }
+        if feedPage.feed?.isFileList == true { return }
         if let nameToOpen { return open(nameToOpen) }
         if let selection = sidebar.selection, service.account(selection.account)?.hasFeed == true {
             return
         }
+        let accounts = service.feeds.filter { !$0.isCombined }
+        // The combined account of one account only repeats its photos.
         let account =
-            service.feeds.first { $0.isCombined } ?? service.feeds.first {
-                $0.path == service.defaultAccount
-            }
-            ?? service.feeds.first
-        if let account {
-            let selection = Sidebar.Selection(account: account.path, source: account.defaultSource)
-            sidebar.select(selection)
-            show(selection, title: sidebar.title(of: selection))
+            service.feeds.first { $0.isCombined && accounts.count > 1 }
+            ?? accounts.first { $0.path == service.defaultAccount } ?? accounts.first
+        if let stored = service.feeds.first(where: { $0.path.text == state.account }),
+            !stored.isCombined || accounts.count > 1
+        {
+            show(Sidebar.Selection(account: stored.path, source: state.source))
+        } else if let account {
+            show(Sidebar.Selection(account: account.path, source: account.defaultSource))
         } else {
             sidebar.select(nil)
             feedPage.show(nil, title: "Image Feed", subtitle: "")
         }
+        // A source is restored once.
+        state.account = ""
+    }
+
+    /// Shows the default source of an account whose selected source no longer exists.
+    private func showDefaultSource() {
+        guard let selection = sidebar.selection, let account = service.account(selection.account),
+            selection.source != account.defaultSource
+        else { return }
+        show(Sidebar.Selection(account: account.path, source: account.defaultSource))
+    }
+
+    private func show(_ selection: Sidebar.Selection) {
+        sidebar.select(selection)
+        show(selection, title: sidebar.title(of: selection))
     }
 
     private func show(_ selection: Sidebar.Selection, title: String) {
         let account = service.account(selection.account)
         let feed = Feed(service, account: selection.account, source: selection.source)
+        feed.listedCount = sidebar.count(of: selection) ?? 0
         feedPage.show(
             feed, title: title, subtitle: account?.isCombined == false ? account?.label ?? "" : "")
         leaflet.show(feedPage.widget)

@@ -27,7 +27,8 @@ final class Sidebar {
     private var tasks: [ObjectPath: Task<Void, Never>] = [:]
     private var avatars: [String: Texture] = [:]
     private var shown: [Account] = []
-    private var rows: [(selection: Selection, row: ActionRow, list: RowList)] = []
+    private var rows: [(selection: Selection, row: ActionRow)] = []
+    private var profileButtons: [ObjectPath: Button] = [:]
     private var likeRows: [ObjectPath: ActionRow] = [:]
 
     init(_ service: Service, _ loader: ImageLoader) {
@@ -55,14 +56,13 @@ final class Sidebar {
     /// Marks a source as the selected one; nil for none.
     func select(_ selection: Selection?) {
         self.selection = selection
-        for entry in rows {
-            if entry.selection == selection {
-                entry.list.select(entry.row)
-            } else if !rows.contains(where: { $0.list === entry.list && $0.selection == selection })
-            {
-                entry.list.select(nil)
-            }
-        }
+        for entry in rows { entry.row.setSelected(entry.selection == selection) }
+    }
+
+    /// Returns the number of photos of a source as last listed; nil if it is unknown.
+    func count(of selection: Selection) -> Int? {
+        let source = sources[selection.account]?.first { $0.id == selection.source }
+        return source?.count.map { Int($0) }
     }
 
     /// Returns the title of a source.
@@ -94,7 +94,7 @@ final class Sidebar {
         [
             account.path.text, account.label, account.avatar, account.hasFeed ? "feed" : "",
             account.name,
-            account.state == "needs-login" ? "expired" : "",
+            ["needs-login", "logged-out"].contains(account.state) ? account.state : "",
         ]
     }
 
@@ -142,15 +142,24 @@ final class Sidebar {
     }
 
     private func rebuild() {
+        let focusedRow = rows.first { $0.row.hasFocusWithin }?.selection
+        let focusedProfile = profileButtons.first { $0.value.hasFocusWithin }?.key
         content.removeAll()
         rows = []
         likeRows = [:]
-        for account in service.accounts { addSection(account) }
-        if let selection { select(selection) }
+        profileButtons = [:]
+        // The combined account of one account only repeats its sources.
+        let isAlone = service.feeds.count { !$0.isCombined } == 1
+        for account in service.accounts where !(isAlone && account.isCombined) {
+            addSection(account)
+        }
+        select(selection)
+        if let focusedRow { rows.first { $0.selection == focusedRow }?.row.grabFocus() }
+        if let focusedProfile { profileButtons[focusedProfile]?.grabFocus() }
     }
 
     private func addSection(_ account: Account) {
-        let list = RowList().selecting()
+        let list = RowList()
         list.styled("navigation-sidebar")
         if account.isCombined {
             list.setAccessibleName("All accounts")
@@ -193,7 +202,7 @@ final class Sidebar {
             onSelect?(selection, title)
         }
         list.append(row)
-        rows.append((selection, row, list))
+        rows.append((selection, row))
         return row
     }
 
@@ -210,13 +219,14 @@ final class Sidebar {
     private func addCover(_ source: PhotoSource, _ account: Account, to row: ActionRow) {
         guard let cover = source.shownCover else { return addIcon(source.icon, to: row) }
         let picture = Picture()
-        picture.setMinimumSize(width: Self.prefixWidth, height: Self.prefixWidth)
-        picture.styled("cover").aligned(.center, .center)
-        // The natural size of a picture is that of its image.
-        row.addPrefix(Clamp(picture, maximumWidth: Self.prefixWidth))
+        picture.styled("cover")
+        // The natural size of a picture is that of its image; an overlay has the size of its first child.
+        let place = Box(.horizontal)
+        place.setMinimumSize(width: Self.prefixWidth, height: Self.prefixWidth)
+        row.addPrefix(Overlay(place, picture).aligned(.center, .center))
         let key = ImageLoader.Key(
             account: account.path, photo: cover, size: "thumb", width: 96, height: 64)
-        Task { [loader] in picture.texture = try? await loader.load(key) }
+        Task { [loader] in picture.texture = try? await loader.load(key).texture }
     }
 
     private func accountHeader(_ account: Account) -> Widget {
@@ -236,6 +246,7 @@ final class Sidebar {
             self?.onProfile?(path)
         }
         button.styled("flat").setAccessibleName("Profile of \(account.label)")
+        profileButtons[path] = button
         return button
     }
 

@@ -1,0 +1,80 @@
+internal import CAdwaita
+internal import Glibc
+
+/// Actions of the desktop with a file.
+@MainActor
+package enum FileActions {
+    /// Moves a file to the trash. Blocks; for use on another thread.
+    ///
+    /// - Returns: The reason if it failed, else nil.
+    package nonisolated static func trash(_ path: String) -> String? {
+        let file = g_file_new_for_path(path)
+        defer { g_object_unref(UnsafeMutableRawPointer(file)) }
+        var failure: UnsafeMutablePointer<GError>?
+        defer { g_clear_error(&failure) }
+        guard g_file_trash(file, nil, &failure) == 0 else { return nil }
+        return failure.map { text($0.pointee.message) } ?? ""
+    }
+
+    /// Sorts the names of files by the user's language; numbers in them are compared by value.
+    package nonisolated static func sorted(_ names: [String]) -> [String] {
+        let keyed = names.map { name in
+            let key = g_utf8_collate_key_for_filename(name, -1)
+            defer { g_free(key) }
+            // The key is not text.
+            return (
+                key: Array(UnsafeBufferPointer(start: key, count: key.map { strlen($0) } ?? 0)),
+                name: name
+            )
+        }
+        return keyed.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.name)
+    }
+
+    /// Returns a number of bytes as text.
+    package static func sizeText(_ byteCount: Int64) -> String {
+        let size = g_format_size(guint64(max(0, byteCount)))
+        defer { g_free(size) }
+        return text(size)
+    }
+
+    /// Returns the address of a file.
+    package static func uri(_ path: String) -> String {
+        let file = g_file_new_for_path(path)
+        defer { g_object_unref(UnsafeMutableRawPointer(file)) }
+        let uri = g_file_get_uri(file)
+        defer { g_free(uri) }
+        return text(uri)
+    }
+
+    /// Lets the user choose a program, and opens the file with it.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - parent: The window.
+    ///   - completion: Called with the reason if the program could not be started.
+    package static func openWith(
+        _ path: String, parent: Window, completion: @escaping (String) -> Void
+    ) {
+        let file = g_file_new_for_path(path)
+        let dialog = Widget(gtk_app_chooser_dialog_new(parent.window, GTK_DIALOG_MODAL, file))
+        // The closure keeps the dialog and the file until the response.
+        var kept: (Widget, Object)? = (dialog, Object(owning: file))
+        dialog.connect("response") { call in
+            guard let (dialog, file) = kept else { return }
+            kept = nil
+            defer { gtk_window_destroy(dialog.cast()) }
+            guard call.int(1) == Int(GTK_RESPONSE_OK.rawValue),
+                let program = gtk_app_chooser_get_app_info(dialog.opaque)
+            else { return }
+            defer { g_object_unref(UnsafeMutableRawPointer(program)) }
+            var failure: UnsafeMutablePointer<GError>?
+            let files = g_list_append(nil, file.raw)
+            if g_app_info_launch(program, files, nil, &failure) == 0 {
+                completion(failure.map { text($0.pointee.message) } ?? "")
+            }
+            g_list_free(files)
+            g_clear_error(&failure)
+        }
+        gtk_window_present(dialog.cast())
+    }
+}

@@ -1,0 +1,263 @@
+internal import BusAPI
+internal import DBus
+internal import Dispatch
+internal import ProviderKit
+internal import System
+internal import Toolkit
+
+/// The actions of a photo, for its page and for the menu of the grid.
+final class PhotoActions {
+    /// An entry of the menu.
+    struct Entry {
+        let title: String
+        let action: () -> Void
+    }
+
+    let downloads: Downloads
+    private let window: Window
+    private let service: Service
+    private let toasts: ToastArea
+    private let portal: BusProxy
+
+    init(_ window: Window, _ service: Service, _ toasts: ToastArea) {
+        self.window = window
+        self.service = service
+        self.toasts = toasts
+        downloads = Downloads(service)
+        portal = BusProxy(
+            service.connection, "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop")
+        downloads.finished.observe(self) { [toasts] in toasts.show($0) }
+    }
+
+    /// True if the photo is a file on this computer.
+    func isLocal(_ photo: Photo) -> Bool {
+        photo.isFile || service.account(photo.account).map(service.isLocal) == true
+    }
+
+    /// Returns the entries of the menu that fit the photo.
+    func entries(_ photo: Photo, in feed: Feed) -> [Entry] {
+        var entries: [Entry] = []
+        func add(_ title: String, _ action: @escaping () -> Void) {
+            entries.append(Entry(title: title, action: action))
+        }
+        if photo.isFile {
+            // The daemon does not know the file.
+        } else if isLocal(photo) {
+            add("Save a copy…") { [self] in saveAs(photo, in: feed) }
+        } else {
+            add("Download") { [self] in downloads.start(photo, in: feed) }
+            add("Download as…") { [self] in saveAs(photo, in: feed) }
+        }
+        if !photo.url.isEmpty {
+            add("Copy link") { [self] in copyLink(photo) }
+            add("Open in browser") { [self] in
+                open(photo.url, "No browser could be started. Copy the link instead.")
+            }
+            add("Send by e-mail") { [self] in
+                let subject = photo.accessibleName.percentEncoded
+                open(
+                    "mailto:?subject=\(subject)&body=\(photo.url.percentEncoded)",
+                    "No mail program could be started. Copy the link instead.")
+            }
+        }
+        add("Send the file by e-mail") { [self] in mailFiles([photo], in: feed) }
+        add("Set as wallpaper") { [self] in setWallpaper(photo, in: feed) }
+        if isLocal(photo) {
+            add("Show in Files") { [self] in withPath(of: photo, in: feed, showInFiles) }
+            add("Open with…") { [self] in withPath(of: photo, in: feed, openWith) }
+            add("Move to the trash") { [self] in trash([photo], in: feed) }
+        }
+        guard !photo.isFile else { return entries }
+        if user(for: photo) != nil {
+            add("Use as avatar") { [self] in useAsAvatar(photo, in: feed) }
+        }
+        add("Show in the slideshow") { [self] in
+            slideshow(photo, in: feed, "The slideshow shows this photo.") { try await $0.show($1) }
+        }
+        add("Hide from the slideshow") { [self] in
+            slideshow(photo, in: feed, "The slideshow no longer shows this photo.") {
+                try await $0.hide($1)
+            }
+        }
+        return entries
+    }
+
+    /// Downloads a photo of a service, or asks for the place of a copy of a photo on this computer.
+    func download(_ photo: Photo, in feed: Feed) {
+        if photo.isFile { return }
+        if isLocal(photo) { saveAs(photo, in: feed) } else { downloads.start(photo, in: feed) }
+    }
+
+    /// Copies the link, which contains the attribution.
+    func copyLink(_ photo: Photo) {
+        if photo.url.isEmpty {
+            return toasts.show("This photo has no link, because it is only on this computer.")
+        }
+        window.copy(photo.url)
+        toasts.show("The link was copied.")
+    }
+
+    private func open(_ uri: String, _ problem: String) {
+        Application.open(uri, parent: window) { [toasts] in
+            if $0 != nil { toasts.show(problem) }
+        }
+    }
+
+    private func saveAs(_ photo: Photo, in feed: Feed) {
+        SaveDialog.present(
+            window, title: isLocal(photo) ? "Save a copy" : "Download",
+            name: Downloads.name(photo), folder: Downloads.folder.text
+        ) { [downloads] path in
+            if let path { downloads.start(photo, in: feed, to: path) }
+        }
+    }
+
+    // MARK: Files
+
+    private func withPath(of photo: Photo, in feed: Feed, _ action: @escaping (String) -> Void) {
+        perform { [self] in action(try await path(of: photo, in: feed)) }
+    }
+
+    /// Returns the path of a photo on this computer.
+    func path(of photo: Photo, in feed: Feed) async throws -> String {
+        photo.isFile ? photo.id : try await feed.client.imagePath(photo.id, size: "full")
+    }
+
+    /// Performs an action and shows its error.
+    private func perform(_ action: @escaping () async throws -> Void) {
+        Task { [toasts] in
+            do { try await action() } catch { toasts.show(Problem(error).sentence) }
+        }
+    }
+
+    /// Moves photos on this computer to the trash, from which a button in the message restores them.
+    func trash(_ photos: [Photo], in feed: Feed) {
+        perform { [self] in
+            var paths: [String] = []
+            for photo in photos {
+                let path = try await path(of: photo, in: feed)
+                if let reason = await DispatchQueue.global().run({ FileActions.trash(path) }) {
+                    toasts.show("\(path) could not be moved to the trash: \(reason).")
+                } else {
+                    paths.append(path)
+                }
+            }
+            if paths.isEmpty { return }
+            let name =
+                photos.count == 1
+                ? "\(photos[0].accessibleName) is" : "\(Photo.text(ofCount: paths.count)) are"
+            toasts.show("\(name) in the trash.", button: "_Undo") { [weak toasts, paths] in
+                Task {
+                    let isRestored = await DispatchQueue.global().run {
+                        paths.map { Trash.restore($0) }.allSatisfy { $0 }
+                    }
+                    if isRestored { return }
+                    toasts?.show("A photo could not be restored. Look for it in the trash.")
+                }
+            }
+        }
+    }
+
+    /// Source: the File Manager D-Bus interface of freedesktop.org.
+    private func showInFiles(_ path: String) {
+        let files = BusProxy(
+            service.connection, "org.freedesktop.FileManager1", "/org/freedesktop/FileManager1")
+        Task {
+            do {
+                try await files.perform(
+                    "org.freedesktop.FileManager1", "ShowItems", [FileActions.uri(path)], "")
+            } catch {
+                open(
+                    FileActions.uri(PathBytes(path).folder.text),
+                    "No file manager could be started.")
+            }
+        }
+    }
+
+    private func openWith(_ path: String) {
+        FileActions.openWith(path, parent: window) { [toasts] in
+            toasts.show("The program could not be started: \($0).")
+        }
+    }
+
+    // MARK: Portals
+
+    /// Source: XDG Desktop Portal, `org.freedesktop.portal.Wallpaper`.
+    private func setWallpaper(_ photo: Photo, in feed: Feed) {
+        perform { [self] in
+            let file = try await file(of: photo, in: feed)
+            let options: [String: Variant] = ["show-preview": .bool(true)]
+            await pass("The desktop has no portal for wallpapers.") {
+                let _: ObjectPath = try await portal.call(
+                    "org.freedesktop.portal.Wallpaper", "SetWallpaperFile", "", file, options)
+            }
+        }
+    }
+
+    /// Opens the mail program with the files of photos.
+    ///
+    /// Source: XDG Desktop Portal, `org.freedesktop.portal.Email`.
+    func mailFiles(_ photos: [Photo], in feed: Feed) {
+        perform { [self] in
+            var files: [Variant] = []
+            for photo in photos {
+                files.append(.fileDescriptor(try await file(of: photo, in: feed)))
+            }
+            let options: [String: Variant] = [
+                "subject": .string(photos.map(\.accessibleName).joined(separator: "; ")),
+                "attachment_fds": .array(files, of: FileDescriptor.signature),
+            ]
+            await pass("The desktop has no portal for e-mail.") {
+                let _: ObjectPath = try await portal.call(
+                    "org.freedesktop.portal.Email", "ComposeEmail", "", options)
+            }
+        }
+    }
+
+    /// Opens the file of a photo.
+    private func file(of photo: Photo, in feed: Feed) async throws -> FileDescriptor {
+        guard photo.isFile else {
+            return try await feed.client.openImage(photo.id, size: "full")
+        }
+        let path = photo.id
+        let file = await DispatchQueue.global().run { FileDescriptor.opening(path) }
+        guard let file else { throw ImageProcessorError.notReadable("\(path) cannot be read.") }
+        return file
+    }
+
+    /// Calls a portal, and shows a sentence if there is none.
+    private func pass(_ problem: String, _ call: () async throws -> Void) async {
+        do { try await call() } catch { toasts.show(problem) }
+    }
+
+    // MARK: Daemon
+
+    /// The local user whose avatar the photo can become; nil if there is none.
+    private func user(for photo: Photo) -> Account? {
+        let users = service.accounts.filter {
+            service.provider(of: $0)?.has("avatar") == true && $0.hasFeed
+        }
+        return users.first { $0.path == photo.account } ?? users.first
+    }
+
+    private func useAsAvatar(_ photo: Photo, in feed: Feed) {
+        guard let user = user(for: photo) else { return }
+        let reference = PhotoReference(photo.id, in: feed.account)
+        let id = reference.id(in: user.path) ?? reference.combinedID
+        perform { [service, toasts] in
+            try await service.client.account(user.path).setAvatar(id)
+            toasts.show("The photo is the avatar of \(user.label).")
+        }
+    }
+
+    private func slideshow(
+        _ photo: Photo, in feed: Feed, _ success: String,
+        _ action: @escaping (SlideshowClient, String) async throws -> Void
+    ) {
+        let id = PhotoReference(photo.id, in: feed.account).combinedID
+        perform { [service, toasts] in
+            try await action(service.client.slideshow, id)
+            toasts.show(success)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+internal import BusAPI
+internal import DBus
+internal import Dispatch
+internal import System
+
+/// The files and folders that the user opens from the file manager or the command line.
+///
+/// Those in the pictures folder are shown in the feed of a local account, others as a list that is not stored.
+final class FileOpening {
+    /// The photos to show, and the position of the one that was opened; nil for a folder.
+    struct Result {
+        let feed: Feed
+        let title: String
+        let index: Int?
+    }
+
+    private let service: Service
+
+    init(_ service: Service) { self.service = service }
+
+    /// Returns a list of the opened files, or of the folder of the only one; nil if there is no image.
+    func list(_ paths: [String]) async -> Result? {
+        let (entries, folder, index) = await DispatchQueue.global().run {
+            () -> ([FileList.Entry], String, Int?) in
+            let places = paths.compactMap(FileList.Place.init)
+            guard let first = places.first else { return ([], "", nil) }
+            let folder = first.folder
+            if places.count > 1 {
+                return (places.compactMap { FileList.entry($0.path) }, folder, 0)
+            }
+            var entries = FileList.entries(ofFolder: folder)
+            if first.isFolder { return (entries, folder, nil) }
+            // The file may have an unusual name.
+            if !entries.contains(where: { $0.path == first.path }),
+                let file = FileList.entry(first.path)
+            {
+                entries.insert(file, at: 0)
+            }
+            return (entries, folder, entries.firstIndex { $0.path == first.path })
+        }
+        guard !entries.isEmpty else { return nil }
+        let title = folder.split(separator: "/").last.map(String.init) ?? "/"
+        let feed = Feed(
+            service, account: ServiceName.root, photos: entries.map { Photo($0) })
+        return Result(feed: feed, title: title, index: index)
+    }
+
+    /// Returns the selection and the photo of a local account for a file or folder; nil if no account has it.
+    func find(_ path: String) async -> (Sidebar.Selection, photo: String?)? {
+        guard let account = service.feeds.first(where: { service.isLocal($0) }) else { return nil }
+        let (place, source) = await DispatchQueue.global().run {
+            () -> (FileList.Place?, String?) in
+            let place = FileList.Place(path)
+            return (place, place.flatMap { FileList.source(ofFolder: $0.folder) })
+        }
+        guard let place, let source else { return nil }
+        let selection = Sidebar.Selection(account: account.path, source: source)
+        let client = service.client.account(account.path)
+        var cursor = ""
+        repeat {
+            guard let page = try? await client.page(source, cursor: cursor, count: 100) else {
+                return nil
+            }
+            if place.isFolder { return (selection, nil) }
+            let title = Photo(FileList.Entry(path: place.path, modified: 0)).title
+            for photo in page.photos.compactMap(Photo.init) where photo.title == title {
+                if (try? await client.imagePath(photo.id, size: "full")) == place.path {
+                    return (selection, photo.id)
+                }
+            }
+            cursor = page.next
+        } while !cursor.isEmpty
+        return nil
+    }
+}

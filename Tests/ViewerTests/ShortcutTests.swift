@@ -1,0 +1,55 @@
+import Glibc
+import Testing
+
+@testable import Viewer
+
+@Suite struct ShortcutTests {
+    /// The entries of a list in the section of keys of the manual page: the label and the text.
+    private func manual() throws -> [[String]] {
+        let path = "\(#filePath)".split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
+        let file = try #require(fopen("\(path)/man/imagefeed.1", "r"))
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 64 << 10)
+        let count = fread(&bytes, 1, bytes.count, file)
+        let lines = String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: "\n")
+        let section = lines.drop { $0 != ".Sh KEYS" }.dropFirst().prefix {
+            !$0.hasPrefix(".Sh")
+        }
+        var entries: [[String]] = []
+        var isInEntry = false
+        for line in section {
+            if line.hasPrefix(".It ") {
+                entries.append([String(line.dropFirst(4)).replacing("\\-", with: "-"), ""])
+                isInEntry = true
+            } else if line.hasPrefix(".") {
+                isInEntry = false
+            } else if isInEntry {
+                let last = entries.count - 1
+                entries[last][1] += (entries[last][1].isEmpty ? "" : " ") + line
+            }
+        }
+        return entries
+    }
+
+    @Test func `the manual page has the keys of the program`() throws {
+        let rows = Shortcut.Place.allCases.flatMap { place in
+            Shortcut.all.filter { $0.place == place }.map { [$0.label, $0.text] }
+        }
+        #expect(try manual() == rows)
+    }
+
+    @Test(arguments: Shortcut.Place.allCases)
+    func `no key has two commands in one place`(place: Shortcut.Place) {
+        var seen: Set<String> = []
+        for row in Shortcut.all where row.place == place {
+            for key in row.commands.keys { #expect(seen.insert(key).inserted, "\(key)") }
+        }
+    }
+
+    @Test func `a key with modifiers has its own command`() {
+        #expect(Shortcut.command("Shift+F10", in: .photo) == .menu)
+        #expect(Shortcut.command("R", in: .photo) == .rotateLeft)
+        #expect(Shortcut.command("Control+Left", in: .photo) == .previous)
+        #expect(Shortcut.command("F10", in: .photo) == nil)
+    }
+}
