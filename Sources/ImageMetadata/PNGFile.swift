@@ -43,6 +43,7 @@ package enum PNGFile {
     /// Returns the chunks `tEXt` of texts.
     ///
     /// - Parameter texts: Keys and texts are ASCII.
+    /// - Returns: The bytes of the chunks.
     package static func chunks(_ texts: [String: String]) -> [UInt8] {
         var bytes: [UInt8] = []
         for (key, text) in texts.sorted(by: { $0.key < $1.key }) {
