@@ -7,7 +7,7 @@ import sys
 
 import pixels
 from screen import Screen, open_samples, open_unsplash
-from session import SAMPLES, until
+from session import SAMPLES, TOP, until
 from appearance import narrow
 from online import photo as remote_photo
 from viewing import CLIPBOARD
@@ -428,6 +428,22 @@ def sharp(start, step):
     view = screen.wait("B large chart", "image")
     screen.until(lambda: "Zoom 100 %" in view.get_description(), "the whole photo")
     session.screenshot("sharp-fit")
+    # The height is that of the display, so that the photo is as wide as high allows.
+    place = screen.atspi.Component.get_extents(view, screen.atspi.CoordType.WINDOW)
+    height = min(place.height, place.width * 2400 // 4000)
+    width = round(height * 4000 / 2400)
+    reference = grays(["convert", str(session.pictures / "B large chart.png"), "-filter", "Lanczos",
+                       "-resize", f"{width}x{height}!"])
+
+    # The programs differ by 13 levels; a bilinear filter differs by more, and an enlarged thumbnail by 100.
+    def matches():
+        x, y = place.x + (place.width - width) // 2, place.y + (place.height - height) // 2
+        found = grays(["import", "-window", "root", "-crop", f"{width}x{height}+{x}+{y}", "+repage"])
+        differences = sorted(abs(left - right) for left, right in zip(found, reference))
+        return len(found) == len(reference) and differences[len(differences) * 999 // 1000] <= 16
+
+    screen.until(matches, "the chart as another program scales it")
+    step(f"a chart of {width} x {height} pixels at fit differs by at most 16 of 255 levels from that of another program")
     screen.key("1")
     middle = grays(["convert", str(session.pictures / "B large chart.png"), "-gravity", "center", "-crop", "800x600+0+0"])
     screen.until(lambda: shows(middle, 800, 600, 12), "the pixels of the large chart")
@@ -478,6 +494,49 @@ def refused(start, step):
     screen.wait("Photo 000", "image")
     screen.wait_gone("Try again", "push button")
     step("the next photo has no message")
+
+
+def decoding(start, step):
+    session = start(photos=0)
+    samples = TOP / "Tests/ImageHelperTests/Samples"
+    names = ["plain.jpg", "inks.jpg", "swapped.jpg", "swapped.png", "swapped.webp", "swapped.tiff", "swapped.avif",
+             "plain.heic", "plain.jxl", "plain.gif", "plain.bmp"]
+    for number, name in enumerate(names):
+        target = session.pictures / f"Photo {number:02}{pathlib.Path(name).suffix}"
+        target.write_bytes((samples / name).read_bytes())
+        os.utime(target, (2000000 - number, 2000000 - number))
+    session.start_daemon()
+    session.log_in()
+    screen = Screen()
+    session.start_window()
+    screen.press("Photo 00")
+    for number, name in enumerate(names):
+        view = screen.wait(f"Photo {number:02}", "image")
+        place = screen.atspi.Component.get_extents(view, screen.atspi.CoordType.WINDOW)
+        # The profile of some samples exchanges red and green, the colors of the upper parts.
+        expected = [(255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)]
+        if name.startswith("swapped"):
+            expected[:2] = expected[1::-1]
+
+        def shows():
+            for index, color in enumerate(expected):
+                x = place.x + place.width // 2 + (6 if index % 2 else -14)
+                y = place.y + place.height // 2 + (4 if index > 1 else -10)
+                found = pixels.displayed((x, y, 6, 6))
+                if pixels.difference(found, list(color) * (len(found) // 3)) > 40:
+                    return False
+            return True
+        screen.until(shows, f"the colors of {name}")
+        screen.key("Right")
+    step("each format is shown with its colors, also with a profile that exchanges red and green")
+    # GTK itself is linked with libpng, libjpeg and libtiff, and loads a library for the icons of its theme.
+    decoders = ["libturbojpeg", "libwebp", "libheif", "libjxl", "libgif", "liblcms", "libpixbufloader-webp",
+                "libpixbufloader-jpeg", "libpixbufloader-heif"]
+    for process, more in ((session.window, []), (session.daemon, ["libpng", "libjpeg", "libtiff", "libgdk_pixbuf"])):
+        mapped = pathlib.Path(f"/proc/{process.pid}/maps").read_text()
+        found = [name for name in decoders + more if name in mapped]
+        assert not found, found
+    step("neither the window nor the daemon has loaded a decoder")
 
 
 def outage(start, step):
@@ -644,4 +703,4 @@ def cycles(start, step):
 
 
 TESTS = [full_screen, selection, reader, logout_elsewhere, arguments, files, trash, keys, remembers, quitting, messages,
-         right_to_left, sharp, refused, outage, several, search, welcome, cycles]
+         right_to_left, sharp, refused, decoding, outage, several, search, welcome, cycles]
