@@ -86,8 +86,14 @@ extension FolderHistory {
         let (a, b) = (FileStatus(Array(absolute(from).utf8)), FileStatus(Array(absolute(to).utf8)))
         guard a?.stamp.inode != b?.stamp.inode else { return }
         // The name is free for a moment, as it is while files are renumbered and moved to another disk, or the file is
-        // replaced. A file that no scan has found would be an edit then.
-        let isEdit = scanned[from] != content || from.hasPrefix("d/") != to.hasPrefix("d/")
+        // replaced. A file that no scan has found, or that remains under another name, would be an edit then.
+        let hasOtherName = files.keys.contains { path in
+            path != from
+                && FileStatus(Array(absolute(path).utf8))?.stamp.inode == a?.stamp.inode
+        }
+        let isEdit =
+            scanned[from] != content || hasOtherName
+            || from.hasPrefix("d/") != to.hasPrefix("d/")
         if files[to] != nil, isEdit || number(0, 1) == 0 { try delete(to) }
         record("move \(from) → \(to)")
         try moveFile(absolute(from), absolute(to))
