@@ -9,9 +9,6 @@
 typedef void *tjhandle;
 #endif
 
-int tjCompress2(
-    tjhandle handle, const unsigned char *pixels, int width, int pitch, int height, int format, unsigned char **file,
-    unsigned long *bytes, int subsampling, int quality, int flags);
 int tjDecompress2(
     tjhandle handle, const unsigned char *file, unsigned long bytes, unsigned char *pixels, int width, int pitch,
     int height, int format, int flags);
@@ -19,34 +16,27 @@ int tjDecompressHeader3(
     tjhandle handle, const unsigned char *file, unsigned long bytes, int *width, int *height, int *subsampling,
     int *colors);
 int tjDestroy(tjhandle handle);
-void tjFree(unsigned char *file);
 int tjGetErrorCode(tjhandle handle);
-tjhandle tjInitCompress(void);
 tjhandle tjInitDecompress(void);
 
 enum {
-    SHIM_TJPF_BGRX = 3,
     SHIM_TJPF_RGBA = 7,
     SHIM_TJPF_CMYK = 11,
     SHIM_TJCS_CMYK = 3,
     SHIM_TJCS_YCCK = 4,
-    SHIM_TJSAMP_420 = 2,
     SHIM_TJERR_WARNING = 0,
     SHIM_TJFLAG_LIMITSCANS = 32768,
 };
 
 #define SHIM_JPEG_FUNCTIONS(each) \
-    each(tjCompress2) each(tjDecompress2) each(tjDecompressHeader3) each(tjDestroy) each(tjFree) each(tjGetErrorCode) \
-    each(tjInitCompress) each(tjInitDecompress)
+    each(tjDecompress2) each(tjDecompressHeader3) each(tjDestroy) each(tjGetErrorCode) each(tjInitDecompress)
 SHIM_LIBRARY(shim_jpeg, SHIM_JPEG_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
 
 #ifdef __TURBOJPEG_H__
-SHIM_SAME(TJPF_BGRX)
 SHIM_SAME(TJPF_RGBA)
 SHIM_SAME(TJPF_CMYK)
 SHIM_SAME(TJCS_CMYK)
 SHIM_SAME(TJCS_YCCK)
-SHIM_SAME(TJSAMP_420)
 SHIM_SAME(TJERR_WARNING)
 SHIM_SAME(TJFLAG_LIMITSCANS)
 #endif

@@ -6,10 +6,14 @@ internal import ProviderKit
 /// An executor of jobs that uses the loaded libraries.
 struct JobExecutor {
     private let decoders: ImageDecoders?
+    private let png: Result<PNGLibrary, ImageFailure>
     private let drawing: DrawingLibrary?
 
     init(_ role: HelperRole) {
         decoders = role == .draw ? nil : ImageDecoders(role)
+        png =
+            role == .draw
+            ? .failure(.misunderstood) : Result { () throws(ImageFailure) in try PNGLibrary() }
         drawing = role == .draw ? DrawingLibrary() : nil
     }
 
@@ -32,10 +36,10 @@ struct JobExecutor {
         case .probe: return .facts(try probe(descriptors[0]))
         case .scale(let pixels, let texts):
             try decode(descriptors[0], .fit(width: pixels, height: pixels), .allocated)
-                .writePNG(texts, to: descriptors[1])
+                .writePNG(texts, try png.get(), to: descriptors[1])
         case .square(let pixels):
-            try decode(descriptors[0], .square(pixels), .allocated).writePNG(
-                [:], to: descriptors[1])
+            try decode(descriptors[0], .square(pixels), .allocated)
+                .writePNG([:], try png.get(), to: descriptors[1])
         case .pixels(let width, let height):
             var status = stat()
             guard fstat(descriptors[1], &status) == 0 else { throw .cannotWrite(errno) }

@@ -8,10 +8,12 @@ extension PixelImage {
     ///
     /// - Parameters:
     ///   - texts: Written as `tEXt` chunks; keys and texts are ASCII.
+    ///   - library: The library that encodes the image.
     ///   - descriptor: The file.
     /// - Throws: ``ImageFailure``.
-    func writePNG(_ texts: [String: String], to descriptor: Int32) throws(ImageFailure) {
-        let functions = try PNGLibrary().functions
+    func writePNG(
+        _ texts: [String: String], _ library: PNGLibrary, to descriptor: Int32
+    ) throws(ImageFailure) {
         let isOpaque = (0..<width * height).allSatisfy { pixels[$0 * 4 + 3] == 255 }
         if isOpaque { dropAlpha() } else { divideByAlpha() }
         var bytes: UnsafeMutablePointer<CChar>?
@@ -23,7 +25,8 @@ extension PixelImage {
         image.width = UInt32(width)
         image.height = UInt32(height)
         image.format = UInt32(isOpaque ? SHIM_PNG_FORMAT_BGR : SHIM_PNG_FORMAT_BGRA)
-        let isWritten = functions.png_image_write_to_stdio(&image, stream, 0, pixels, 0, nil)
+        let isWritten = library.functions.png_image_write_to_stdio(
+            &image, stream, 0, pixels, 0, nil)
         // The signature and the header chunk precede the texts.
         let headBytes = 33
         guard fclose(stream) == 0, isWritten != 0, let bytes, byteCount > headBytes else {
