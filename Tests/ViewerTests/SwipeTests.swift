@@ -11,7 +11,7 @@ import Testing
     private func swipe(_ distances: [Double], y: Double = 0) -> (swipe: Swipe, time: Double) {
         var swipe = Swipe()
         var time = 1.0
-        swipe.begin()
+        swipe.begin(time: time)
         for distance in distances {
             time += 0.02
             swipe.move(x: distance, y: y, time: time)
@@ -64,7 +64,7 @@ import Testing
     @Test func `a new movement ends the return`() {
         var (swipe, time) = swipe(steps(to: 200, count: 100))
         _ = swipe.release(width: Self.width, time: time + 0.5)
-        swipe.begin()
+        swipe.begin(time: 0)
         swipe.move(x: 50, y: 0, time: time + 0.6)
         let isReturning = swipe.returnToPlace(time: time + 0.6)
         #expect(!isReturning)

@@ -237,7 +237,7 @@ def motion(start, step):
         before = position(view)
         x, y = 400, 400
         screen.mouse("mousemove", x, y, "mousedown", 1, *(word for part in (4, 3, 2, 1) for word in (
-            "mousemove", x + distance // part, y)), "mouseup", 1)
+            "mousemove", x + distance // part, y, "sleep", 0.01)), "mouseup", 1)
         screen.until(lambda: position(view) != before, "the movement")
         seen = [position(view)]
 

@@ -568,6 +568,8 @@ def outage(start, step):
     screen.press(screen.until(lambda: remote_photo(screen), "the photos of the service"))
     screen.wait("Try again", "push button")
     screen.press("Next photo")
+    # The first photo, which has no previous one, also has the button.
+    screen.wait("Previous photo", "push button")
     screen.wait("Try again", "push button")
     session.screenshot("outage")
     step("a photo whose image cannot be loaded has its reason and a button")

@@ -12,12 +12,18 @@ nonisolated struct Inertia {
     /// The time after which the speed has fallen to a third, in seconds.
     private static let decay = 0.25
 
-    mutating func begin() { self = Inertia() }
+    /// Begins a drag.
+    ///
+    /// On a busy machine, GTK joins all movements of a quick drag into one, whose speed is that since the press.
+    mutating func begin(time: Double) {
+        self = Inertia()
+        lastTime = time
+    }
 
     /// Records the distance from the start of the drag.
     mutating func move(x: Double, y: Double, time: Double) {
         let interval = time - lastTime
-        if lastTime > 0, interval > 0 {
+        if interval > 0 {
             let weight = min(1, interval / 0.04)
             speedX += ((x - lastX) / interval - speedX) * weight
             speedY += ((y - lastY) / interval - speedY) * weight

@@ -126,9 +126,9 @@ final class PhotoView {
         switch phase {
         case .began:
             isMoving = false
-            inertia.begin()
+            inertia.begin(time: time)
             lastDrag = (0, 0)
-            swipe.begin()
+            swipe.begin(time: time)
         case .changed:
             defer { lastDrag = (x, y) }
             guard !hasFingers else { return }

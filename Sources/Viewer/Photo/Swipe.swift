@@ -20,9 +20,9 @@ nonisolated struct Swipe {
     /// The time in which the distance of a photo that returns falls to a third, in seconds.
     private static let decay = 0.06
 
-    mutating func begin() {
+    mutating func begin(time: Double) {
         self = Swipe()
-        inertia.begin()
+        inertia.begin(time: time)
     }
 
     /// Ignores the movement until the next one begins.
