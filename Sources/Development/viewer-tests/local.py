@@ -83,7 +83,7 @@ def users(start, step):
 
 
 def grid(start, step):
-    count = 500
+    count = 250
     session = start(photos=count)
     session.start_daemon()
     session.log_in()
