@@ -22,6 +22,7 @@ extension Configuration {
         "Daemon": ["CacheLimit": .size, "Notifications": .flag, "RefreshInterval": .time],
         "Plugins": ["AllowUnsandboxed": .flag],
     ]
+    private static let serverKeys: [String: Kind?] = ["CertificateFile": nil]
     /// The keys that every provider may have. Other keys are checked by the provider.
     private static let providerKeys: [String: Kind] = [
         "AllowLoopback": .flag, "Enabled": .flag, "RedirectPort": .port, "ShowLocation": .flag,
@@ -44,7 +45,9 @@ extension Configuration {
         let kind: Kind?
         if group.hasPrefix("Provider ") {
             kind = Self.providerKeys[key]
-        } else if let known = Self.keys[group] {
+        } else if let known = group.hasPrefix(Self.serverPrefix)
+            ? Self.serverKeys : Self.keys[group]
+        {
             guard let listed = known[key] else { return "there is no such key" }
             kind = listed
         } else {

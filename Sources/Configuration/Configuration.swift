@@ -41,6 +41,13 @@ package struct Configuration: Sendable {
     /// Returns all values in a group, by key.
     package func group(_ name: String) -> [String: String] { groups[name] ?? [:] }
 
+    /// The names of the groups for servers: `photos.lan` for `[Server photos.lan]`.
+    package var servers: [String] {
+        groups.keys.filter { $0.hasPrefix(Self.serverPrefix) }
+            .map { String($0.dropFirst(Self.serverPrefix.count)) }
+    }
+    static let serverPrefix = "Server "
+
     /// Returns the value of a key; nil if it is not set or empty.
     package func string(_ group: String, _ key: String) -> String? {
         groups[group]?[key].flatMap { $0.isEmpty ? nil : $0 }

@@ -20,6 +20,9 @@ package final class CurlClient: nonisolated HTTPClient {
     private let userAgent: String
     private let proxies: ProxySettings
     private let limits: Limits
+    /// The files of the only certificates that are trusted for a host, by its name in lower case, an IPv6 address without
+    /// brackets. Other hosts have the certificates of the system.
+    package var certificateFiles: [String: String] = [:]
     private let onRest: () -> Void
     private var pools: [AddressScope: ConnectionPool] = [:]
     /// The pools that were replaced and still have transfers.
@@ -119,7 +122,8 @@ package final class CurlClient: nonisolated HTTPClient {
         do {
             let settings = TransferSettings(
                 library: try CurlLibrary.load(), userAgent: userAgent, proxies: proxies,
-                limits: limits, admission: admission, responseMemory: responseMemory,
+                limits: limits, certificateFiles: certificateFiles, admission: admission,
+                responseMemory: responseMemory,
                 pool: { [unowned self] reach throws(HTTPError) in try pool(reach) },
                 retire: { [weak self] pool in self?.retire(pool) })
             idleTimer?.cancel()

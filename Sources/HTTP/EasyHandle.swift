@@ -16,9 +16,17 @@ final class EasyHandle {
     /// The error message of libcurl in addition to its code; may be empty.
     var message: String { String(cString: errorBuffer) }
 
+    /// - Parameters:
+    ///   - hop: The request.
+    ///   - userAgent: The user agent.
+    ///   - proxy: The proxy; nil for none.
+    ///   - certificates: The file of the trusted certificates; nil for those of the system.
+    ///   - limits: The limits of the client.
+    ///   - library: The library.
     /// - Throws: ``HTTPError/failed(_:)``.
     init(
-        _ hop: Hop, userAgent: String, proxy: ProxyAddress?, limits: Limits, _ library: CurlLibrary
+        _ hop: Hop, userAgent: String, proxy: ProxyAddress?, certificates: String?, limits: Limits,
+        _ library: CurlLibrary
     ) throws(HTTPError) {
         guard let pointer = library.functions.easy_init() else { throw .failed("out of memory") }
         self.pointer = pointer
@@ -29,6 +37,11 @@ final class EasyHandle {
         errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         set(CURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(errorBuffer))
         restrict(proxy, limits)
+        if let certificates {
+            set(CURLOPT_CAINFO, certificates)
+            // Otherwise the folder of the system's certificates would also apply where libcurl has one.
+            set(CURLOPT_CAPATH, UnsafeMutableRawPointer?.none)
+        }
         set(CURLOPT_URL, hop.address.text)
         set(CURLOPT_USERAGENT, userAgent)
         describe(hop)
@@ -68,7 +81,6 @@ final class EasyHandle {
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        if let file = limits.certificates { set(CURLOPT_CAINFO, file) }
         for name in limits.names { names = library.functions.slist_append(names, name) ?? names }
         if names != nil { set(CURLOPT_RESOLVE, UnsafeMutableRawPointer(names)) }
         // The process has several threads, in which libcurl must not use signals.
@@ -85,7 +97,7 @@ final class EasyHandle {
         // may share. Without TLS, the wait would last until the first response and count towards the connection
         // timeout.
         set(CURLOPT_PIPEWAIT, hop.address.origin.scheme == .https ? 1 : 0)
-        let sendsBody = hop.method == .post || hop.method == .put || !hop.body.isEmpty
+        let sendsBody = [.post, .put, .patch].contains(hop.method) || !hop.body.isEmpty
         if sendsBody && hop.method != .get {
             set(CURLOPT_POST, 1)
             wrong = wrong.or(
@@ -103,7 +115,7 @@ final class EasyHandle {
         }
         switch hop.method {
         case .get, .post: break
-        case .put, .delete, .propfind, .proppatch, .report, .search:
+        case .put, .patch, .delete, .propfind, .proppatch, .report, .search:
             set(CURLOPT_CUSTOMREQUEST, hop.method.rawValue)
         }
     }

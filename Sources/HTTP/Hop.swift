@@ -69,6 +69,9 @@ struct Hop {
         }
         let staysHome = target.origin == address.origin
         guard method == .get || staysHome else { return nil }
+        // The caller reads the address at which the server wants to be requested, and tells the user.
+        let isOutside = request.allowedHosts?.permits(target.text) == false
+        if isOutside, target.isSecure(address) { return nil }
         guard target.origin.scheme == .https || address.origin.scheme == .http else {
             throw .forbiddenAddress(
                 "the redirect of \(address.origin.host) leads from https to http")

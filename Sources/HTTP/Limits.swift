@@ -49,6 +49,4 @@ nonisolated struct Limits {
     var queueing = Duration.seconds(300)
     /// Fixed addresses of names, in the form `name:port:address` of CURLOPT_RESOLVE.
     var names: [String] = []
-    /// The file of the trusted certificates; nil for the certificates of the system.
-    var certificates: String?
 }

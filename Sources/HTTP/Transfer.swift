@@ -136,8 +136,9 @@ final class Transfer {
         isProxied = proxy != nil
         if isProxied { try hop.checkProxied(reach) }
         let easy = try EasyHandle(
-            hop, userAgent: settings.userAgent, proxy: proxy, limits: settings.limits,
-            settings.library)
+            hop, userAgent: settings.userAgent, proxy: proxy,
+            certificates: settings.certificateFiles[hop.address.origin.host],
+            limits: settings.limits, settings.library)
         if download != nil, request.plugin != nil {
             easy.set(
                 CURLOPT_MAX_RECV_SPEED_LARGE, settings.limits.pluginDownloadBytesPerSecond)
@@ -256,7 +257,8 @@ final class Transfer {
             if let failure { throw failure }
             if let next, code == CURLE_OK || code == CURLE_WRITE_ERROR { return try begin(next) }
             guard code == CURLE_OK else {
-                return breakOff(.curl(code, message, refusal, settings.library))
+                let server = hop.flatMap { reach(of: $0) == .named ? $0.address.origin.host : nil }
+                return breakOff(.curl(code, message, refusal, server, settings.library))
             }
             guard let hop, head.isComplete else {
                 throw HTTPError.failed("the response has no complete header")

@@ -6,6 +6,8 @@ struct TransferSettings {
     let userAgent: String
     let proxies: ProxySettings
     let limits: Limits
+    /// The files of trusted certificates, by host.
+    let certificateFiles: [String: String]
     let admission: Admission
     /// The memory for large responses to plugins.
     let responseMemory: ResponseMemory

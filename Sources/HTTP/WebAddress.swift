@@ -46,6 +46,11 @@ nonisolated struct WebAddress: Hashable {
         "private",
     ]
 
+    /// Returns true if the address is that of another one over `https`, at the same host and any port.
+    func isSecure(_ other: WebAddress) -> Bool {
+        origin.host == other.origin.host && origin.scheme == .https && other.origin.scheme == .http
+    }
+
     /// Parses an absolute address.
     ///
     /// - Throws: ``HTTPError/invalidAddress(_:)`` if the text is not an address, contains a user name or password, or

@@ -74,6 +74,7 @@ public struct HTTPRequest: Sendable {
         case get = "GET"
         case post = "POST"
         case put = "PUT"
+        case patch = "PATCH"
         case delete = "DELETE"
         // The methods of WebDAV: RFC 4918, RFC 3253, RFC 5323.
         case propfind = "PROPFIND"
@@ -181,6 +182,16 @@ public struct HTTPResponse: Sendable {
     public var isHTML: Bool {
         if headers["Content-Type"]?.lowercased().contains("html") == true { return true }
         return body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
+    }
+
+    /// The origin to which a server redirects from `http` to `https` at the same host; nil for any other response. The
+    /// HTTP client does not follow such a redirect if the user named the server with `http`.
+    package var secureOrigin: String? {
+        guard 300..<400 ~= status, let address = WebAddress(url), address.scheme == .http,
+            let target = headers["Location"].flatMap({ WebAddress($0) }),
+            target.scheme == .https, target.host == address.host
+        else { return nil }
+        return target.origin
     }
 
     /// Returns the value of `Retry-After`, a number of seconds or a date.

@@ -211,6 +211,7 @@ final class Daemon {
         let http = CurlClient(userAgent: "ImageFeed/\(version) (+https://imagefeed.org)") {
             [unowned self] in trimMemory()
         }
+        http.certificateFiles = Self.certificateFiles(settings.configuration, folders)
         self.http = http
         return EnginePorts(
             http: http,
@@ -255,6 +256,7 @@ final class Daemon {
         }
         engine?.setRefreshInterval(Self.refreshInterval(settings.configuration))
         engine?.settingsChanged()
+        http?.certificateFiles = Self.certificateFiles(settings.configuration, folders)
         plugins.reload()
         logger.info("The configuration was read again")
     }
@@ -275,6 +277,21 @@ final class Daemon {
 
     private static func showsLocalLocations(_ configuration: Configuration) -> Bool {
         configuration.bool("Provider local", "ShowLocation") ?? false
+    }
+
+    /// Returns the files of trusted certificates, by host.
+    private static func certificateFiles(
+        _ configuration: Configuration, _ folders: UserFolders
+    ) -> [String: String] {
+        var files: [String: String] = [:]
+        for server in configuration.servers {
+            guard let path = configuration.path("Server \(server)", "CertificateFile") else {
+                continue
+            }
+            files[server.lowercased()] = String(
+                decoding: folders.absolutePath(path), as: UTF8.self)
+        }
+        return files
     }
 
     private static func picturesFolder(

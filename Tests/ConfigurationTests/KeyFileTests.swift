@@ -34,6 +34,10 @@ import Testing
         ),
         ("[Daemon]\nNotificatoins=true", "[Daemon] Notificatoins: there is no such key"),
         (
+            "[Server photos.lan]\nCertificate=a.pem",
+            "[Server photos.lan] Certificate: there is no such key"
+        ),
+        (
             "[Daemon]\nRefreshInterval=15",
             "[Daemon] RefreshInterval: “15” is not a duration, such as 15m"
         ),

@@ -346,10 +346,10 @@ private final class RelayedService {
         _ limits: Limits, suspendDetector: SuspendDetector = SuspendDetector { .zero }
     ) -> CurlClient {
         signal(SIGPIPE, SIG_IGN)
-        var limits = limits
-        limits.certificates = frontend?.certificate
-        return CurlClient(
+        let client = CurlClient(
             userAgent: "ImageFeed/0 (+https://imagefeed.org)", proxies: ProxySettings { _ in nil },
             limits: limits, suspendDetector: suspendDetector)
+        if let frontend { client.certificateFiles = ["127.0.0.1": frontend.certificate] }
+        return client
     }
 }

@@ -12,9 +12,54 @@ struct SecureTests {
         #expect(await makeClient().failure(of: HTTPRequest(.get, server.origin)) == .failed)
     }
 
+    @Test func `the error for an untrusted certificate of the user's server says what to do`()
+        async throws
+    {
+        let server = try await SecureServer()
+        let request = HTTPRequest(.get, server.origin).with {
+            $0.allowedHosts = AllowedHosts(patterns: [], origins: [server.origin])
+        }
+        let error = await #expect(throws: HTTPError.self) { try await makeClient().send(request) }
+        #expect(
+            error
+                == .failed(
+                    "the certificate of 127.0.0.1 is not trusted; see “Certificates” in imagefeedd(1)"
+                ))
+    }
+
+    @Test func `a file of certificates applies to its host only`() async throws {
+        let server = try await SecureServer()
+        let client = makeClient()
+        client.certificateFiles = ["127.0.0.1": server.certificate]
+        #expect(try await client.text(server.origin) == "h2 1")
+        client.certificateFiles = ["photos.lan": server.certificate]
+        #expect(await client.failure(of: HTTPRequest(.get, server.origin)) == .failed)
+        client.certificateFiles = ["127.0.0.1": "/no/such/file.pem"]
+        let error = await #expect(throws: HTTPError.self) { try await client.text(server.origin) }
+        #expect("\(error, default: "")".contains("/no/such/file.pem"))
+    }
+
+    @Test(arguments: [HTTPRequest.Method.get, .post, .propfind])
+    func `a redirect of the user's server from http to https is returned, not followed`(
+        method: HTTPRequest.Method
+    ) async throws {
+        let server = try await SecureServer()
+        let plain = try LoopbackServer(.redirect(301, to: "\(server.origin)/photos"))
+        let client = makeClient(trusting: server.certificate)
+        let request = HTTPRequest(method, plain.origin + "/photos").with {
+            $0.allowedHosts = AllowedHosts(patterns: [], origins: [plain.origin])
+        }
+        #expect(try await client.send(request).secureOrigin == server.origin)
+        let other = try LoopbackServer(.redirect(301, to: "https://photos.example/"))
+        let away = HTTPRequest(.get, other.origin).with {
+            $0.allowedHosts = AllowedHosts(patterns: [], origins: [other.origin])
+        }
+        #expect(await client.failure(of: away) == .forbiddenAddress)
+    }
+
     @Test func `HTTPS uses HTTP 2 if the server supports it`() async throws {
         let server = try await SecureServer()
-        let client = makeClient(makeLimits { $0.certificates = server.certificate })
+        let client = makeClient(trusting: server.certificate)
         #expect(try await client.text(server.origin) == "h2 1")
         // Concurrent requests share one connection.
         let texts = try await client.texts([String](repeating: server.origin, count: 20))
@@ -24,7 +69,7 @@ struct SecureTests {
     @Test func `a redirect does not lead from https to http`() async throws {
         let plain = try LoopbackServer(LoopbackResponse())
         let server = try await SecureServer(redirect: plain.origin)
-        let client = makeClient(makeLimits { $0.certificates = server.certificate })
+        let client = makeClient(trusting: server.certificate)
         let request = HTTPRequest(.get, server.origin).with {
             $0.allowsLoopback = true
         }
@@ -34,7 +79,7 @@ struct SecureTests {
 
     @Test func `a redirect may lead from http to https`() async throws {
         let server = try await SecureServer()
-        let client = makeClient(makeLimits { $0.certificates = server.certificate })
+        let client = makeClient(trusting: server.certificate)
         let plain = try LoopbackServer(.redirect(to: server.origin))
         let request = HTTPRequest(.get, plain.origin).with { $0.allowsLoopback = true }
         #expect(try await client.send(request).body == Array("h2 1".utf8))
@@ -116,3 +161,10 @@ private let script = #"""
         number += 1
         threading.Thread(target=attempt, args=(raw, number), daemon=True).start()
     """#
+
+@MainActor
+private func makeClient(trusting certificate: String) -> CurlClient {
+    let client = makeClient()
+    client.certificateFiles = ["127.0.0.1": certificate]
+    return client
+}

@@ -229,13 +229,25 @@ struct SessionTests {
         #expect(notices.last?.contains("lacks the permission person.read") == true)
     }
 
+    @Test func `an update between two calls does not affect likes`() async throws {
+        let fixture = try SimulatedSession(.v3_2)
+        let photo = fixture.server.photos[0]
+        _ = try await fixture.session.setLiked(PhotoID(photo), true)
+        fixture.server.version = .v4
+        _ = try await fixture.session.setLiked(PhotoID(photo), false)
+        #expect(fixture.server.likes(of: "ada") == [])
+        #expect(
+            fixture.server.requests().filter { $0.path == "/api/assets" }.map(\.method)
+                == ["PUT", "PUT", "PATCH"])
+    }
+
     @Test func `an update between two calls does not affect memories and walks`() async throws {
         let fixture = try SimulatedSession(.v3_0, now: { .now })
         let server = fixture.server
         let today = LocalDay(.now).noon.prefix(10).dropFirst(4)
         let year = try #require(Int(LocalDay(.now).noon.prefix(4)))
         server.addMemory("\(year - 1)\(today)", [server.photos[8]])
-        for version in [Version.v3_0, .v3, .v3_2] {
+        for version in [Version.v3_0, .v3, .v3_2, .v4] {
             server.version = version
             #expect(try await fixture.walk("memories") == [server.photos[8]])
         }

@@ -142,6 +142,77 @@ struct ImmichTests {
         try await fixture.daemon.stop()
     }
 
+    @Test func `a login over http continues over https at a server with its own certificate`()
+        async throws
+    {
+        let fixture = try await ImmichFixture()
+        let server = fixture.server
+        let port = try #require(WebAddress(server.url)?.port)
+        let frontend = try await HTTP2Frontend(to: port)
+        let origin = "https://127.0.0.1:\(frontend.port)"
+        let plain = try LoopbackServer { .redirect(301, to: origin + $0.path) }
+        let key = server.makeKey(of: "ada")
+        func logIn(_ secret: String, as username: String? = nil) async throws -> AccountClient {
+            fixture.client.service.account(
+                try await fixture.startLogin(secret, as: username, at: plain.origin).wait())
+        }
+
+        let untrusted = await errorReply { _ = try await logIn(key) }
+        #expect(
+            untrusted?.message.hasSuffix(
+                "the certificate of 127.0.0.1 is not trusted; see “Certificates” in imagefeedd(1).")
+                == true)
+        let certificate = frontend.certificate
+        try PrivateBus.current.directory.write(
+            "[Server 127.0.0.1]\nCertificateFile=\(certificate)\n",
+            to: "home/.config/imagefeed/imagefeed.conf")
+        fixture.daemon.process.kill(SIGHUP)
+        try await fixture.daemon.process.standardError.wait {
+            $0.text.contains("The configuration was read again") ? true : nil
+        }
+        #expect(!fixture.daemon.process.standardError.value.text.contains("is ignored"))
+
+        let ada = try await logIn(key)
+        #expect(
+            try await fixture.property(ada, "Server") == .string("127.0.0.1:\(frontend.port)"))
+        #expect(try await fixture.walk(ada) == server.photos)
+        #expect(try await !ada.imagePath(server.photos[0], size: "thumb").isEmpty)
+        let bob = try await logIn("password of bob", as: "bob@photos.test")
+        #expect(try await fixture.walk(bob) == server.photos)
+        // Nothing secret is sent over http.
+        #expect(
+            plain.requests.value.allSatisfy {
+                $0.method == "GET" && $0["x-api-key"] == nil && $0["Authorization"] == nil
+            })
+        try await fixture.daemon.stop()
+    }
+
+    @Test func `an account at a server that now requires https says that`() async throws {
+        let fixture = try await ImmichFixture()
+        let server = fixture.server
+        let ada = try await fixture.logIn("ada")
+        server.fail(
+            "POST /api/search/metadata",
+            .redirect(301, to: "https://127.0.0.1:1/api/search/metadata"), times: nil)
+        let reply = await errorReply { _ = try await ada.refresh("") }
+        #expect(
+            reply?.message.contains("redirects to https://127.0.0.1:1, so log in with that address")
+                == true)
+        try await fixture.daemon.stop()
+    }
+
+    @Test func `a server without logins by password says so`() async throws {
+        let fixture = try await ImmichFixture()
+        fixture.server.acceptsPasswords = false
+        let login = try await fixture.startLogin(
+            "password of ada", as: "ada@photos.test", at: fixture.server.url)
+        let reply = await errorReply { _ = try await login.wait() }
+        #expect(reply?.name == ServiceError.notSupported.name)
+        #expect(
+            reply?.message.contains("does not accept passwords; log in with an API key") == true)
+        try await fixture.daemon.stop()
+    }
+
     @Test func `an error names the missing permission`() async throws {
         let fixture = try await ImmichFixture()
         let server = fixture.server

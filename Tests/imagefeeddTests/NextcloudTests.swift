@@ -2,6 +2,7 @@ import BusAPI
 import DBus
 import Foundation
 import NextcloudSimulator
+import ProviderKit
 import TestSupport
 import Testing
 
@@ -147,6 +148,23 @@ struct NextcloudTests {
         #expect(logout.exit == .code(0), "\(logout.error)")
         try await server.waitForReplies("DELETE /nextcloud/ocs/v2.php/core/apppassword")
         #expect(server.passwords.isEmpty)
+        try await fixture.daemon.stop()
+    }
+
+    @Test func `a login over http continues over https if the server redirects there`() async throws
+    {
+        let fixture = try await NextcloudFixture()
+        let port = try #require(WebAddress(fixture.server.url)?.port)
+        let frontend = try await HTTP2Frontend(to: port)
+        let plain = try LoopbackServer {
+            .redirect(301, to: "https://127.0.0.1:\(frontend.port)\($0.path)")
+        }
+        let login = fixture.client.service.login(
+            try await fixture.client.service.manager.login(
+                fixture.provider, [.server: .string(plain.origin + "/cloud")]))
+        let reply = await errorReply { _ = try await login.wait() }
+        #expect(reply?.message.contains("the certificate of 127.0.0.1 is not trusted") == true)
+        #expect(plain.requests.value.map(\.path) == ["/cloud/"])
         try await fixture.daemon.stop()
     }
 

@@ -45,7 +45,8 @@ extension ServerState {
         case "POST search/smart":
             guard searchesByContent else { return Self.error(400, "Smart search is not enabled") }
             return search(request, name, writer)
-        case "PUT assets": return change(request, name)
+        case "PUT assets" where version.major < 4: return change(request, name)
+        case "PATCH assets" where version.major >= 3: return change(request, name)
         case "GET assets/*":
             guard let asset = assets(of: name).first(where: { $0.id == id }) else {
                 return Self.error(400, "Not found or no asset.read access")
@@ -86,6 +87,9 @@ extension ServerState {
     private mutating func logIn(_ request: RecordedRequest) -> Reply {
         guard let login = try? JSONDecoder().decode(Login.self, from: Data(request.body)) else {
             return Self.error(400, "email must be an email")
+        }
+        guard acceptsPasswords else {
+            return Self.error(401, "Password login has been disabled")
         }
         guard
             let user = users.values.first(where: {
@@ -152,8 +156,8 @@ extension ServerState {
         guard let search = try? JSONDecoder().decode(Search.self, from: Data(request.body)),
             1...1000 ~= search.size ?? 250, (search.page ?? 1) >= 1
         else { return Self.error(400, "size must not be greater than 1000") }
-        let filter = version == .v3_2 ? search.filter : nil
-        guard version != .v3_2 || !search.isMixed else {
+        let filter = version.hasFilters ? search.filter : nil
+        guard !version.hasFilters || !search.isMixed else {
             return Self.error(400, "Deprecated field page cannot be combined with filter")
         }
         var found = assets(of: user)

@@ -17,6 +17,7 @@ package struct ServerState: SimulatedState {
     var memories: [(day: String, assets: [String])] = []
     var photosPerPage = 20
     var searchesByContent = true
+    var acceptsPasswords = true
     package var faults = FaultPlan()
     private var random: SeededRandom
 

@@ -58,6 +58,12 @@ package final class SimulatedImmich: SimulatedService {
         set { simulator.withState { $0.searchesByContent = newValue } }
     }
 
+    /// True if users can log in with their passwords.
+    package var acceptsPasswords: Bool {
+        get { simulator.withState { $0.acceptsPasswords } }
+        set { simulator.withState { $0.acceptsPasswords = newValue } }
+    }
+
     // MARK: Users
 
     /// Adds a user, whose email address is `name@photos.test` and whose password is `password of name`.
@@ -192,7 +198,10 @@ package enum Version: String, CaseIterable, Sendable {
     case v3 = "3.0.3"
     /// Searches with a filter and a cursor, which exclude the earlier members: `withShapeExclusivity` of `search.dto.ts`.
     case v3_2 = "3.2.0"
+    /// PATCH in place of PUT, which version 3 also accepts: the plan of immich-app/immich #28859.
+    case v4 = "4.0.0"
 
     var numbers: [Int] { rawValue.split(separator: ".").compactMap { Int($0) } }
     var major: Int { numbers.first ?? 0 }
+    var hasFilters: Bool { self == .v3_2 || self == .v4 }
 }

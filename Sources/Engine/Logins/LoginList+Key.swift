@@ -24,12 +24,10 @@ extension LoginList {
                     "\(info.name) requires a key; create one there and pass it as the password.")
                 : EngineError.notSupported("\(info.name) uses no password; log in without one.")
         }
-        let named = AccountIdentity(
-            username: options.username ?? options.account?.identity.username ?? "",
-            server: server)
+        let username = options.username ?? options.account?.identity.username ?? ""
         let login = add(provider, for: options.account, server: server, client: options.client)
         if let provider = provider.tokenLogin, options.username?.isEmpty == false {
-            begin(login, provider, named, description, options)
+            begin(login, provider, username, options)
             return login
         }
         login.begin { [self] in
@@ -40,12 +38,15 @@ extension LoginList {
             // This is done before the request: if the user does not unlock the keyring, nothing is sent.
             if key != nil { try await unlockSecrets([]) }
             try login.proceed()
+            let server = try await secured(server, for: login)
             let client = AuthorizedClient(
-                ports.http, FixedToken(token: key ?? Secret("")), description)
+                ports.http, FixedToken(token: key ?? Secret("")),
+                try provider.access(settings, server: server))
             let identity: AccountIdentity
             do {
                 identity = try await provider.identify(
-                    named, SessionPorts(http: client, settings: settings, logger: ports.logger))
+                    AccountIdentity(username: username, server: server),
+                    SessionPorts(http: client, settings: settings, logger: ports.logger))
             } catch ProviderError.unauthorized {
                 throw EngineError.loginFailed("\(info.name) does not accept the key.")
             }
@@ -61,8 +62,7 @@ extension LoginList {
 
     /// Starts a login with a user name and a password. Only the token that the service issues is stored.
     private func begin(
-        _ login: Login, _ provider: any TokenLogin, _ named: AccountIdentity,
-        _ description: KeyDescription, _ options: LoginOptions
+        _ login: Login, _ provider: any TokenLogin, _ username: String, _ options: LoginOptions
     ) {
         let settings = ports.settings.settings(of: provider.info.id)
         login.begin { [self] in
@@ -71,6 +71,9 @@ extension LoginList {
             }
             try await unlockSecrets([])
             try login.proceed()
+            let named = AccountIdentity(
+                username: username, server: try await secured(login.server, for: login))
+            let description = try provider.access(settings, server: named.server)
             let token = OAuthToken.issued(
                 try await issueToken(to: named, provider, password, description, settings),
                 now: ports.now())

@@ -18,7 +18,6 @@ extension LoginList {
         }
         let settings = ports.settings.settings(of: info.id)
         let server = try provider.server(text, settings)
-        let access = try provider.access(settings, server: server)
         let login = add(
             provider, for: options.account, server: server, isPreparing: true,
             client: options.client)
@@ -26,6 +25,8 @@ extension LoginList {
             do {
                 // This is done first, so that no password is issued that cannot be stored.
                 try await unlockSecrets([])
+                let server = try await secured(server, for: login)
+                let access = try provider.access(settings, server: server)
                 let plain = SessionPorts(
                     http: AuthorizedClient(
                         ports.http, FixedToken(token: Secret("")), access.anonymous),

@@ -144,6 +144,34 @@ package final class LoginList {
         return login
     }
 
+    // MARK: Servers
+
+    /// Returns the address of a server with `https` if the server redirects there from `http`.
+    ///
+    /// Call this before a login sends a secret to an address that the user entered with `http`.
+    ///
+    /// - Parameters:
+    ///   - server: The server.
+    ///   - login: The login. The server of a known account does not change.
+    /// - Returns: The server to log in to.
+    /// - Throws: ``HTTPError/unreachable(_:)``, `CancellationError`. The login reports other errors of the server.
+    func secured(_ server: String, for login: Login) async throws -> String {
+        guard login.expectedAccount == nil,
+            let address = try? ServerAddress(server, keepsPath: true),
+            address.origin.hasPrefix("http://")
+        else { return server }
+        var request = HTTPRequest(.get, address.base + "/")
+        request.allowedHosts = AllowedHosts(patterns: [], origins: [address.origin])
+        do {
+            let secure = try await ports.http.send(request).secureOrigin
+            return secure.map { $0 + address.path } ?? server
+        } catch HTTPError.unreachable(let reason) {
+            throw HTTPError.unreachable(reason)
+        } catch is HTTPError {
+            return server
+        }
+    }
+
     // MARK: Secrets
 
     /// Unlocks secrets, and the keyring for new ones, because of an action of the user. May prompt.

@@ -76,8 +76,16 @@ nonisolated struct AuthorizedClient: HTTPClient {
     /// Sends a request, with the token if its origin may receive the token. If the token is refused, renews it and
     /// sends the request once more.
     private func authorized(
-        _ request: HTTPRequest, _ send: (HTTPRequest) async throws -> HTTPResponse
+        _ request: HTTPRequest, _ sendOnce: (HTTPRequest) async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+            let response = try await sendOnce(request)
+            if let origin = response.secureOrigin {
+                throw HTTPError.invalidAddress(
+                    "the server redirects to \(origin), so log in with that address")
+            }
+            return response
+        }
         var request = request
         request.allowsLoopback = allowsLoopback
         let address = WebAddress(request.url)

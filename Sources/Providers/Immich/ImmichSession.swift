@@ -129,7 +129,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
             search.order = nil
             search.query = words
             return try await find(search, "smart", source, client)
-        case .memories: return try await memories(client)
+        case .memories: return try await withVersion(client) { try await memories(client, $0) }
         }
         return try await find(search, "metadata", source, client)
     }
@@ -197,20 +197,24 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         return version
     }
 
-    /// Fetches the memories of today, the most recent year first.
-    private func memories(_ client: ImmichClient) async throws -> RemotePage {
+    /// Sends a request whose form depends on the version of the server. A request that fails is sent again if the server
+    /// was updated since its version was fetched.
+    private func withVersion<Value>(
+        _ client: ImmichClient, _ send: (VersionRecord) async throws -> Value
+    ) async throws -> Value {
         let version = try await version(client)
         do {
-            return try await memories(client, version)
-        } catch ProviderError.failed(let reason) {
-            // The server may have been updated since its version was fetched.
+            return try await send(version)
+        } catch let error as ProviderError where error.mayDependOnVersion {
             knownVersion.withLock { $0 = nil }
-            let current = try await self.version(client)
-            guard current != version else { throw ProviderError.failed(reason) }
-            return try await memories(client, current)
+            guard let current = try? await self.version(client), current != version else {
+                throw error
+            }
+            return try await send(current)
         }
     }
 
+    /// Fetches the memories of today, the most recent year first.
     private func memories(
         _ client: ImmichClient, _ version: VersionRecord
     ) async throws -> RemotePage {
@@ -292,10 +296,15 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
         let client = try client.get()
         guard let id = AssetID(photo.text) else { throw Self.missing(photo, client) }
-        let call = try APICall(.put, ["assets"], about: .like(photo), permission: "asset.update")
-            .with(Change(ids: [id.text], isFavorite: isLiked))
         do {
-            _ = try await client.send(call)
+            try await withVersion(client) { version in
+                // Version 3 accepts both methods, and version 4 is to accept only the second: immich-app/immich #28859.
+                let method: HTTPRequest.Method = version.major < 4 ? .put : .patch
+                let call = try APICall(
+                    method, ["assets"], about: .like(photo), permission: "asset.update"
+                ).with(Change(ids: [id.text], isFavorite: isLiked))
+                _ = try await client.send(call)
+            }
         } catch ProviderError.notFound {
             // The response is the same for a missing photo and for one of another user.
             _ = try await fetchAsset(photo, client)
@@ -308,4 +317,14 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     // MARK: Users
 
     func profile() async throws -> Profile { try await client.get().currentUser() }
+}
+
+extension ProviderError {
+    /// True if a request may have failed because the server has another version than the request.
+    fileprivate var mayDependOnVersion: Bool {
+        switch self {
+        case .failed, .notFound: true
+        default: false
+        }
+    }
 }

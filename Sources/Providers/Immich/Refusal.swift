@@ -18,6 +18,8 @@ struct Refusal {
         if response.isHTML, response.status < 500 { return invalidResponse("an HTML page") }
         return switch response.status {
         case 200..<300: nil
+        case 401 where message == Self.disabledPasswords:
+            .notSupported("\(server) does not accept passwords; log in with an API key.")
         case 401: .unauthorized
         case 403: forbiddenError
         case 429:
@@ -28,6 +30,11 @@ struct Refusal {
         default: invalidResponse("status \(response.status)")
         }
     }
+
+    /// The message for a login with a password that the administrator has switched off.
+    ///
+    /// Source: immich 1.113 to 3.2, `login` of `auth.service.ts`.
+    private static let disabledPasswords = "Password login has been disabled"
 
     private func invalidResponse(_ reason: String) -> ProviderError {
         Self.invalidResponse(reason, server)
