@@ -3,7 +3,12 @@ import TestSupport
 
 /// A Secret Service with one item that imitates the behaviour of various implementations.
 ///
-/// Source: freedesktop Secret Service API, draft 0.2.
+/// oo7 differs from gnome-keyring: `CreateItem` and `Delete` in a locked collection return a prompt, after which they are
+/// performed; the prompt of `Unlock` reports the requested objects; and a locked item has no properties except `Locked`.
+/// The item here never has them.
+///
+/// Source: freedesktop Secret Service API, draft 0.2; `server/src/{service,collection,item,prompt}/mod.rs` of
+/// linux-credentials/oo7 at 02fe3e8.
 @MainActor
 final class FakeKeyring {
     enum PromptBehavior {
@@ -35,6 +40,7 @@ final class FakeKeyring {
     /// The number of searches.
     private(set) var searches = 0
 
+    private let isOo7: Bool
     private let connection: BusConnection
     private let tree: ObjectTree
     private let prompt = ExportedObject("/org/freedesktop/secrets/prompt/1")
@@ -46,7 +52,8 @@ final class FakeKeyring {
     fileprivate static let collection: ObjectPath = "/org/freedesktop/secrets/collection/1"
     fileprivate static let item: ObjectPath = "/org/freedesktop/secrets/collection/1/1"
 
-    init(on connection: BusConnection) async throws {
+    init(on connection: BusConnection, isOo7: Bool = false) async throws {
+        self.isOo7 = isOo7
         self.connection = connection
         tree = ObjectTree(connection, root: "/org/freedesktop/secrets") { error in
             ErrorReply(.failed, "\(error)")
@@ -56,7 +63,7 @@ final class FakeKeyring {
         let collection = ExportedObject(Self.collection)
         collection.add(Self.collectionInterface, on: self)
         let item = ExportedObject(Self.item)
-        item.add(Self.itemInterface, on: self)
+        item.add(isOo7 ? Self.lockableItemInterface : Self.itemInterface, on: self)
         prompt.add(Self.promptInterface, on: self)
         let session = ExportedObject(Self.session)
         session.add(Self.sessionInterface, on: self)
@@ -73,8 +80,12 @@ final class FakeKeyring {
     private enum Purpose {
         case unlocking
         case creating
+        case deleting
     }
     private var purpose = Purpose.unlocking
+    /// The change that oo7 performs after the prompt.
+    private var change: () -> Void = {}
+    private var requestedObjects: [ObjectPath] = []
 
     private func preparePrompt(_ purpose: Purpose) -> ObjectPath {
         self.purpose = purpose
@@ -85,15 +96,20 @@ final class FakeKeyring {
         promptCount.update { $0 += 1 }
         switch prompts {
         case .isSilent: try await never.wait { $0 ? true : nil }
-        case .unlocks: isLocked = false
+        case .unlocks:
+            isLocked = false
+            change()
+            change = {}
         case .dismisses, .dismissesLikeKeePassXC: break
         }
-        let unlocked = isLocked ? [] : [Variant.objectPath(Self.collection)]
+        let objects = isOo7 ? requestedObjects : [Self.collection]
+        let unlocked = isLocked ? [] : objects.map(Variant.objectPath)
         let result: Variant =
             switch purpose {
             case _ where prompts == .dismissesLikeKeePassXC: .string("")
             case .unlocking: .array(unlocked, of: ObjectPath.signature)
-            case .creating: .objectPath("/")
+            case .creating: .objectPath(isOo7 && !isLocked ? Self.item : "/")
+            case .deleting: .objectPath("/")
             }
         prompt.emit(Self.promptName, "Completed", prompts != .unlocks, result)
     }
@@ -130,7 +146,8 @@ final class FakeKeyring {
             },
             .method("Unlock", in: ["objects"], out: ["unlocked", "prompt"]) {
                 (keyring, objects: [ObjectPath]) -> ([ObjectPath], ObjectPath) in
-                keyring.isLocked ? ([], keyring.preparePrompt(.unlocking)) : (objects, "/")
+                keyring.requestedObjects = objects
+                return keyring.isLocked ? ([], keyring.preparePrompt(.unlocking)) : (objects, "/")
             },
             .method(
                 "CreateCollection", in: ["properties", "alias"], out: ["collection", "prompt"]
@@ -167,15 +184,23 @@ final class FakeKeyring {
                     secret: BusStruct<ObjectPath, [UInt8], [UInt8], String>, _: Bool
                 ) -> (ObjectPath, ObjectPath) in
                 if keyring.promptsBeforeStoring { return ("/", keyring.preparePrompt(.creating)) }
-                keyring.attributes = [:]
+                var attributes: [String: String] = [:]
                 if case .dictionary(let entries, _, _)? = properties[
                     "org.freedesktop.Secret.Item.Attributes"]
                 {
                     for entry in entries {
-                        keyring.attributes?[entry.key.string ?? ""] = entry.value.string
+                        attributes[entry.key.string ?? ""] = entry.value.string
                     }
                 }
-                keyring.secret = secret.elements.2
+                let change = { [attributes] in
+                    keyring.attributes = attributes
+                    keyring.secret = secret.elements.2
+                }
+                if keyring.isOo7, keyring.isLocked {
+                    keyring.change = change
+                    return ("/", keyring.preparePrompt(.creating))
+                }
+                change()
                 return (item, "/")
             },
             .property("Locked") { $0.isLocked },
@@ -185,19 +210,33 @@ final class FakeKeyring {
             .property("Modified") { _ in 1 as UInt64 },
         ])
 
+    private static let itemMethods: [BusMember<FakeKeyring>] = [
+        .method("GetSecret", in: ["session"], out: ["secret"]) {
+            (keyring, session: ObjectPath)
+                -> BusStruct<ObjectPath, [UInt8], [UInt8], String> in
+            if keyring.isOo7, keyring.isLocked {
+                throw ErrorReply("org.freedesktop.Secret.Error.IsLocked", "locked")
+            }
+            return BusStruct(session, [], keyring.secret, "text/plain")
+        },
+        .method("Delete", out: ["prompt"]) { (keyring) -> ObjectPath in
+            let change = { if !keyring.ignoresDeletions { keyring.attributes = nil } }
+            if keyring.isOo7, keyring.isLocked {
+                keyring.change = change
+                return keyring.preparePrompt(.deleting)
+            }
+            change()
+            return "/"
+        },
+        .property("Locked") { $0.isLocked },
+    ]
+
+    private static let lockableItemInterface = BusInterface<FakeKeyring>(
+        "org.freedesktop.Secret.Item", itemMethods)
+
     private static let itemInterface = BusInterface<FakeKeyring>(
         "org.freedesktop.Secret.Item",
-        [
-            .method("GetSecret", in: ["session"], out: ["secret"]) {
-                (keyring, session: ObjectPath)
-                    -> BusStruct<ObjectPath, [UInt8], [UInt8], String> in
-                BusStruct(session, [], keyring.secret, "text/plain")
-            },
-            .method("Delete", out: ["prompt"]) { (keyring) -> ObjectPath in
-                if !keyring.ignoresDeletions { keyring.attributes = nil }
-                return "/"
-            },
-            .property("Locked") { $0.isLocked },
+        itemMethods + [
             .property("Label") { _ in "Fake" },
             .property("Attributes") { $0.attributes ?? [:] },
             .property("Created") { _ in 1 as UInt64 },

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Secrets
 
-/// Tests with a simulated KWallet. The real one cannot be used without a user: kwalletd creates a wallet only with its
-/// wizard, and opens it only with its password dialog.
+/// Tests with a simulated KWallet, whose prompts a test answers. ``KWalletProgramTests`` use the real one, which opens a
+/// closed wallet only with its password dialog.
 @Suite(.privateBus, .timeLimit(.minutes(10)))
 struct KWalletTests {
     private let environment: KeyringEnvironment

@@ -1,0 +1,46 @@
+import DBus
+import Glibc
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import Secrets
+
+/// Tests with KWallet of KDE Frameworks, on the bus of `dist/try-keyrings`, with an open and empty wallet.
+@Suite(.enabled(if: getenv("IMAGEFEED_KWALLET_BUS") != nil), .timeLimit(.minutes(5)))
+struct KWalletProgramTests {
+    @Test func `a secret is stored, replaced and deleted, and a closed wallet preserves it`()
+        async throws
+    {
+        await #expect(processExitsWith: .success) { @MainActor in
+            await recordErrors {
+                let address = String(cString: try #require(getenv("IMAGEFEED_KWALLET_BUS")))
+                setenv("DBUS_SESSION_BUS_ADDRESS", address, 1)
+                let store = KeyringStore(limits: .wide)
+                let key = SecretKey.account("a")
+                #expect(try await store.text(key) == nil)
+                try await store.store(Secret("first"), for: key, label: "a")
+                try await store.store(Secret("second"), for: key, label: "a")
+                #expect(try await store.text(key) == "second")
+                try await store.delete(key)
+                #expect(try await store.text(key) == nil)
+
+                try await store.store(Secret("token"), for: key, label: "a")
+                let service = BusProxy(
+                    try BusConnection(address: address), "org.freedesktop.secrets",
+                    "/org/freedesktop/secrets")
+                let wallet: ObjectPath = "/org/freedesktop/secrets/collection/kdewallet"
+                let _: ([ObjectPath], ObjectPath) = try await service.call(
+                    "org.freedesktop.Secret.Service", "Lock", [wallet])
+                #expect(await failure { _ = try await store.text(key) }?.isLocked == true)
+                #expect(
+                    await failure { try await store.store(Secret("b"), for: key, label: "b") }?
+                        .isLocked == true)
+                #expect(await failure { try await store.delete(key) }?.isLocked == true)
+                let (open, closed): ([ObjectPath], [ObjectPath]) = try await service.call(
+                    "org.freedesktop.Secret.Service", "SearchItems", ["account": "a"])
+                #expect(open.isEmpty && closed.count == 1)
+            }
+        }
+    }
+}
