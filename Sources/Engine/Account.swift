@@ -69,7 +69,10 @@ package final class Account {
     /// Sentences for the user about photos, sources and likes that the account cannot have at the service.
     package var notices: [String] {
         guard service != nil else { return [] }
-        return sessionNotices + [remote?.likesDenial].compactMap(\.self)
+        // Another state has its own reason, which is that of the sources as well.
+        let problems = state == .ready ? remote?.feed?.activity.problems ?? [] : []
+        return sessionNotices + problems.prefix(Self.maximumNotices)
+            + [remote?.likesDenial].compactMap(\.self)
     }
 
     /// The service of an account whose photos are at a remote service.

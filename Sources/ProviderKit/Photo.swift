@@ -82,8 +82,8 @@ public struct Photo: Hashable, Sendable {
         self.text = String(paragraphs.prefix(Self.maximumTextLength))
     }
 
-    /// Sets the title. A longer one, such as that of a plugin, becomes a title and a text.
-    mutating func setTitle(_ line: String?) {
+    /// Sets the title to a line. A longer one, such as that of a plugin, becomes a title and a text.
+    package mutating func setTitle(_ line: String?) {
         // A byte count is faster than a character count. Most titles are short.
         if let line, line.utf8.count > Self.maximumTitleLength { return setText(line) }
         title = line

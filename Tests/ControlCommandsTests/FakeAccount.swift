@@ -13,6 +13,15 @@ final class FakeAccount {
     var link: String? = "https://photos.example/7?utm_source=imagefeed"
     var state = "ready"
     var stateReason = ""
+    /// The remedy; nil for that of ``state``.
+    var remedy: String?
+    var notices: [String] = []
+    /// The accounts that the combined account has left out.
+    var incomplete: [ObjectPath] = []
+    /// The error of every page; nil for none.
+    var pageError: ServiceError?
+    /// The error of every image; nil for none.
+    var imageError: ServiceError?
     var pending: [String] = []
     var avatar = ""
     let transfers = Observed<[FakeTransfer]>([])
@@ -39,14 +48,17 @@ final class FakeAccount {
             .property("Label") { _ in "Ada\u{1B}[2J" },
             .property("State") { $0.state },
             .property("StateReason") { $0.stateReason },
-            .property("Remedy") { $0.state == "needs-login" ? "login" : "" },
+            .property("Remedy") { $0.remedy ?? ($0.state == "needs-login" ? "login" : "") },
             .property("RetryAt") { _ in 0 as Int64 },
             .property("RateLimit") { _ in BusStruct(0 as UInt32, 0 as UInt32, 0 as Int64) },
-            .property("Notices") { _ in [String]() },
+            .property("Notices") { $0.notices },
             .method("Logout") { $0.calls.append("Logout") },
             .method("Remove") { $0.calls.append("Remove") },
             .method("Refresh") { $0.calls.append("Refresh") },
         ])
+
+    static let combinedInterface = BusInterface<FakeAccount>(
+        .combined, [.property("Incomplete") { $0.incomplete }])
 
     static let feedInterface = BusInterface<FakeAccount>(
         .feed,
@@ -57,6 +69,7 @@ final class FakeAccount {
                 (account, source: String, cursor: String, count: UInt32)
                     -> ([[String: Variant]], String)
                 in
+                if let error = account.pageError.flatMap({ failure($0.rawValue) }) { throw error }
                 if let page = account.page { return (page, "") }
                 if let error = failure(source) { throw error }
                 guard 1...100 ~= count else { throw ErrorReply(.invalidArgs, "1 to 100") }
@@ -90,6 +103,7 @@ final class FakeAccount {
             },
             .method("GetImage", in: ["photo", "size"], out: ["path"]) {
                 (account, _: String, size: String) -> String in
+                if let error = account.imageError.flatMap({ failure($0.rawValue) }) { throw error }
                 account.calls.append("GetImage \(size)")
                 return account.imagePath
             },

@@ -43,6 +43,7 @@ final class FakeService {
         accountObject.add(FakeAccount.profileInterface, on: account)
         tree.export(accountObject)
         combined.idPrefix = "local_ada/"
+        combinedObject.add(FakeAccount.combinedInterface, on: combined)
         combinedObject.add(FakeAccount.feedInterface, on: combined)
         combinedObject.add(FakeAccount.likeInterface, on: combined)
         tree.export(combinedObject)

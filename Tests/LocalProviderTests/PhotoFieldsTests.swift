@@ -56,6 +56,20 @@ struct PhotoFieldsTests {
         }
     }
 
+    @Test func `the title of a file with a long name or several lines is one line`() async throws {
+        let long = String(repeating: "fog and ", count: 31) + "ab"
+        let fixture = try await fixture(["\(long).jpg", "two\nlines.jpg", "a  b.jpg"])
+        for photo in try await fixture.photos() {
+            let title = try #require(photo.title)
+            #expect(title.count <= 200)
+            #expect(!title.contains { $0.isNewline })
+            #expect(photo.text == (title.hasSuffix("…") ? long : nil))
+        }
+        #expect(
+            Set(try await fixture.photos().compactMap(\.title)).isSuperset(of: ["two lines", "a b"])
+        )
+    }
+
     @Test func `the location is shown only if the user allows it`() async throws {
         let fixture = try await fixture(["a.jpg"])
         func latitude() async throws -> Double? {

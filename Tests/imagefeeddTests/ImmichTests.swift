@@ -236,6 +236,31 @@ struct ImmichTests {
         try await fixture.daemon.stop()
     }
 
+    @Test func `the combined account shows that the memories of an account fail, and why`()
+        async throws
+    {
+        let fixture = try await ImmichFixture()
+        let server = fixture.server
+        let key = server.makeKey(of: "ada", permissions: ["asset.read", "user.read"])
+        let ada = try await fixture.logIn(key, at: server)
+        let combined = fixture.client.service.combined
+        #expect(try await combined.page("memories", cursor: "", count: 5).photos.isEmpty)
+        #expect(
+            try await combined.properties(.combined)["Incomplete"]
+                == .array([.objectPath(ada.path)], of: "o"))
+        let notices = try #require(try await fixture.property(ada, "Notices")?.strings)
+        #expect(notices.count == 1)
+        #expect(notices.first?.hasPrefix("The source \"memories\" could not be read: ") == true)
+        #expect(notices.first?.contains("permission memory.read") == true)
+        #expect(try await fixture.property(ada, "State") == .string("ready"))
+
+        server.setPermissions(nil, of: key)
+        _ = try await combined.page("memories", cursor: "", count: 5)
+        #expect(try await fixture.property(ada, "Notices")?.strings == [])
+        #expect(try await combined.properties(.combined)["Incomplete"] == .array([], of: "o"))
+        try await fixture.daemon.stop()
+    }
+
     @Test func `a redirect to another origin is refused`() async throws {
         let fixture = try await ImmichFixture()
         let server = fixture.server

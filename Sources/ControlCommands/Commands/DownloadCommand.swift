@@ -28,7 +28,9 @@ struct DownloadCommand: AsyncParsableCommand {
         let session = try ServiceSession()
         let photo = try await session.photo(photo)
         let (client, id) = (photo.client, photo.id)
-        let type = try await client.photo(id)[photo: .mediaType]?.string
+        let type = try await namingLogin(of: photo.account) {
+            try await client.photo(id)[photo: .mediaType]?.string
+        }
         let path = DownloadFile.target(output, name: FileName.photo(id, mediaType: type))
         do {
             let isNamed = path == output

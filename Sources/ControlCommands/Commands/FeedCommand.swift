@@ -33,9 +33,7 @@ struct FeedCommand: AsyncParsableCommand {
             source: sourceOption.source, firstCursor: cursor, limit: all ? nil : count ?? 30,
             isGrid: grid, isCombined: accountOption.combined,
             continuationHint: "There are more photos. List them with --count or --all.")
-        if let account {
-            walk.problem = { try? await session.snapshot().problem(of: account.path) }
-        }
+        walk.problems = { await session.problems(of: account) }
         try await addingSourceHint(account: account, isCombined: accountOption.combined) {
             try await walk.run(client, output)
         }

@@ -14,11 +14,15 @@ struct LikesCommand: AsyncParsableCommand {
     }
 
     @MainActor func run() async throws {
-        let client = try await ServiceSession().feed(accountOption).client
+        let session = try ServiceSession()
+        let (client, _, account) = try await session.feed(accountOption)
         // Every provider with likes has the source `likes`.
-        let walk = FeedWalk(
+        var walk = FeedWalk(
             source: "likes", limit: count, isCombined: accountOption.combined,
             continuationHint: "There are more photos. List them with --count.")
-        try await walk.run(client, output)
+        walk.problems = { await session.problems(of: account) }
+        try await addingSourceHint(account: account, isCombined: accountOption.combined) {
+            try await walk.run(client, output)
+        }
     }
 }

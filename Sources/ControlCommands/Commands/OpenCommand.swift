@@ -17,11 +17,15 @@ struct OpenCommand: AsyncParsableCommand {
         if viewer {
             let reference = "\(photo.account.id)/\(photo.id)"
             // An unknown photo is an error of this command, not a message in the window.
-            _ = try await photo.client.photo(photo.id)
+            _ = try await namingLogin(of: photo.account) {
+                try await photo.client.photo(photo.id)
+            }
             try await ViewerWindow(session.client.connection).open(reference)
             return try output.show(JSONResult([.init("photo", .string(reference))]))
         }
-        let path = try await photo.client.imagePath(photo.id, size: ImageSize.full.rawValue)
+        let path = try await namingLogin(of: photo.account) {
+            try await photo.client.imagePath(photo.id, size: ImageSize.full.rawValue)
+        }
         try await DesktopViewer.openPhoto(path)
         try output.show(JSONResult([.init("path", .string(path))]))
     }

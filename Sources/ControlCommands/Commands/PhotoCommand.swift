@@ -12,7 +12,10 @@ struct PhotoCommand: AsyncParsableCommand {
 
     @MainActor func run() async throws {
         let photo = try await ServiceSession().photo(photo)
-        let details = PhotoDetails(photo: try await photo.client.photo(photo.id))
+        let properties = try await namingLogin(of: photo.account) {
+            try await photo.client.photo(photo.id)
+        }
+        let details = PhotoDetails(photo: properties)
         if !output.json { await PhotoPreview(client: photo.client).show(photo.id) }
         try output.show(details)
     }

@@ -19,7 +19,9 @@ struct ShareCommand: AsyncParsableCommand {
 
     @MainActor func run() async throws {
         let photo = try await ServiceSession().photo(photo)
-        let properties = try await photo.client.photo(photo.id)
+        let properties = try await namingLogin(of: photo.account) {
+            try await photo.client.photo(photo.id)
+        }
         guard let link = Link(properties[photo: .url]?.string ?? "") else {
             throw CommandFailure(
                 .failed, "The photo has no link, because it has no public web page.")

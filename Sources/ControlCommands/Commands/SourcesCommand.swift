@@ -11,9 +11,8 @@ struct SourcesCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let (client, defaultSource, _) = try await ServiceSession().feed(accountOption)
-        try output.show(
-            SourceList(
-                sources: try await client.sources(), defaultSource: defaultSource))
+        let (client, defaultSource, account) = try await ServiceSession().feed(accountOption)
+        let sources = try await namingLogin(of: account) { try await client.sources() }
+        try output.show(SourceList(sources: sources, defaultSource: defaultSource))
     }
 }

@@ -14,3 +14,11 @@ extension Variant {
         }
     }
 }
+
+extension Variant {
+    /// The elements of an array of object paths; nil for another type.
+    var objectPaths: [ObjectPath]? {
+        guard case .array(let elements, ObjectPath.signature) = self else { return nil }
+        return elements.compactMap(\.objectPath)
+    }
+}

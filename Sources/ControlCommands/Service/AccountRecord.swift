@@ -45,6 +45,27 @@ struct AccountRecord {
     var remedy: String { properties["Remedy"]?.string ?? "" }
     /// The hint to log in to the account again.
     var loginAdvice: String { "Log in with “imagefeedctl login \(providerID) --account \(id)”." }
+    /// The hint for ``remedy``; nil if there is none, or if the reason of the state contains it.
+    var advice: String? {
+        switch remedy {
+        case "login": loginAdvice
+        case "unlock": "Unlock the keyring and try again."
+        case "install-keyring": "Install or start a keyring, such as gnome-keyring."
+        case "configure": "Correct imagefeed.conf; see imagefeed.conf(5)."
+        case "free-space": "Free space on the disk."
+        default: nil
+        }
+    }
+    /// The exit status of a command that has no result because of the state.
+    var status: ProgramStatus {
+        switch (remedy, state) {
+        case ("login", _): .needsLogin
+        case ("configure", _): .notConfigured
+        case (_, "loading"): .done
+        case (_, "offline"), (_, "rate-limited"), (_, "locked"): .tryLater
+        default: .failed
+        }
+    }
     /// The time of the next automatic retry; nil if there is none.
     var retryAt: Timestamp? {
         properties["RetryAt"]?.int64.flatMap { $0 > 0 ? Timestamp($0) : nil }

@@ -92,15 +92,15 @@ func addingSourceHint<Value>(
     }
 }
 
-/// Runs a request for a photo, and names its account in the hint if the account requires a login.
+/// Runs a request to an account, and names it in the hint if it requires a login; nil for the combined account.
 @MainActor
 func namingLogin<Value>(
-    of account: AccountRecord, _ body: () async throws -> Value
+    of account: AccountRecord?, _ body: () async throws -> Value
 ) async throws -> Value {
     do {
         return try await body()
     } catch let error as BusError where error.isReply(.needsLogin) {
-        throw CommandFailure(error, advice: account.loginAdvice)
+        throw CommandFailure(error, advice: account?.loginAdvice)
     }
 }
 

@@ -15,8 +15,8 @@ struct FeedWalk {
     var isCombined = false
     /// The message if there are more photos than ``limit``.
     let continuationHint: String
-    /// Returns the reason why there may be no photos, with the remedy; nil if there is none.
-    var problem: () async -> String? = { nil }
+    /// Returns the problems for which photos may be missing.
+    var problems: () async -> [AccountProblem] = { [] }
 
     /// Prints pages until the limit or the end of the source.
     func run(_ client: AccountClient, _ output: OutputOptions) async throws {
@@ -44,20 +44,27 @@ struct FeedWalk {
             // An empty page with a cursor violates the D-Bus contract; the walk might never end.
             if page.isEmpty { break }
         } while listed < limit && !photos.next.isEmpty
-        if output.json {
-            try output.show(photos)
-        } else {
-            await printEndMessage(listed, photos.next)
-        }
+        if output.json { try output.show(photos) }
+        try await end(listed, photos.next, isQuiet: output.json)
     }
 
-    private func printEndMessage(_ listed: Int, _ next: String) async {
+    /// Prints the message after the list.
+    ///
+    /// - Throws: ``CommandFailure`` if there are no photos because of a problem.
+    private func end(_ listed: Int, _ next: String, isQuiet: Bool) async throws {
+        let problems = firstCursor.isEmpty ? await problems() : []
+        let message = problems.map(\.message).joined(separator: " ")
         if listed == 0 {
-            let message =
-                firstCursor.isEmpty ? "There are no photos." : "There are no more photos."
-            Console.printMessage(
-                [message, await problem()].compactMap(\.self).joined(separator: " "))
-        } else if !next.isEmpty, OutputTarget.standardOutput != .pipe {
+            let start = firstCursor.isEmpty ? "There are no photos." : "There are no more photos."
+            if let status = problems.first?.status, status != .done {
+                throw CommandFailure(status, "\(start) \(message)")
+            }
+            if !isQuiet {
+                Console.printMessage(message.isEmpty ? start : "\(start) \(message)")
+            }
+        } else if !message.isEmpty, isCombined {
+            Console.printMessage(message)
+        } else if !next.isEmpty, !isQuiet, OutputTarget.standardOutput != .pipe {
             Console.printMessage(continuationHint)
         }
     }

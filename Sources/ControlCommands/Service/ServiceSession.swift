@@ -45,6 +45,16 @@ struct ServiceSession {
         return (client.combined, feed["DefaultSource"]?.string, nil)
     }
 
+    /// Returns the problems for which photos of an account may be missing, after its photos were read.
+    ///
+    /// - Parameter account: The account; nil for the combined account.
+    /// - Returns: The problems; none if the daemon cannot be reached.
+    func problems(of account: AccountRecord?) async -> [AccountProblem] {
+        guard let snapshot = try? await snapshot() else { return [] }
+        guard let account else { return snapshot.combinedProblems }
+        return [snapshot.feedProblem(of: account.path)].compactMap(\.self)
+    }
+
     /// Finds the photo of a photo argument.
     ///
     /// - Parameter argument: The photo; without one, the current photo of the slideshow.

@@ -50,6 +50,42 @@ struct ServiceSnapshot {
         let reason = providers.first { $0.id == account.providerID }?.stateReason ?? ""
         return reason.isEmpty ? nil : reason
     }
+
+    /// Returns the problem of an account for which photos may be missing; nil if there is none.
+    func feedProblem(of path: ObjectPath) -> AccountProblem? {
+        guard let account = accounts.first(where: { $0.path == path }) else { return nil }
+        if let reason = problem(of: path) {
+            let message = [CommandFailure.sentence(reason), account.advice].compactMap(\.self)
+            return AccountProblem(account.status, message.joined(separator: " "))
+        }
+        let notices = account.notices.joined(separator: " ")
+        return notices.isEmpty ? nil : AccountProblem(.done, notices)
+    }
+
+    /// The problems of the accounts that the most recent first page of the combined account left out.
+    var combinedProblems: [AccountProblem] {
+        let paths = combined?[InterfaceName.combined.text]?["Incomplete"]?.objectPaths ?? []
+        return accounts.filter { paths.contains($0.path) }.map { account in
+            let problem = feedProblem(of: account.path)
+            let reason = problem?.message ?? "It could not be read in time."
+            let status = problem?.status ?? .done
+            return AccountProblem(
+                status == .done ? .failed : status, "\(account.id) is left out. \(reason)")
+        }
+    }
+}
+
+/// A problem of an account, for the user.
+struct AccountProblem {
+    /// The exit status of a command that has no result because of the problem.
+    let status: ProgramStatus
+    /// The reason and the remedy.
+    let message: String
+
+    init(_ status: ProgramStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
 }
 
 /// The properties of a provider on D-Bus.

@@ -51,9 +51,16 @@ extension CachedFeed {
         _ = try? await fetchTop(source)
     }
 
+    /// Changes ``activity``, and announces a change of its problems.
+    func changeActivity(_ change: (inout SourceActivity) -> Void) {
+        let before = activity.problems
+        change(&activity)
+        if activity.problems != before { owner.emit(.changed(.state)) }
+    }
+
     /// Records a successful refresh.
     func recordRefresh(_ source: SourceID) {
-        activity.recordRefresh(source, at: owner.now)
+        changeActivity { $0.recordSuccess(source, at: owner.now) }
         watch.sourceRefreshed(source)
     }
 }

@@ -13,7 +13,7 @@ extension CachedFeed {
                 return merge
             }
         } catch {
-            activity.recordFailure(source, error)
+            changeActivity { $0.recordFailure(source, error) }
             throw error
         }
     }

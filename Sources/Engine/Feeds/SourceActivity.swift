@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Quoting
 
 /// The recent reads and refreshes of the sources of one account.
 ///
@@ -21,6 +22,8 @@ nonisolated struct SourceActivity {
         var attempted: Timestamp?
         /// True if the last refresh failed for a temporary reason.
         var wantsRetry = false
+        /// The reason for which the service did not return the source; nil after a successful refresh.
+        var problem: String?
         /// The position in the order of reads.
         var lastRead = 0
     }
@@ -42,9 +45,15 @@ nonisolated struct SourceActivity {
         evict()
     }
 
-    /// Records the time of the last successful refresh.
+    /// Records the time of the last successful refresh, which may have been before the start.
     mutating func recordRefresh(_ source: SourceID, at time: Timestamp) {
         entries[source]?.refreshed = time
+    }
+
+    /// Records that a refresh succeeded.
+    mutating func recordSuccess(_ source: SourceID, at time: Timestamp) {
+        entries[source]?.problem = nil
+        recordRefresh(source, at: time)
     }
 
     /// Records that a refresh failed.
@@ -54,6 +63,19 @@ nonisolated struct SourceActivity {
     ///   - error: The error. Some errors end the retries, such as `notFound`.
     mutating func recordFailure(_ source: SourceID, _ error: any Error) {
         entries[source]?.wantsRetry = Self.mayPass(error)
+        // The state of the account tells the other errors, or they concern a source that does not exist.
+        switch error {
+        case ProviderError.failed(let reason), ProviderError.denied(let reason):
+            entries[source]?.problem = reason
+        default: break
+        }
+    }
+
+    /// Sentences about the sources that the service did not return, in the order of their IDs.
+    var problems: [String] {
+        entries.compactMap { source, entry in entry.problem.map { (source.text, $0) } }
+            .sorted { $0 < $1 }
+            .map { "The source \($0.quoted) could not be read: \($1)" }
     }
 
     /// Decides if a read of a source starts a refresh.

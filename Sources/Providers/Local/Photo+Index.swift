@@ -33,7 +33,9 @@ extension Photo {
         if entry.album != .root { album = entry.album.title }
         updated = Timestamp(nanoseconds: entry.modified)
         let ending = entry.name.lastIndex(of: UInt8(ascii: ".")) ?? entry.name.endIndex
-        title = String(decoding: entry.name[..<ending], as: UTF8.self)
+        let name = String(decoding: entry.name[..<ending], as: UTF8.self)
+        // A name may contain line breaks.
+        setTitle(ServiceText.line(name))
         mediaType = entry.format?.mediaType
     }
 
