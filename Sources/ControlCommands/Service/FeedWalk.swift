@@ -52,7 +52,8 @@ struct FeedWalk {
     ///
     /// - Throws: ``CommandFailure`` if there are no photos because of a problem.
     private func end(_ listed: Int, _ next: String, isQuiet: Bool) async throws {
-        let problems = firstCursor.isEmpty ? await problems() : []
+        let mayMissPhotos = firstCursor.isEmpty && (listed == 0 || isCombined)
+        let problems = mayMissPhotos ? await problems() : []
         let message = problems.map(\.message).joined(separator: " ")
         if listed == 0 {
             let start = firstCursor.isEmpty ? "There are no photos." : "There are no more photos."
@@ -62,7 +63,7 @@ struct FeedWalk {
             if !isQuiet {
                 Console.printMessage(message.isEmpty ? start : "\(start) \(message)")
             }
-        } else if !message.isEmpty, isCombined {
+        } else if !message.isEmpty {
             Console.printMessage(message)
         } else if !next.isEmpty, !isQuiet, OutputTarget.standardOutput != .pipe {
             Console.printMessage(continuationHint)

@@ -20,7 +20,7 @@ extension HTTPRequest {
         let name = try reader.text("method") ?? "GET"
         guard let method = Method(rawValue: name) else {
             throw PluginFault(
-                "\(reader.path).method is not GET, POST, PUT, DELETE, PROPFIND, PROPPATCH, REPORT or SEARCH"
+                "\(reader.path).method is not GET, POST, PUT, PATCH, DELETE, PROPFIND, PROPPATCH, REPORT or SEARCH"
             )
         }
         self.init(method, try reader.requiredText("url"))

@@ -33,7 +33,7 @@ struct Refusal {
 
     /// The message for a login with a password that the administrator has switched off.
     ///
-    /// Source: immich 1.113 to 3.2, `login` of `auth.service.ts`.
+    /// Source: immich at 00c5bf5 (version 3), `login` of `server/src/services/auth.service.ts`.
     private static let disabledPasswords = "Password login has been disabled"
 
     private func invalidResponse(_ reason: String) -> ProviderError {
