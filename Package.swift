@@ -54,7 +54,7 @@ let libraries = [
 let modules = [
     module("BusAPI", "DBus System"),
     tests("BusAPITests", "BusAPI DBus System TestSupport"),
-    module("BusService", "BusAPI DBus Engine ProviderKit Quoting Storage System"),
+    module("BusService", "BusAPI DBus Engine PluginProtocol ProviderKit Quoting Storage System"),
     tests(
         "BusServiceTests",
         "BusAPI BusService DBus Engine OAuth ProviderKit Storage TestSupport Logging"),

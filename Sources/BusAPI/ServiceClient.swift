@@ -21,7 +21,12 @@ package struct ServiceClient {
     /// The combined account, which has only the calls of `Feed` and `Like`. Its photo IDs are `ACCOUNT_ID/PHOTO_ID`.
     package var combined: AccountClient { account(ServiceName.combined) }
 
-    package var slideshow: SlideshowClient { SlideshowClient(proxy: proxy(ServiceName.slideshow)) }
+    /// The default slideshow.
+    package var slideshow: SlideshowClient { slideshow(ServiceName.slideshow) }
+
+    package func slideshow(_ path: ObjectPath) -> SlideshowClient {
+        SlideshowClient(proxy: proxy(path))
+    }
 
     package func login(_ path: ObjectPath) -> LoginClient { LoginClient(proxy: proxy(path)) }
 
@@ -56,6 +61,13 @@ package struct ManagerClient {
 
     package func properties() async throws -> [String: Variant] {
         try await proxy.properties(.manager)
+    }
+
+    /// Creates the slideshow with this name if necessary.
+    ///
+    /// - Returns: The path of the slideshow, for ``ServiceClient/slideshow(_:)``.
+    package func openSlideshow(_ name: String) async throws -> ObjectPath {
+        try await proxy.call(.manager, "OpenSlideshow", name)
     }
 
     package func setDefaultAccount(_ account: ObjectPath) async throws {

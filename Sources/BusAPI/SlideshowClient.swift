@@ -7,6 +7,8 @@ package import DBus
 package struct SlideshowClient {
     let proxy: BusProxy
 
+    package var path: ObjectPath { proxy.path }
+
     package func properties() async throws -> [String: Variant] {
         try await proxy.properties(.slideshow)
     }
@@ -56,7 +58,7 @@ package struct SlideshowClient {
         try await proxy.set(.slideshow, "Shuffle", to: isShuffled)
     }
 
-    /// Sets the photos that the slideshow shows.
+    /// Sets the photos that the slideshow shows: those of one source.
     ///
     /// - Parameters:
     ///   - account: The path of an account or of the combined account.
@@ -65,6 +67,18 @@ package struct SlideshowClient {
     package func setSource(_ account: ObjectPath, _ source: String) async throws {
         try await proxy.set(.slideshow, "Source", to: BusStruct(account, source))
     }
+
+    /// Sets the sources whose photos follow one another; see ``setSource(_:_:)``.
+    package func setSources(_ sources: [(account: ObjectPath, source: String)]) async throws {
+        try await proxy.set(
+            .slideshow, "Sources", to: sources.map { BusStruct($0.account, $0.source) })
+    }
+    package func setOrientation(_ orientation: String) async throws {
+        try await proxy.set(.slideshow, "Orientation", to: orientation)
+    }
+
+    /// Deletes the slideshow, which must not be the default one.
+    package func remove() async throws { try await proxy.perform(.slideshow, "Remove") }
     package func setImageSize(_ size: String) async throws {
         try await proxy.set(.slideshow, "ImageSize", to: size)
     }

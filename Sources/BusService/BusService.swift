@@ -14,7 +14,8 @@ package final class BusService: EngineObserver {
     private let secrets = SecretReader()
     private let manager = ExportedObject(ServiceName.root)
     private let watchers: WatchingClients
-    private let slideshow: SlideshowObject
+    private let runtimeFolder: String?
+    private var slideshows: [String: SlideshowObject] = [:]
     private(set) var accounts: [AccountID: AccountObject] = [:]
     /// The combined account; nil while no account is logged in.
     private(set) var combined: CombinedObject?
@@ -29,12 +30,13 @@ package final class BusService: EngineObserver {
     ///   - tree: An empty tree whose root is ``ServiceName/root``.
     ///   - builtInProviders: The IDs of the providers that come with the program.
     ///   - version: The version of the program.
+    ///   - runtimeFolder: The folder for the files with the current photos; nil for no files.
     ///   - missingLimits: Returns the limits of the systemd unit that are not in force. Called when a client reads
     ///     them.
     ///   - openURL: Opens an address in the user's browser.
     package init(
         _ engine: Engine, _ tree: ObjectTree, builtInProviders: Set<String> = [], version: String,
-        missingLimits: @escaping () -> [String] = { [] },
+        runtimeFolder: String? = nil, missingLimits: @escaping () -> [String] = { [] },
         openURL: @escaping (String) async throws -> Void
     ) {
         self.openURL = openURL
@@ -42,12 +44,12 @@ package final class BusService: EngineObserver {
         self.engine = engine
         self.tree = tree
         watchers = WatchingClients(engine, tree.connection)
-        slideshow = SlideshowObject(engine, tree.connection)
+        self.runtimeFolder = runtimeFolder
         manager.add(
             ManagerObject.interface,
             on: ManagerObject(engine, version: version, missingLimits: missingLimits, secrets))
         tree.export(manager)
-        tree.export(slideshow.exported)
+        for slideshow in engine.slideshows.all { slideshowAdded(slideshow) }
         engine.addObserver(self)
         for provider in engine.providers { providerAdded(provider) }
         for account in engine.accounts.all { accountAdded(account) }
@@ -107,6 +109,11 @@ package final class BusService: EngineObserver {
             tree.export(object)
         case .transferChanged(let transfer): transfers[transfer.number]?.announceChanges()
         case .transferRemoved(let transfer): remove(transfers.removeValue(forKey: transfer.number))
+        case .slideshowAdded(let slideshow): slideshowAdded(slideshow)
+        case .slideshowRemoved(let slideshow):
+            let object = slideshows.removeValue(forKey: slideshow.name)
+            object?.removeFiles()
+            remove(object?.exported)
         }
     }
 
@@ -167,6 +174,12 @@ package final class BusService: EngineObserver {
                 provider, isBuiltIn: builtInProviders.contains(provider.info.id), engine, secrets))
         providers[provider.info.id] = object
         tree.export(object)
+    }
+
+    private func slideshowAdded(_ slideshow: Slideshow) {
+        let object = SlideshowObject(slideshow, engine, tree.connection, folder: runtimeFolder)
+        slideshows[slideshow.name] = object
+        tree.export(object.exported)
     }
 
     private func remove(_ object: ExportedObject?) {

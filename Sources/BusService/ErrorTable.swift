@@ -32,7 +32,8 @@ enum ErrorTable {
         switch error {
         case EngineError.invalidArgument(let text), ProviderError.invalidArgument(let text):
             ErrorReply(.invalidArgs, text)
-        case EngineError.tooManyLogins, EngineError.tooManyTransfers, EngineError.tooManyImages:
+        case EngineError.tooManyLogins, EngineError.tooManyTransfers, EngineError.tooManyImages,
+            EngineError.tooManySlideshows:
             ErrorReply(.limitsExceeded, "\(error)")
         case EngineError.cannotWrite(let code) where ![ENOSPC, EDQUOT].contains(code):
             ErrorReply(.ioError, "\(error)")
@@ -54,7 +55,8 @@ enum ErrorTable {
         switch error {
         case .notFound: .notFound
         // Handled above: these have standard D-Bus names.
-        case .invalidArgument, .tooManyLogins, .tooManyTransfers, .tooManyImages, .notSupported:
+        case .invalidArgument, .tooManyLogins, .tooManyTransfers, .tooManyImages,
+            .tooManySlideshows, .notSupported:
             .notSupported
         case .needsLogin: .needsLogin
         case .notConfigured: .notConfigured

@@ -38,6 +38,10 @@ final class ManagerObject {
                 ) -> ObjectPath in
                 try manager.logIn(provider, options, caller)
             },
+            .asyncMethod("OpenSlideshow", in: ["name"], out: ["slideshow"]) {
+                (manager: ManagerObject, name: String) -> ObjectPath in
+                try await manager.engine.slideshows.open(name).path
+            },
             .property("Version", emits: .constant) { $0.version },
             .property("DefaultAccount", { $0.engine.accounts.defaultAccount?.path ?? .root }) {
                 try await $0.setDefaultAccount($1)

@@ -3,7 +3,7 @@ internal import DBus
 internal import Engine
 internal import ProviderKit
 
-/// The object paths of accounts, logins, transfers and providers.
+/// The object paths of accounts, logins, transfers, slideshows and providers.
 extension Account {
     var path: ObjectPath { ServiceName.accounts.appending(id.text) }
 }
@@ -14,6 +14,12 @@ extension Login {
 
 extension Transfer {
     var path: ObjectPath { ServiceName.transfers.appending("\(number)") }
+}
+
+extension Slideshow {
+    var path: ObjectPath {
+        name.isEmpty ? ServiceName.slideshow : ServiceName.slideshow.appending(name)
+    }
 }
 
 nonisolated extension ProviderInfo {

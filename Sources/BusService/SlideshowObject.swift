@@ -4,26 +4,43 @@ internal import Engine
 internal import ProviderKit
 internal import Quoting
 
-/// The D-Bus object of the slideshow.
+/// The D-Bus object of a slideshow.
 final class SlideshowObject {
-    let exported = ExportedObject(ServiceName.slideshow)
+    let exported: ExportedObject
+    private let slideshow: Slideshow
     private let engine: Engine
     private let connection: BusConnection
+    private let files: SlideshowFiles?
     /// The subscription to the disconnection of each attached client; nil while it is being created.
     private var clients: [BusName: SignalSubscription?] = [:]
-    private var slideshow: Slideshow { engine.slideshow }
 
-    /// Exports the slideshow.
+    /// Exports a slideshow.
     ///
     /// - Parameters:
+    ///   - slideshow: The slideshow.
     ///   - engine: The engine that has the slideshow.
     ///   - connection: The connection to the bus of the clients.
-    init(_ engine: Engine, _ connection: BusConnection) {
+    ///   - folder: The folder for files with the current photo; nil for no files.
+    init(_ slideshow: Slideshow, _ engine: Engine, _ connection: BusConnection, folder: String?) {
+        self.slideshow = slideshow
         self.engine = engine
         self.connection = connection
+        exported = ExportedObject(slideshow.path)
+        files = folder.map { SlideshowFiles(folder: $0, name: slideshow.name) }
         exported.add(Self.interface, on: self)
-        engine.slideshow.onChange = { [weak exported] in exported?.announceChanges() }
+        slideshow.onChange = { [weak self] in self?.changed() }
+        updateFiles()
     }
+
+    private func changed() {
+        updateFiles()
+        exported.announceChanges()
+    }
+
+    private func updateFiles() { files?.update(photo.entry, image: slideshow.image) }
+
+    /// Deletes the files with the current photo, because the slideshow was removed.
+    func removeFiles() { files?.update(nil, image: "") }
 
     private static let interface = BusInterface<SlideshowObject>(
         versioned: .slideshow,
@@ -34,11 +51,12 @@ final class SlideshowObject {
                 try await object.slideshow.show(photo)
             },
             .asyncMethod("Hide", in: ["photo"]) { (object: SlideshowObject, photo: String) in
-                try await object.slideshow.hide(photo)
+                try await object.engine.slideshows.hide(photo, in: object.slideshow)
             },
             .asyncMethod("Unhide", in: ["photo"]) { (object: SlideshowObject, photo: String) in
-                try await object.slideshow.unhide(photo)
+                try await object.engine.slideshows.unhide(photo, in: object.slideshow)
             },
+            .asyncMethod("Remove") { try await $0.engine.slideshows.remove($0.slideshow) },
             .asyncCallerMethod("Attach") { (object: SlideshowObject, caller) in
                 try await object.attach(caller)
             },
@@ -56,7 +74,11 @@ final class SlideshowObject {
             .property("Shuffle", { $0.slideshow.settings.isShuffled }) {
                 try await $0.slideshow.setShuffled($1)
             },
-            .property("Source", { $0.source }) { try await $0.setSource($1) },
+            .property("Source", { $0.sources[0] }) { try await $0.setSources([$1]) },
+            .property("Sources", { $0.sources }) { try await $0.setSources($1) },
+            .property("Orientation", { $0.slideshow.settings.orientation.rawValue }) {
+                try await $0.slideshow.setOrientation($1)
+            },
             .property("ImageSize", { $0.slideshow.settings.imageSize.rawValue }) {
                 try await $0.slideshow.setImageSize($1)
             },
@@ -73,26 +95,30 @@ final class SlideshowObject {
             entry: PhotoEntry(named, account: ServiceName.accounts.appending(id.account.text)))
     }
 
-    // MARK: Source
+    // MARK: Sources
 
     /// The object path of the account or of the combined account, and the ID of the source.
-    private var source: BusStruct<ObjectPath, String> {
-        let source = slideshow.settings.source
-        let path = source.account.map { ServiceName.accounts.appending($0.text) }
-        return BusStruct(path ?? ServiceName.combined, source.source.text)
+    private typealias SourceValue = BusStruct<ObjectPath, String>
+
+    private var sources: [SourceValue] {
+        slideshow.settings.sources.map { source in
+            let path = source.account.map { ServiceName.accounts.appending($0.text) }
+            return SourceValue(path ?? ServiceName.combined, source.source.text)
+        }
     }
 
-    private func setSource(_ value: BusStruct<ObjectPath, String>) async throws {
-        let (path, source) = value.elements
-        var account: AccountID?
-        if path != ServiceName.combined {
-            guard let known = engine.accounts.all.first(where: { $0.path == path }) else {
-                throw EngineError.notFound("There is no account \(path.text.excerpt).")
-            }
-            account = known.id
-        }
-        try await slideshow.setSource(
-            SlideshowSource(account: account, source: SourceID(source)))
+    private func setSources(_ values: [SourceValue]) async throws {
+        try await slideshow.setSources(
+            values.map { value in
+                let (path, source) = value.elements
+                guard path != ServiceName.combined else {
+                    return SlideshowSource(account: nil, source: SourceID(source))
+                }
+                guard let known = engine.accounts.all.first(where: { $0.path == path }) else {
+                    throw EngineError.notFound("There is no account \(path.text.excerpt).")
+                }
+                return SlideshowSource(account: known.id, source: SourceID(source))
+            })
     }
 
     // MARK: Clients

@@ -14,6 +14,8 @@ package struct UserFolders: Sendable {
     package let data: String
     /// `$XDG_CACHE_HOME/imagefeed`, or the folder that replaces it
     package var cache: String
+    /// `$XDG_RUNTIME_DIR/imagefeed`; nil without this variable
+    package let runtime: String?
     /// The folders in which plugins are installed, the user's first.
     package let providers: [String]
     /// The configuration files, those of the system first.
@@ -28,6 +30,8 @@ package struct UserFolders: Sendable {
         configuration = folder("XDG_CONFIG_HOME", "\(home)/.config") + "/imagefeed"
         data = folder("XDG_DATA_HOME", "\(home)/.local/share") + "/imagefeed"
         cache = folder("XDG_CACHE_HOME", "\(home)/.cache") + "/imagefeed"
+        let runtime = folder("XDG_RUNTIME_DIR", "")
+        self.runtime = runtime.isEmpty ? nil : "\(runtime)/imagefeed"
         let shared = (environment["XDG_DATA_DIRS"] ?? "").split(separator: ":")
             .filter { $0.hasPrefix("/") }.map(String.init)
         providers =
@@ -58,6 +62,9 @@ package struct UserFolders: Sendable {
                 throw UnusableFolder(variable: name)
             }
             variables[name] = text
+        }
+        if let value = getenv("XDG_RUNTIME_DIR") {
+            variables["XDG_RUNTIME_DIR"] = String(validatingCString: value)
         }
         for name in ["XDG_CONFIG_DIRS", "XDG_DATA_DIRS"] {
             guard let value = getenv(name) else { continue }

@@ -157,7 +157,8 @@ package final class Account {
             endOldWatches(source)
             checkDefaultSourceSoon()
         case .changed(let photos): emit(.photosChanged(photos))
-        case .added(let photos): engine.slideshow.photosAdded(id, photos)
+        case .added(let photos):
+            for slideshow in engine.slideshows.all { slideshow.photosAdded(id, photos) }
         case .removed(let photos):
             emit(.photosRemoved(photos))
             checkDefaultSourceSoon()

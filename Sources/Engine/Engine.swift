@@ -14,7 +14,7 @@ package final class Engine {
         didSet {
             guard isMetered != oldValue else { return }
             updateFeedWatches()
-            slideshow.conditionsChanged()
+            for slideshow in slideshows.all { slideshow.conditionsChanged() }
         }
     }
     /// The interval between refreshes of a watched source; nil if watched sources are not refreshed.
@@ -28,11 +28,10 @@ package final class Engine {
     private(set) lazy var transfers = TransferList(self)
     private(set) lazy var sealedImages = SealedImages(clock: ports.clock)
     private(set) lazy var notifications = Notifications(self, ports.notificationPresenter)
-    /// The photo that is shown now, shared by all clients.
-    package private(set) lazy var slideshow = Slideshow(
-        slideshowStore.store, slideshowStore.contents, EngineSlideshowPhotos(self),
-        clock: ports.clock, logger: ports.logger)
-    private let slideshowStore: (store: SlideshowStore, contents: SlideshowStore.Contents)
+    package private(set) lazy var slideshows = Slideshows(
+        self, storedSlideshows, open: openSlideshow)
+    private var storedSlideshows: [String: Slideshows.Stored]
+    private let openSlideshow: @Sendable (String) throws -> Slideshows.Stored
     let store: AccountStore
     /// The recipients of tokens to which users agreed with their last login.
     var tokenRecipients: [AccountID: Set<String>]
@@ -53,14 +52,19 @@ package final class Engine {
     ///   - providers: The providers.
     ///   - store: The store for accounts.
     ///   - contents: The contents of the store. An account without its provider reports that in its state.
-    ///   - slideshow: The store for the slideshow, and its contents; nil for a slideshow that is not stored.
+    ///   - slideshows: The stores of the slideshows, and their contents, by name. The default one has an empty name; it
+    ///     is not stored if it is missing.
+    ///   - openSlideshow: Creates the store of a new slideshow; called on another thread.
     ///   - ports: The external dependencies.
     package init(
         providers: [any Provider], store: AccountStore, contents: AccountStore.Contents,
-        slideshow: (store: SlideshowStore, contents: SlideshowStore.Contents)? = nil,
-        ports: EnginePorts
+        slideshows: [String: Slideshows.Stored] = [:],
+        openSlideshow: @escaping @Sendable (String) throws -> Slideshows.Stored = { _ in
+            (.inMemory(), SlideshowStore.Contents())
+        }, ports: EnginePorts
     ) {
-        slideshowStore = slideshow ?? (.inMemory(), SlideshowStore.Contents())
+        storedSlideshows = slideshows
+        self.openSlideshow = openSlideshow
         self.providers = providers
         self.store = store
         self.ports = ports
@@ -75,7 +79,8 @@ package final class Engine {
         }
         stores.disk.onChange = { [weak self] in self?.reportDisk(isFull: $0) }
         addObserver(notifications)
-        addObserver(self.slideshow)
+        for slideshow in self.slideshows.all { addObserver(slideshow) }
+        storedSlideshows = [:]
     }
 
     /// Starts the sessions of the accounts that are logged in.
@@ -86,7 +91,7 @@ package final class Engine {
             if !account.isLoggedIn { Task { try? await account.refreshProfile() } }
         }
         updateSecretsConnection()
-        slideshow.start()
+        slideshows.start()
     }
 
     /// Keeps the connection to the keyring open while an account or an unfinished login may have a secret in it.
@@ -111,7 +116,7 @@ package final class Engine {
     package func stop() {
         transfers.stop("The daemon is shutting down.")
         notifications.stop()
-        slideshow.stop()
+        slideshows.stop()
         revocations.stop()
         for account in accounts.all { account.endSession() }
         store.close()
@@ -122,7 +127,7 @@ package final class Engine {
     package func releaseMemory() async {
         await stores.feeds.trimMemory()
         await store.releaseMemory()
-        await slideshow.store.releaseMemory()
+        for slideshow in slideshows.all { await slideshow.store.releaseMemory() }
     }
 
     /// Checks in a second that the files of the avatars exist.
@@ -173,7 +178,7 @@ package final class Engine {
             account.feedWatch.resumed()
             account.datedSession?.clockChanged()
         }
-        slideshow.resumed()
+        for slideshow in slideshows.all { slideshow.resumed() }
     }
 
     /// Restarts the sessions of a provider's accounts, because its settings changed.

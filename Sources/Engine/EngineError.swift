@@ -21,6 +21,8 @@ nonisolated package enum EngineError: Error, Hashable {
     case tooManyTransfers
     /// The images that clients have open have reached the memory limit.
     case tooManyImages
+    /// ``Slideshows/maximumCount`` slideshows exist.
+    case tooManySlideshows
     case cancelled(String)
     case tooLarge(String)
     /// Writing to the destination of a caller failed; the number is `errno`.
@@ -41,6 +43,7 @@ nonisolated extension EngineError: CustomStringConvertible {
         case .tooManyTransfers:
             "Too many transfers are running; wait for one to end or cancel one."
         case .tooManyImages: "Too many images are open; close some of them first."
+        case .tooManySlideshows: "There are too many slideshows; remove one first."
         case .cannotWrite(EPIPE), .cannotWrite(ECONNRESET):
             "The reader of the destination closed it; start the transfer again."
         case .cannotWrite(ETIMEDOUT):

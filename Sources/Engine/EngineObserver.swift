@@ -33,6 +33,8 @@ package enum EngineEvent {
     /// The state or the error changed, or, at most ten times a second, the number of received bytes.
     case transferChanged(Transfer)
     case transferRemoved(Transfer)
+    case slideshowAdded(Slideshow)
+    case slideshowRemoved(Slideshow)
 }
 
 /// The observers of an engine, in the order in which they were added. They are referenced weakly.

@@ -138,11 +138,18 @@ final class Daemon {
         if let error = contents.readOnlyError {
             logger.warning("Accounts and likes cannot be changed", metadata: ["reason": "\(error)"])
         }
-        let slideshow = try SlideshowStore.open(folder: folders.data, lock: instance.data)
-        if let path = slideshow.contents.damagedFile {
-            logger.warning(
-                "The data of the slideshow was damaged and was replaced",
-                metadata: ["path": "\(path)"])
+        let openSlideshow = { @Sendable [folders, lock = instance.data] name in
+            try SlideshowStore.open(name, folder: folders.data, lock: lock)
+        }
+        var slideshows: [String: Slideshows.Stored] = [:]
+        for name in [""] + SlideshowStore.names(folder: folders.data) {
+            let stored = try openSlideshow(name)
+            slideshows[name] = stored
+            if let path = stored.contents.damagedFile {
+                logger.warning(
+                    "The data of a slideshow was damaged and was replaced",
+                    metadata: ["path": "\(path)"])
+            }
         }
         try await instance.ownName { [unowned self] in
             end("Another daemon has replaced this one")
@@ -150,12 +157,12 @@ final class Daemon {
         plugins.start()
         let engine = Engine(
             providers: providers + plugins.providers, store: store, contents: contents,
-            slideshow: slideshow, ports: ports(version))
+            slideshows: slideshows, openSlideshow: openSlideshow, ports: ports(version))
         self.engine = engine
         engine.setRefreshInterval(Self.refreshInterval(settings.configuration))
         service = BusService(
             engine, tree, builtInProviders: Set(providers.map(\.info.id)), version: version,
-            missingLimits: { [unowned self] in missingLimits }
+            runtimeFolder: folders.runtime, missingLimits: { [unowned self] in missingLimits }
         ) { [browser] in
             try await browser.open($0)
         }
@@ -174,7 +181,7 @@ final class Daemon {
         }
         self.network = network
         // A timer does not count the time of a suspend.
-        engine.slideshow.onAttach = { network.listenToSystem() }
+        engine.slideshows.onAttach = { network.listenToSystem() }
         engine.onRemoteSession = { [unowned self] in
             watchKeyring()
             network.listenToSystem()

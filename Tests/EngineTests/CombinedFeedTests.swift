@@ -258,7 +258,7 @@ struct CombinedFeedTests {
         photo: String
     ) async throws {
         let fixture = try await makeFixture("ada")
-        let (combined, slideshow) = (fixture.engine.combined, fixture.engine.slideshow)
+        let (combined, slideshow) = (fixture.engine.combined, fixture.engine.slideshows.main)
         let id = "fake_ada/\(photo)"
         let missing = ProviderError.notFound("There is no photo \"\(id)\".")
         await #expect(throws: missing) { _ = try await combined.photo(id) }

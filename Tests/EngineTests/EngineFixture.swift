@@ -122,6 +122,8 @@ final class EngineFixture: EngineObserver {
                 "transfer \(transfer.number) \(transfer.state) \(transfer.received)/\(transfer.total)"
             )
         case .transferRemoved(let transfer): events.append("transfer \(transfer.number) gone")
+        case .slideshowAdded(let slideshow): events.append("slideshow \(slideshow.name)")
+        case .slideshowRemoved(let slideshow): events.append("slideshow \(slideshow.name) gone")
         }
     }
 

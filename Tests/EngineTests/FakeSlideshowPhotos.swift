@@ -66,8 +66,13 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
     /// Reports that the watched image was deleted.
     private(set) var loseImage: () -> Void = {}
     private(set) var marked: [PhotoMark: Set<CombinedPhotoID>] = [:]
-    /// The sources besides `all`, which have the same photos.
+    /// The sources besides `all`, which have the same photos unless ``selections`` has others.
     var albums: Set<String> = []
+    /// The photos of some sources.
+    var selections: [String: Set<PhotoID>] = [:]
+    /// The photos that are higher than wide, and those of unknown size. The others are wider than high.
+    var portraits: Set<PhotoID> = []
+    var unknown: Set<PhotoID> = []
     /// The versions of the images of edited photos.
     var versions: [CombinedPhotoID: Int] = [:]
     /// Suspends the fetches of images.
@@ -116,7 +121,7 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
 
     func page(
         of part: SlideshowPart, after cursor: String, count: Int
-    ) async throws -> (photos: [PhotoID], next: String) {
+    ) async throws -> (photos: [Photo], next: String) {
         await Task.yield()
         pageCount += 1
         if !cursor.isEmpty { await laterPages.wait() }
@@ -124,26 +129,31 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
         guard part.source.text == "all" || albums.contains(part.source.text) else {
             throw ProviderError.notFound("No source.")
         }
-        let rest = account.ordered.filter { cursor.isEmpty || $0.time < Int(cursor) ?? 0 }
+        let rest = account.ordered.filter {
+            (cursor.isEmpty || $0.time < Int(cursor) ?? 0) && contains(part.source, $0.id)
+        }
         let page = rest.prefix(min(count, pageLimit))
         for photo in page {
             served.insert(CombinedPhotoID(account.id, photo.id))
         }
         let hasMore = page.count < rest.count
-        return (page.map(\.id), hasMore ? page.last.map { "\($0.time)" } ?? "" : "")
+        return (page.map { described($0.id) }, hasMore ? page.last.map { "\($0.time)" } ?? "" : "")
     }
 
     func next(
-        in source: SlideshowSource, after cursor: String
+        in source: SlideshowSource, after cursor: String, _ orientation: SlideshowOrientation
     ) async throws -> (photo: CombinedPhotoID?, next: String) {
         await Task.yield()
-        if cursor == "stale" { throw ProviderError.staleCursor }
+        if !cursor.isEmpty, Int(cursor) == nil { throw ProviderError.staleCursor }
         let all = accounts.filter {
             $0.isLoggedIn && (source.account == nil || $0.id == source.account)
         }.flatMap { account in
             account.photos.map { (CombinedPhotoID(account.id, $0.key), $0.value) }
-        }.sorted { $0.1 > $1.1 }
-        let rest = all.filter { cursor.isEmpty || $0.1 < Int(cursor) ?? 0 }
+        }.filter { contains(source.source, $0.0.photo) }.sorted { $0.1 > $1.1 }
+        let rest = all.filter {
+            (cursor.isEmpty || $0.1 < Int(cursor) ?? 0)
+                && orientation.accepts(described($0.0.photo))
+        }
         guard let first = rest.first else { return (nil, "") }
         return (first.0, rest.count > 1 ? "\(first.1)" : "")
     }
@@ -152,7 +162,18 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
         await Task.yield()
         let account = try account(id.account)
         guard account.photos[id.photo] != nil else { throw ProviderError.notFound("No photo.") }
-        return Photo(id: id.photo)
+        return described(id.photo)
+    }
+
+    private func described(_ id: PhotoID) -> Photo {
+        var photo = Photo(id: id)
+        guard !unknown.contains(id) else { return photo }
+        (photo.width, photo.height) = portraits.contains(id) ? (300, 400) : (400, 300)
+        return photo
+    }
+
+    private func contains(_ source: SourceID, _ photo: PhotoID) -> Bool {
+        selections[source.text]?.contains(photo) ?? true
     }
 
     func image(_ id: CombinedPhotoID, _ size: ImageSize, isCached: Bool) async throws -> String? {

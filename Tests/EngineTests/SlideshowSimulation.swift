@@ -130,7 +130,7 @@ final class SlideshowSimulation {
             recordShown(id)
         case .hide:
             guard let id = Bool.random(using: &random) ? current : anyPhoto else { return }
-            try? await slideshow.hide(id.text)
+            _ = try? await slideshow.hide(id.text)
             await fixture.settle()
             guard slideshow.state.isHidden(id) else { return }
             hidden.insert(id)

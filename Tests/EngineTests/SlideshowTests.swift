@@ -643,7 +643,7 @@ struct SlideshowStoreTests {
         return SlideshowState(
             settings, past: [id("3"), id("2"), id("3")],
             current: .init(id: id("1"), photo: photo, image: "/image"), future: [id("2"), id("4")],
-            hidden: [id("9"), id("8")], cursor: "cursor")
+            hidden: [id("9"), id("8")], sourceIndex: 0, cursor: "cursor")
     }
 
     @Test func `everything is read as it was stored`() async throws {

@@ -1,5 +1,6 @@
 import BusAPI
 import DBus
+import Foundation
 import TestSupport
 import Testing
 
@@ -147,6 +148,76 @@ struct SlideshowTests {
         try await daemon.stop()
     }
 
+    @Test
+    func `slideshows with names have their own photos and settings, and common hidden photos`()
+        async throws
+    {
+        let (daemon, ids) = try await start()
+        let client = try TestClient()
+        let manager = client.service.manager
+        for name in ["", "Kitchen", "a-b", String(repeating: "a", count: 33)] {
+            await expectError(.invalidArgs) { _ = try await manager.openSlideshow(name) }
+        }
+        let path = try await manager.openSlideshow("kitchen")
+        #expect(path == ServiceName.slideshow.appending("kitchen"))
+        #expect(try await manager.openSlideshow("kitchen") == path)
+        let (main, kitchen) = (client.service.slideshow, client.service.slideshow(path))
+        try await kitchen.setInterval(60)
+        try await kitchen.show(ids[1])
+        try await main.show(ids[0])
+        #expect(Shown.id(try await kitchen.properties()["Photo"]) == ids[1])
+        #expect(try await main.properties()["Interval"]?.uint32 == 1800)
+        // The photo that one slideshow hides leaves the others, too.
+        try await main.hide(ids[1])
+        try await poll {
+            let properties = try await kitchen.properties()
+            return properties["Hidden"]?.strings == [ids[1]]
+                && Shown.id(properties["Photo"]) != ids[1]
+        }
+        try await daemon.stop()
+        let second = try await RunningDaemon()
+        #expect(try await kitchen.properties()["Interval"]?.uint32 == 60)
+        #expect(try await kitchen.properties()["Hidden"]?.strings == [ids[1]])
+        await expectError(ServiceError.notSupported.name) { try await main.remove() }
+        try await kitchen.remove()
+        await expectError("org.freedesktop.DBus.Error.UnknownObject") {
+            _ = try await kitchen.properties()
+        }
+        for number in 0..<16 { _ = try await manager.openSlideshow("s\(number)") }
+        await expectError(.limitsExceeded) { _ = try await manager.openSlideshow("more") }
+        try await second.stop()
+    }
+
+    @Test func `files in the runtime folder describe the current photo of each slideshow`()
+        async throws
+    {
+        let (daemon, ids) = try await start()
+        let client = try TestClient()
+        let directory = try PrivateBus.current.directory
+        let folder = directory.appending("run/imagefeed")
+        let path = try await client.service.manager.openSlideshow("kitchen")
+        for (name, slideshow, id) in [
+            ("current", client.service.slideshow, ids[0]),
+            ("current-kitchen", client.service.slideshow(path), ids[1]),
+        ] {
+            #expect(!directory.has("run/imagefeed/\(name).json"))
+            try await slideshow.show(id)
+            let image = try await slideshow.properties()["Image"]?.string
+            let target = try FileManager.default.destinationOfSymbolicLink(
+                atPath: "\(folder)/\(name)")
+            #expect(target == image)
+            let document = try String(contentsOfFile: "\(folder)/\(name).json", encoding: .utf8)
+            #expect(document.contains("\"id\":\"\(id)\""))
+            #expect(document.contains("\"image\":\"\(image ?? "-")\""))
+            let title = name == "current" ? "" : "kitchen"
+            #expect(document.contains("\"slideshow\":\"\(title)\""))
+        }
+        try await client.service.slideshow(path).remove()
+        #expect(!directory.has("run/imagefeed/current-kitchen.json"))
+        #expect(directory.has("run/imagefeed/current.json"))
+        try await daemon.stop()
+    }
+
     @Test func `invalid settings are refused`() async throws {
         let (daemon, ids) = try await start()
         let client = try TestClient()
@@ -155,6 +226,8 @@ struct SlideshowTests {
             await expectError(.invalidArgs) { try await control.setInterval(seconds) }
         }
         await expectError(.invalidArgs) { try await control.setImageSize("huge") }
+        await expectError(.invalidArgs) { try await control.setOrientation("square") }
+        await expectError(.invalidArgs) { try await control.setSources([]) }
         let missing = ServiceName.accounts.appending("local_bob")
         await expectError(ServiceError.notFound.name) { try await control.setSource(missing, "") }
         await expectError(ServiceError.notFound.name) {

@@ -9,13 +9,14 @@ struct SlideshowCommand: AsyncParsableCommand {
         abstract: "Show the current photo of the slideshow and its settings, or control it.",
         discussion: """
             The slideshow is the photo that all widgets show. The time per photo runs only while a \
-            widget or “imagefeedctl slideshow watch” is attached.
+            widget or “imagefeedctl slideshow watch” is attached. With --name, a command uses another \
+            slideshow, which is created if necessary: it has its own photo and its own settings.
             """,
         subcommands: [
             SlideshowStateCommand.self, SlideshowNextCommand.self, SlideshowPreviousCommand.self,
             SlideshowPauseCommand.self, SlideshowResumeCommand.self, SlideshowShowCommand.self,
             SlideshowHideCommand.self, SlideshowUnhideCommand.self, SlideshowSetCommand.self,
-            SlideshowWatchCommand.self,
+            SlideshowWatchCommand.self, SlideshowListCommand.self, SlideshowRemoveCommand.self,
         ],
         defaultSubcommand: SlideshowStateCommand.self)
 }
@@ -26,10 +27,11 @@ struct SlideshowStateCommand: AsyncParsableCommand {
         commandName: "state", abstract: "Show the current photo and the settings.",
         shouldDisplay: false)
 
+    @OptionGroup var name: SlideshowOption
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let client = try ServiceSession().client.slideshow
+        let client = try await name.client(ServiceSession())
         let details = SlideshowDetails(
             slideshow: SlideshowRecord(try await client.properties()))
         try output.show(details)
@@ -41,11 +43,12 @@ struct SlideshowNextCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "next", abstract: "Show the next photo, and print its ID and title.")
 
+    @OptionGroup var name: SlideshowOption
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
         let session = try ServiceSession()
-        let client = session.client.slideshow
+        let client = try await name.client(session)
         do {
             try await client.next()
         } catch {
@@ -62,10 +65,11 @@ struct SlideshowPreviousCommand: AsyncParsableCommand {
         commandName: "previous",
         abstract: "Show the photo before the current one, and print its ID and title.")
 
+    @OptionGroup var name: SlideshowOption
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let client = try ServiceSession().client.slideshow
+        let client = try await name.client(ServiceSession())
         try await client.previous()
         try await output.showPhoto(of: client)
     }
@@ -75,10 +79,11 @@ struct SlideshowPauseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: "Keep the current photo until “resume” or “next”.")
 
+    @OptionGroup var name: SlideshowOption
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        try await ServiceSession().client.slideshow.setPaused(true)
+        try await name.client(ServiceSession()).setPaused(true)
         try output.show(JSONResult([.init("Paused", .bool(true))]))
     }
 }
@@ -87,10 +92,11 @@ struct SlideshowResumeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: "Show a photo for each interval again.")
 
+    @OptionGroup var name: SlideshowOption
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        try await ServiceSession().client.slideshow.setPaused(false)
+        try await name.client(ServiceSession()).setPaused(false)
         try output.show(JSONResult([.init("Paused", .bool(false))]))
     }
 }
@@ -100,13 +106,14 @@ struct SlideshowShowCommand: AsyncParsableCommand {
         commandName: "show", abstract: "Show a photo, and print its ID and title.")
 
     @OptionGroup var photo: NamedPhotoArgument
+    @OptionGroup var name: SlideshowOption
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
         let session = try ServiceSession()
         let snapshot = try await session.snapshot()
         _ = try snapshot.loggedInAccount(photo.reference.account)
-        let client = session.client.slideshow
+        let client = try await name.client(session)
         try await client.show(try snapshot.combinedID(of: photo.reference))
         try await output.showPhoto(of: client)
     }
@@ -117,13 +124,16 @@ struct SlideshowHideCommand: AsyncParsableCommand {
         commandName: "hide", abstract: "Exclude a photo from the slideshow on this computer.")
 
     @OptionGroup var photo: PhotoArgument
+    @OptionGroup var name: SlideshowOption
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
         let session = try ServiceSession()
+        let client = try await name.client(session)
         let snapshot = try await session.snapshot()
-        let id = try snapshot.combinedID(of: photo.reference ?? snapshot.currentPhoto())
-        try await session.client.slideshow.hide(id)
+        let id = try snapshot.combinedID(
+            of: photo.reference ?? snapshot.currentPhoto(of: client.path))
+        try await client.hide(id)
         try output.show(HiddenPhoto(photo: id, isHidden: true))
     }
 }
@@ -133,6 +143,7 @@ struct SlideshowUnhideCommand: AsyncParsableCommand {
         commandName: "unhide", abstract: "Include a hidden photo in the slideshow again.")
 
     @OptionGroup var photo: NamedPhotoArgument
+    @OptionGroup var name: SlideshowOption
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
@@ -142,8 +153,60 @@ struct SlideshowUnhideCommand: AsyncParsableCommand {
         let named = "\(photo.reference.account ?? "")/\(photo.reference.id)"
         let isKnown = snapshot.slideshow?.hidden.contains(named) == true
         let id = isKnown ? named : try snapshot.combinedID(of: photo.reference)
-        try await session.client.slideshow.unhide(id)
+        try await name.client(session).unhide(id)
         try output.show(HiddenPhoto(photo: id, isHidden: false))
+    }
+}
+
+struct SlideshowListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the slideshows with their sources and photos.")
+
+    @OptionGroup var output: OutputOptions
+
+    @MainActor func run() async throws {
+        try output.show(
+            SlideshowList(slideshows: try await ServiceSession().snapshot().slideshows))
+    }
+}
+
+struct SlideshowRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Delete a slideshow that was created with --name.")
+
+    @OptionGroup var name: SlideshowOption
+    @OptionGroup var output: OutputOptions
+
+    @MainActor func run() async throws {
+        guard let name = name.name else {
+            throw CommandFailure(
+                .usage, "Name the slideshow with --name. The default one cannot be removed.")
+        }
+        let session = try ServiceSession()
+        let others = try await session.snapshot().slideshows.dropFirst()
+        guard let path = others.first(where: { AccountRecord.id(of: $0.path) == name })?.path else {
+            throw CommandFailure(
+                .failed,
+                "There is no slideshow “\(TerminalText.line(name))”. “imagefeedctl slideshow list” lists all."
+            )
+        }
+        try await session.client.slideshow(path).remove()
+        try output.show(JSONResult([.init("Removed", .string(name))]))
+    }
+}
+
+/// The option that selects a slideshow.
+struct SlideshowOption: ParsableArguments {
+    @Option(
+        help: .init(
+            "Another slideshow than the default one: 1 to 32 characters of a to z, 0 to 9 and _.",
+            valueName: "slideshow"))
+    var name: String?
+
+    /// Returns the slideshow, which is created if necessary.
+    @MainActor func client(_ session: ServiceSession) async throws -> SlideshowClient {
+        guard let name else { return session.client.slideshow }
+        return session.client.slideshow(try await session.client.manager.openSlideshow(name))
     }
 }
 

@@ -17,30 +17,39 @@ struct SlideshowSetCommand: AsyncParsableCommand {
     var shuffle: Bool?
     @Option(
         help: .init(
-            "The photos to show: ACCOUNT or ACCOUNT:SOURCE. The account “combined” is all accounts.",
+            "The photos to show: ACCOUNT or ACCOUNT:SOURCE. The account “combined” is all accounts. Several sources follow one another.",
             valueName: "slideshow-source"),
         transform: SlideshowSource.init(_:))
-    var source: SlideshowSource?
+    var source: [SlideshowSource] = []
+    @Option(help: "The photos to show by their form: any, landscape or portrait.")
+    var orientation: Orientation?
     @Option(help: "The size of the image: thumb, small, regular or full.")
     var size: ImageSize?
+    @OptionGroup var name: SlideshowOption
     @OptionGroup var output: OutputOptions
+
+    enum Orientation: String, CaseIterable, ExpressibleByArgument {
+        case any, landscape, portrait
+    }
 
     @MainActor func run() async throws {
         // The parser refuses unknown options only after `validate`.
-        if interval == nil, shuffle == nil, source == nil, size == nil {
+        if interval == nil, shuffle == nil, source.isEmpty, orientation == nil, size == nil {
             throw CommandFailure(
                 .usage,
                 "Give at least one setting to change. See 'imagefeedctl slideshow set --help' for more information."
             )
         }
         let session = try ServiceSession()
-        let client = session.client.slideshow
-        if let source {
-            let path = try source.path(try await session.snapshot())
-            try await addingSourceHint(isCombined: source.account == nil) {
-                try await client.setSource(path, source.source)
+        let client = try await name.client(session)
+        if !source.isEmpty {
+            let snapshot = try await session.snapshot()
+            let sources = try source.map { (account: try $0.path(snapshot), source: $0.source) }
+            try await addingSourceHint(isCombined: source.contains { $0.account == nil }) {
+                try await client.setSources(sources)
             }
         }
+        if let orientation { try await client.setOrientation(orientation.rawValue) }
         if let size { try await client.setImageSize(size.rawValue) }
         if let shuffle { try await client.setShuffle(shuffle) }
         if let interval { try await client.setInterval(interval.seconds) }

@@ -22,6 +22,7 @@ struct SlideshowWatchCommand: AsyncParsableCommand {
         help: .init("Run this command for each photo instead of printing.", valueName: "command"),
         transform: CommandWords.init)
     var exec: CommandWords?
+    @OptionGroup var name: SlideshowOption
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -33,10 +34,11 @@ struct SlideshowWatchCommand: AsyncParsableCommand {
     @MainActor func run() async throws {
         let session = try ServiceSession()
         let output = output
+        let slideshow = try await name.client(session)
         guard let exec else {
             var path: String?
             return try await run(
-                SlideshowWatch(session.client) { photo in
+                SlideshowWatch(session.client, slideshow) { photo in
                     if output.json { return try output.show(photo) }
                     if path == nil { Self.explainMissing(photo) }
                     // Other properties of the photo, such as its likes, may have changed.
@@ -48,7 +50,7 @@ struct SlideshowWatchCommand: AsyncParsableCommand {
         var fail: (CommandFailure) -> Void = { _ in }
         let runner = PhotoCommandRunner(exec) { fail($0) }
         var shown: (id: String, path: String)?
-        let watch = SlideshowWatch(session.client) { photo in
+        let watch = SlideshowWatch(session.client, slideshow) { photo in
             if shown == nil { Self.explainMissing(photo) }
             let last = shown ?? ("", "")
             shown = (photo.id, photo.path)

@@ -62,7 +62,11 @@ struct CompletionSource {
     // MARK: IDs of the daemon
 
     private func fetchIDs(_ kind: String) async throws -> [(String, String)] {
-        guard ["account", "provider", "source", "slideshow-source", "photo"].contains(kind) else {
+        guard
+            [
+                "account", "provider", "source", "slideshow-source", "slideshow", "photo",
+            ].contains(kind)
+        else {
             return []
         }
         let connection = try BusConnection.session()
@@ -91,6 +95,10 @@ struct CompletionSource {
             }
             let name = request.prefix.prefix { $0 != ":" }
             return try await sources(typed, snapshot, client).map { ("\(name):\($0.0)", $0.1) }
+        case "slideshow":
+            return snapshot.slideshows.dropFirst().map {
+                (AccountRecord.id(of: $0.path), $0.record.photo.caption)
+            }
         case _ where request.subcommand == "unhide":
             return snapshot.slideshow?.hidden.map { ($0, "") } ?? []
         default:

@@ -8,6 +8,7 @@ internal import Glibc
 @MainActor
 final class SlideshowWatch {
     private let client: ServiceClient
+    private let slideshow: SlideshowClient
     private let report: (SlideshowPhoto) throws -> Void
     /// The properties of the slideshow; nil until the first attempt to attach has succeeded.
     private var properties: [String: Variant]?
@@ -23,10 +24,15 @@ final class SlideshowWatch {
 
     /// - Parameters:
     ///   - client: The client of the daemon.
+    ///   - slideshow: The slideshow.
     ///   - report: Called with the current photo, and after each change of the photo or its image. An error ends
     ///     ``run()``.
-    init(_ client: ServiceClient, _ report: @escaping (SlideshowPhoto) throws -> Void) {
+    init(
+        _ client: ServiceClient, _ slideshow: SlideshowClient,
+        _ report: @escaping (SlideshowPhoto) throws -> Void
+    ) {
         self.client = client
+        self.slideshow = slideshow
         self.report = report
     }
 
@@ -39,7 +45,7 @@ final class SlideshowWatch {
         client.connection.onDisconnect = { [weak self] in
             self?.finish(.failure(BusError.disconnected))
         }
-        let signals = try await client.slideshow.watch { [weak self] in self?.merge($0) }
+        let signals = try await slideshow.watch { [weak self] in self?.merge($0) }
         let owners = try await client.connection.watchOwner(of: ServiceName.bus) {
             [weak self] owner in self?.setOwner(owner)
         }
@@ -57,7 +63,7 @@ final class SlideshowWatch {
     /// Detaches. After an error, this client is not attached any more.
     func detach() async {
         // Without this condition, the call would start the daemon.
-        if isAttached { try? await client.slideshow.detach() }
+        if isAttached { try? await slideshow.detach() }
     }
 
     /// Ends ``run()`` with an error.
@@ -66,8 +72,8 @@ final class SlideshowWatch {
     private func attach() async throws {
         hasNewOwner = false
         isAttached = true
-        try await client.slideshow.attach()
-        properties = try await client.slideshow.properties()
+        try await slideshow.attach()
+        properties = try await slideshow.properties()
         reportChange()
     }
 

@@ -21,8 +21,8 @@ enum PropertyOrder {
     static let transfer = ["State", "Received", "Total", "Error"]
     static let combined = ["Incomplete"]
     static let slideshow = [
-        "Photo", "Image", "Paused", "Interval", "Shuffle", "Source", "ImageSize", "CanGoNext",
-        "CanGoPrevious", "Hidden",
+        "Photo", "Image", "Paused", "Interval", "Shuffle", "Source", "Sources", "Orientation",
+        "ImageSize", "CanGoNext", "CanGoPrevious", "Hidden",
     ]
     static let photo = PhotoKey.allCases.map(\.rawValue)
     static let source = SourceKey.allCases.map(\.rawValue)

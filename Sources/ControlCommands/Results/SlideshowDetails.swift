@@ -17,12 +17,17 @@ struct SlideshowDetails: Renderable {
             ("Paused", slideshow.isPaused ? "yes" : "no"),
             ("Interval", SlideshowInterval(seconds: slideshow.interval).text),
             ("Shuffle", slideshow.isShuffled ? "yes" : "no"),
-            ("Source", slideshow.source),
+        ]
+        let sources = slideshow.sources.map { ("Source", $0) }
+        let others = [
+            ("Orientation", slideshow.orientation),
             ("ImageSize", slideshow.imageSize),
             ("Hidden", slideshow.hidden.joined(separator: " ")),
         ]
         return DetailList(
-            details: details.filter { !$0.value.isEmpty }.map { ($0.name, Cell($0.value)) }
+            details: (details + sources + others).filter { !$0.1.isEmpty }.map {
+                ($0.0, Cell($0.1))
+            }
         ).text(for: target)
     }
 

@@ -56,11 +56,13 @@ extension ServiceSnapshot {
         return feed
     }
 
-    /// Returns the current photo of the slideshow.
+    /// Returns the current photo of a slideshow.
     ///
     /// - Throws: ``CommandFailure`` if there is none.
-    func currentPhoto() throws(CommandFailure) -> PhotoReference {
-        guard let id = slideshow?.photoID else {
+    func currentPhoto(
+        of path: ObjectPath = ServiceName.slideshow
+    ) throws(CommandFailure) -> PhotoReference {
+        guard let id = slideshow(path)?.photoID else {
             throw CommandFailure(
                 .usage,
                 "The slideshow shows no photo. Name a photo, or start it with “imagefeedctl slideshow next”."

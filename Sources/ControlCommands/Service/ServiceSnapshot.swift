@@ -11,8 +11,8 @@ struct ServiceSnapshot {
     let accounts: [AccountRecord]
     /// The interfaces of the combined account with their properties; nil if no account is logged in.
     let combined: [String: [String: Variant]]?
-    /// The properties of the slideshow; nil if the daemon has none.
-    let slideshow: SlideshowRecord?
+    /// The slideshows, sorted by object path, the default one first.
+    let slideshows: [(path: ObjectPath, record: SlideshowRecord)]
 
     /// - Parameters:
     ///   - manager: The properties of the interface `Manager`.
@@ -25,8 +25,17 @@ struct ServiceSnapshot {
         providers = sorted.compactMap { ProviderRecord(path: $0.key, interfaces: $0.value) }
         accounts = sorted.compactMap { AccountRecord(path: $0.key, interfaces: $0.value) }
         combined = objects[ServiceName.combined]
-        slideshow = objects[ServiceName.slideshow]?[InterfaceName.slideshow.text]
-            .map(SlideshowRecord.init)
+        slideshows = sorted.compactMap { path, interfaces in
+            interfaces[InterfaceName.slideshow.text].map { (path, SlideshowRecord($0)) }
+        }
+    }
+
+    /// The properties of the default slideshow; nil if the daemon has none.
+    var slideshow: SlideshowRecord? { slideshow(ServiceName.slideshow) }
+
+    /// Returns the properties of a slideshow; nil if there is none.
+    func slideshow(_ path: ObjectPath) -> SlideshowRecord? {
+        slideshows.first { $0.path == path }?.record
     }
 
     var version: String { manager["Version"]?.string ?? "" }

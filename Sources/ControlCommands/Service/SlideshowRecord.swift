@@ -20,12 +20,17 @@ struct SlideshowRecord {
     /// The IDs of the hidden photos.
     var hidden: [String] { properties["Hidden"]?.strings ?? [] }
 
-    /// The source in the form of the option `--source`: `combined`, or `ACCOUNT:SOURCE`.
-    var source: String {
-        guard case .structure(let fields) = properties["Source"], fields.count == 2,
-            let account = fields[0].objectPath, let source = fields[1].string
-        else { return "" }
-        let name = account == ServiceName.combined ? "combined" : AccountRecord.id(of: account)
-        return source.isEmpty ? name : "\(name):\(source)"
+    var orientation: String { properties["Orientation"]?.string ?? "" }
+
+    /// The sources in the form of the option `--source`: `combined`, or `ACCOUNT:SOURCE`.
+    var sources: [String] {
+        guard case .array(let sources, _) = properties["Sources"] else { return [] }
+        return sources.compactMap { source in
+            guard case .structure(let fields) = source, fields.count == 2,
+                let account = fields[0].objectPath, let source = fields[1].string
+            else { return nil }
+            let name = account == ServiceName.combined ? "combined" : AccountRecord.id(of: account)
+            return source.isEmpty ? name : "\(name):\(source)"
+        }
     }
 }

@@ -5,14 +5,21 @@ internal import Quoting
 
 /// The photos of the engine's accounts, as the slideshow uses them.
 final class EngineSlideshowPhotos: SlideshowPhotos {
-    private static let watcher = WatcherID.component("slideshow")
+    /// The number of photos of a page in which an orientation is searched for.
+    private static let pageCount = 100
 
     /// A weak reference: searches in progress may outlast the engine.
     private weak var engine: Engine?
+    /// The name of the slideshow.
+    private let name: String
     private let imageWatch = ImageWatch()
-    private let marking = ChangeQueue()
 
-    init(_ engine: Engine) { self.engine = engine }
+    init(_ engine: Engine, for name: String) {
+        self.engine = engine
+        self.name = name
+    }
+
+    private var watcher: WatcherID { .component("slideshow/\(name)") }
 
     func parts(of source: SlideshowSource) -> [SlideshowPart] {
         guard let engine else { return [] }
@@ -42,25 +49,39 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
 
     func page(
         of part: SlideshowPart, after cursor: String, count: Int
-    ) async throws -> (photos: [PhotoID], next: String) {
-        let page = try await account(part.account).page(
-            part.source.text, cursor: cursor, count: count)
-        return (page.photos.map(\.id), page.next)
+    ) async throws -> (photos: [Photo], next: String) {
+        try await account(part.account).page(part.source.text, cursor: cursor, count: count)
     }
 
     func next(
-        in source: SlideshowSource, after cursor: String
+        in source: SlideshowSource, after cursor: String, _ orientation: SlideshowOrientation
     ) async throws -> (photo: CombinedPhotoID?, next: String) {
-        let text = source.source.text
-        guard let id = source.account else {
-            let page = try await existingEngine().combined.page(
-                text, cursor: cursor, count: 1, isForClient: false)
-            // The photo has the ID of the combined account.
-            return (page.photos.first.flatMap { CombinedPhotoID($0.photo.id.text) }, page.next)
+        var count = 1
+        if orientation != .any {
+            let (photos, next) = try await page(of: source, after: cursor, count: Self.pageCount)
+            guard let index = photos.firstIndex(where: orientation.accepts) else {
+                return (nil, next)
+            }
+            // The cursor of a page is that after its last photo.
+            count = index + 1
         }
-        let page = try await account(id).page(text, cursor: cursor, count: 1)
-        let photo = page.photos.first.map { CombinedPhotoID(id, $0.id) }
-        return (photo, page.next)
+        let (photos, next) = try await page(of: source, after: cursor, count: count)
+        guard let photo = photos.last, orientation.accepts(photo) else { return (nil, next) }
+        // In the combined account, photos have the IDs of that account.
+        let id = source.account.map { CombinedPhotoID($0, photo.id) }
+        return (id ?? CombinedPhotoID(photo.id.text), next)
+    }
+
+    private func page(
+        of source: SlideshowSource, after cursor: String, count: Int
+    ) async throws -> (photos: [Photo], next: String) {
+        let text = source.source.text
+        if let id = source.account {
+            return try await account(id).page(text, cursor: cursor, count: count)
+        }
+        let page = try await existingEngine().combined.page(
+            text, cursor: cursor, count: count, isForClient: false)
+        return (page.photos.map(\.photo), page.next)
     }
 
     func photo(_ id: CombinedPhotoID, isCached: Bool) async throws -> Photo? {
@@ -104,23 +125,7 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
     }
 
     func mark(_ photos: Set<CombinedPhotoID>, _ mark: PhotoMark) {
-        Task {
-            await marking.run {
-                for account in engine?.accounts.all ?? [] {
-                    guard let session = account.direct?.session as? any MarkingSession else {
-                        continue
-                    }
-                    let ids = photos.filter { $0.account == account.id }.map(\.photo)
-                    do {
-                        try await session.setMarked(Set(ids), mark)
-                    } catch {
-                        engine?.ports.logger.notice(
-                            "The IDs of photos of the slideshow cannot be kept",
-                            metadata: ["reason": "\(error)"])
-                    }
-                }
-            }
-        }
+        engine?.slideshows.mark(photos, mark, for: name)
     }
 
     func exists(_ source: SlideshowSource) async -> Bool {
@@ -131,7 +136,7 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
     }
 
     func pin(_ images: Set<String>) async -> Set<String> {
-        await engine?.stores.images.pin(images) ?? []
+        await engine?.slideshows.pin(images, for: name) ?? []
     }
 
     func isLoggedIn(_ account: AccountID) -> Bool { engine?.accounts[account]?.isLoggedIn == true }
@@ -153,8 +158,8 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
     }
 
     func watch(_ parts: [SlideshowPart]) {
-        engine?.unwatch(Self.watcher)
-        for part in parts { engine?.accounts[part.account]?.watch(part.source, by: Self.watcher) }
+        engine?.unwatch(watcher)
+        for part in parts { engine?.accounts[part.account]?.watch(part.source, by: watcher) }
     }
 
     func check(_ source: SlideshowSource) async throws {

@@ -11,7 +11,10 @@ extension Slideshow {
         {
             Task { await removeLoggedOut() }
         }
-        guard wanted != lastParts else { return }
+        guard wanted != lastParts else {
+            if isExhausted { photosMayBeAvailable() }
+            return
+        }
         keepIDs()
         checkSourceSoon()
         sourcePartsChanged()
@@ -48,9 +51,14 @@ extension Slideshow {
         }
     }
 
+    /// Returns true if one of the chosen sources is of this account only.
+    private func hasSource(of account: AccountID) -> Bool {
+        settings.sources.contains { $0.account == account }
+    }
+
     /// Deletes all data about an account that was removed.
     func accountRemoved(_ account: AccountID) {
-        let isSource = settings.source.account == account
+        let isSource = hasSource(of: account)
         if isSource {
             invalidate()
             parts = [:]
@@ -113,7 +121,8 @@ extension Slideshow: EngineObserver {
         case .accountRemoved(let account): accountRemoved(account.id)
         case .account(let account, let event): handle(event, of: account.id)
         case .providerAdded, .providerRemoved, .providerChanged, .loginAdded, .loginChanged,
-            .loginRemoved, .transferAdded, .transferChanged, .transferRemoved:
+            .loginRemoved, .transferAdded, .transferChanged, .transferRemoved, .slideshowAdded,
+            .slideshowRemoved:
             break
         }
     }
@@ -123,11 +132,11 @@ extension Slideshow: EngineObserver {
         case .changed(.session), .changed(.settings): accountsChanged()
         case .changed(.state), .changed(.feed): conditionsChanged()
         case .updated(let source, let new):
-            if account == settings.source.account { checkSourceSoon() }
+            if hasSource(of: account) { checkSourceSoon() }
             sourceChanged(account, source, new: new)
         case .photosChanged(let photos): photosChanged(account, photos)
         case .photosRemoved(let photos):
-            if account == settings.source.account { checkSourceSoon() }
+            if hasSource(of: account) { checkSourceSoon() }
             let ids = photos.map { CombinedPhotoID(account, $0) }
             Task { await removePhotos(ids) }
         case .changed(.profile), .changed(.likes), .likeConfirmed, .likeFailed, .tokenRemains:

@@ -96,7 +96,7 @@ extension Slideshow {
                 do {
                     let page = try await photos.page(
                         of: part, after: position.cursor, count: Self.pageCount)
-                    found += page.photos
+                    found += wanted(page.photos)
                     position.cursor = page.next
                     position.hasEnded = page.next.isEmpty
                 } catch  where Self.isLostPosition(error) && !position.cursor.isEmpty {
@@ -183,12 +183,20 @@ extension Slideshow {
         _ = try await readPages(of: part)
     }
 
+    /// Returns the IDs of the photos that have the orientation of the slideshow.
+    private func wanted(_ photos: [Photo]) -> [PhotoID] {
+        photos.filter(settings.orientation.accepts).map(\.id)
+    }
+
     // MARK: New photos
 
     /// Records that photos arrived in a source of an account, or left it.
     func sourceChanged(_ account: AccountID, _ source: SourceID, new: Int) {
-        guard let part = photos.part(of: self.source, account), part.source == source
-        else { return }
+        guard let part = photos.part(of: self.source, account), part.source == source else {
+            // The photos of another source may end the state without a photo.
+            if isExhausted { photosMayBeAvailable() }
+            return
+        }
         // Without a first page, there is no known photo to which a new one could be compared.
         guard let position = parts[account], position.source == source,
             !settings.isShuffled || !position.cursor.isEmpty || position.hasEnded,
@@ -209,12 +217,25 @@ extension Slideshow {
         let started = revision
         Task {
             try? await reading.run {
-                guard revision == started, photos.isLoggedIn(account) else { return }
-                let (pass, seed) = (parts[account]?.pass ?? position.pass, makeSeed())
+                var new = new
+                if settings.orientation != .any {
+                    var known: [Photo] = []
+                    for id in new {
+                        let id = CombinedPhotoID(account, id)
+                        if let photo = try? await photos.photo(id, isCached: true) {
+                            known.append(photo)
+                        }
+                    }
+                    new = wanted(known)
+                }
+                guard revision == started, photos.isLoggedIn(account),
+                    let position = parts[account], position.source == part.source
+                else { return }
+                let (pass, seed, added) = (position.pass, makeSeed(), new)
                 _ = try await store.change { (tables) throws(StorageError) in
                     var random = SlideshowRandom(seed: seed)
                     return try tables.add(
-                        new, of: account, pass: pass, areNew: true, using: &random)
+                        added, of: account, pass: pass, areNew: true, using: &random)
                 }
                 additionCount += 1
             }
@@ -253,13 +274,13 @@ extension Slideshow {
             var found = 0
             repeat {
                 let page = try await photos.page(of: part, after: cursor, count: Self.pageCount)
-                let (account, seed) = (part.account, makeSeed())
+                let (account, seed, new) = (part.account, makeSeed(), wanted(page.photos))
                 guard revision == started, photos.isLoggedIn(account) else { return }
                 let pass = parts[account]?.pass ?? position.pass
                 let added = try await store.change { (tables) throws(StorageError) in
                     var random = SlideshowRandom(seed: seed)
                     return try tables.add(
-                        page.photos, of: account, pass: pass, areNew: true, using: &random)
+                        new, of: account, pass: pass, areNew: true, using: &random)
                 }
                 additionCount += 1
                 found += added
@@ -279,9 +300,10 @@ extension Slideshow {
             else { return }
             let page = try await photos.page(
                 of: part, after: "", count: min(new, Self.pageCount))
-            let found = Array(page.photos.prefix { $0 != top })
-            guard let first = found.first else { return }
-            position.top = first
+            let arrived = page.photos.prefix { $0.id != top }
+            guard let first = arrived.first else { return }
+            position.top = first.id
+            let found = wanted(Array(arrived))
             // A walk that begins at the top contains the new photos, unless one of its photos is being prepared.
             let isAtTop = state.cursor.isEmpty && candidate?.cursor == nil && preparation == nil
             let account = part.account
@@ -300,7 +322,7 @@ extension Slideshow {
                     continue
                 }
                 // A part that cannot be read now has no photos in this walk.
-                let top = try? await photos.page(of: part, after: "", count: 1).photos.first
+                let top = try? await photos.page(of: part, after: "", count: 1).photos.first?.id
                 guard top != position.top else { continue }
                 position.top = top
                 try await write(position, of: part, started)

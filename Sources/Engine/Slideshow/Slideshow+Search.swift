@@ -5,6 +5,10 @@ extension Slideshow {
     /// One search and the time of its beginning.
     struct RunningSearch {
         var limits = SlideshowSearch()
+        /// True if no other source follows.
+        var isLastSource = true
+        /// The current photo, if it was found in a source.
+        var current: CombinedPhotoID?
         private let start = ContinuousClock.now
 
         var elapsed: Duration { ContinuousClock.now - start }
@@ -85,10 +89,25 @@ extension Slideshow {
     }
 
     private func search() async throws -> Candidate {
-        try await updateParts()
         var search = RunningSearch()
-        let found = try await (settings.isShuffled ? searchKnown(&search) : searchSource(&search))
-        if let found { return found }
+        // The source that is shown is the last one, too: then it is read from its top on.
+        var remaining = settings.sources.count
+        while true {
+            try await updateParts()
+            search.isLastSource = remaining == 0 || settings.sources.count == 1
+            let found =
+                try await (settings.isShuffled ? searchKnown(&search) : searchSource(&search))
+            if let found { return found }
+            if search.isLastSource { break }
+            remaining -= 1
+            try await beginNextSource()
+        }
+        // The current photo may be the only one of a source that was passed over.
+        if let id = search.current, !search.limits.hasSkipped,
+            let shown = try await attempt(id, &search)
+        {
+            return Candidate(shown: shown, cursor: nil)
+        }
         throw failure(of: search.limits)
     }
 
@@ -162,13 +181,17 @@ extension Slideshow {
         var current: (id: CombinedPhotoID, cursor: String)?
         if let found = try await walkSource(&search, current: &current) { return found }
         // The current photo is shown again only if there is no other photo.
-        guard let current, !search.limits.hasSkipped,
+        search.current = current?.id ?? search.current
+        guard let current, search.isLastSource, !search.limits.hasSkipped,
             let shown = try await attempt(current.id, &search)
         else { return nil }
         return Candidate(shown: shown, cursor: current.cursor)
     }
 
-    /// Searches from the position in the source to its end, then from its top to its end.
+    /// The maximum number of pages without a photo of the orientation, in sources that are read from a service.
+    private static let passedPageLimit = 20
+
+    /// Searches from the position in the source to its end, then, in the last source, from its top to its end.
     ///
     /// - Parameters:
     ///   - search: The search.
@@ -179,11 +202,16 @@ extension Slideshow {
         _ search: inout RunningSearch, current: inout (id: CombinedPhotoID, cursor: String)?
     ) async throws -> Candidate? {
         let source = source
-        var cursor = state.cursor
+        let isEnd = state.cursor == SlideshowState.end
+        if isEnd, !search.isLastSource { return nil }
+        var cursor = isEnd ? "" : state.cursor
         var beginnings = 0
+        var hasRead = false
+        var passedPages = 0
         while !search.limits.isExhausted {
             try Task.checkCancellation()
             if cursor.isEmpty {
+                if hasRead, !search.isLastSource { return nil }
                 beginnings += 1
                 // All photos were seen.
                 if beginnings > 1 { return nil }
@@ -191,21 +219,30 @@ extension Slideshow {
             }
             let found: (photo: CombinedPhotoID?, next: String)
             do {
-                found = try await photos.next(in: source, after: cursor)
+                found = try await photos.next(in: source, after: cursor, settings.orientation)
             } catch  where Self.isLostPosition(error) && !cursor.isEmpty {
                 cursor = ""
+                hasRead = false
                 continue
             }
             cursor = found.next
+            hasRead = true
             guard let id = found.photo else {
                 if cursor.isEmpty, beginnings > 0 { return nil }
+                passedPages += 1
+                if passedPages > Self.passedPageLimit,
+                    !photos.parts(of: source).allSatisfy(\.isLocal)
+                {
+                    return nil
+                }
                 continue
             }
             guard !state.isHidden(id) else { continue }
             if id == state.current?.id {
                 current = (id, cursor)
             } else if let shown = try await attempt(id, &search) {
-                return Candidate(shown: shown, cursor: cursor)
+                let isLastPhoto = cursor.isEmpty && settings.sources.count > 1
+                return Candidate(shown: shown, cursor: isLastPhoto ? SlideshowState.end : cursor)
             }
         }
         return nil
@@ -236,7 +273,9 @@ extension Slideshow {
             let current = state.current?.id
             if found.allSatisfy({ $0 == current }) {
                 if try await readPage(&search) { continue }
-                if !hasBegunRound, found.isEmpty, try await beginRound(after: additions) {
+                if search.isLastSource, !hasBegunRound, found.isEmpty,
+                    try await beginRound(after: additions)
+                {
                     hasBegunRound = true
                     attempted = []
                     continue
@@ -249,7 +288,9 @@ extension Slideshow {
                 // Pages of other accounts, because the known photos cannot be shown.
                 continue
             }
-            guard let current, found.contains(current), !search.limits.hasSkipped,
+            guard let current, found.contains(current) else { return nil }
+            search.current = current
+            guard search.isLastSource, !search.limits.hasSkipped,
                 let shown = try await attempt(current, &search)
             else { return nil }
             return Candidate(shown: shown, cursor: nil)
@@ -270,7 +311,11 @@ extension Slideshow {
     ) async throws -> (SlideshowState.Shown?, skipped: Int) {
         var skipped = 0
         for id in found where id != state.current?.id && attempted.insert(id).inserted {
-            if let shown = try await attempt(id, &search) { return (shown, 0) }
+            if let shown = try await attempt(id, &search) {
+                if settings.orientation.accepts(shown.photo) { return (shown, 0) }
+                // The photo was edited since its page was read.
+                try await commit { _ in ((), [.shown(id)]) }
+            }
             skipped += 1
         }
         return (nil, skipped)

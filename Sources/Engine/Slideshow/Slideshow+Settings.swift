@@ -21,13 +21,36 @@ extension Slideshow {
         try await changeOrder { $0.isShuffled = isShuffled }
     }
 
-    /// Sets the source. The current photo remains until the next step.
+    /// Sets the sources. The current photo remains until the next step.
     ///
-    /// - Throws: ``EngineError/notFound(_:)`` or ``ProviderError/notFound(_:)`` for a source that does not exist.
-    package func setSource(_ source: SlideshowSource) async throws {
-        try await photos.check(source)
-        try await changeOrder { $0.source = source }
+    /// - Throws: ``EngineError/notFound(_:)`` or ``ProviderError/notFound(_:)`` for a source that does not exist;
+    ///   ``EngineError/invalidArgument(_:)`` for another number of sources, or a source that is there twice.
+    package func setSources(_ sources: [SlideshowSource]) async throws {
+        guard 1...SlideshowSettings.maximumSources ~= sources.count,
+            Set(sources).count == sources.count
+        else {
+            throw EngineError.invalidArgument(
+                "A slideshow has 1 to \(SlideshowSettings.maximumSources) sources, none of them twice."
+            )
+        }
+        for source in sources { try await photos.check(source) }
+        try await changeOrder { $0.sources = sources }
         await checkSource()
+    }
+
+    /// Makes a source the only one.
+    package func setSource(_ source: SlideshowSource) async throws {
+        try await setSources([source])
+    }
+
+    /// Sets the orientation of the photos that are shown. The current photo remains until the next step.
+    package func setOrientation(_ name: String) async throws {
+        guard let orientation = SlideshowOrientation(rawValue: name) else {
+            let names = SlideshowOrientation.allCases.map(\.rawValue).joined(separator: ", ")
+            throw EngineError.invalidArgument(
+                "The orientation is one of \(names), not \(name.quoted).")
+        }
+        try await changeOrder { $0.orientation = orientation }
     }
 
     /// Changes a setting that begins a new round.
@@ -36,12 +59,12 @@ extension Slideshow {
             let before = state.settings
             change(&state.settings)
             guard state.settings != before else { return ((), []) }
-            state.cursor = ""
+            state.begin(0)
             // This call precedes the deletion of the known photos, so that no page of the old source is added after it.
             invalidate()
             parts = [:]
             arrivals = [:]
-            lastParts = photos.parts(of: state.settings.source)
+            lastParts = photos.parts(of: state.settings.sources[0])
             return ((), [.clear])
         }
         photosMayBeAvailable()
@@ -80,12 +103,21 @@ extension Slideshow {
     /// Excludes a photo from the slideshow. A hidden photo that is shown again is replaced, too.
     ///
     /// - Throws: The errors of ``SlideshowPhotos/photo(_:isCached:)`` for a photo that was not shown.
-    package func hide(_ text: String) async throws {
+    ///
+    /// - Returns: The photo; nil if it was hidden before.
+    @discardableResult
+    package func hide(_ text: String) async throws -> CombinedPhotoID? {
         let id = try parse(text)
         if state.current?.id != id, !state.past.contains(id), !state.future.contains(id) {
-            guard !state.isHidden(id) else { return }
+            guard !state.isHidden(id) else { return nil }
             _ = try await photos.photo(id, isCached: false)
         }
+        try await hide(id)
+        return id
+    }
+
+    /// Excludes a photo that exists.
+    func hide(_ id: CombinedPhotoID) async throws {
         // The next photo is prepared before, so that there is one change for clients.
         if state.current?.id == id, state.future.isEmpty, candidate == nil {
             try? await findCandidate()

@@ -1,7 +1,7 @@
 internal import Logging
 package import ProviderKit
 
-/// The photo that is shown now, shared by all clients, and the order in which photos follow.
+/// A photo that is shown now, shared by all clients, and the order in which photos follow.
 ///
 /// ``SlideshowState`` and ``SlideshowTables`` decide; this class has the timer, fetches images and stores transitions.
 package final class Slideshow {
@@ -60,8 +60,8 @@ package final class Slideshow {
     private let refreshing = ChangeQueue()
     /// The photos that changed during the search for the next photo.
     var changedInSearch: Set<CombinedPhotoID> = []
-    /// True while the chosen source does not exist, for example because the album was renamed.
-    private var isSourceGone = false
+    /// The chosen sources that do not exist, for example because an album was renamed.
+    private var missingSources: Set<SlideshowSource> = []
     private var isCheckingSource = false
     /// Returns the seed of the next random order.
     let makeSeed: () -> UInt64
@@ -70,14 +70,16 @@ package final class Slideshow {
     ///   - store: The store.
     ///   - contents: The contents of the store.
     ///   - photos: The photos of the accounts.
+    ///   - name: The name; empty for the default slideshow.
     ///   - clock: The clock of the timer.
     ///   - logger: Receives failures of automatic steps.
     ///   - makeSeed: Returns the seed of the next random order.
     init(
         _ store: SlideshowStore, _ contents: SlideshowStore.Contents,
-        _ photos: any SlideshowPhotos, clock: any Clock<Duration>, logger: Logger,
+        _ photos: any SlideshowPhotos, name: String = "", clock: any Clock<Duration>, logger: Logger,
         makeSeed: @escaping () -> UInt64 = { .random(in: 0...UInt64.max) }
     ) {
+        self.name = name
         self.store = store
         self.photos = photos
         self.logger = logger
@@ -95,20 +97,45 @@ package final class Slideshow {
     package var photo: (id: CombinedPhotoID, photo: Photo)? {
         isImageMissing ? nil : state.current.map { ($0.id, $0.photo) }
     }
+    /// The name; empty for the default slideshow.
+    package let name: String
     /// The path of the image of the current photo; empty if there is none.
     package var image: String { isImageMissing ? "" : state.current?.image ?? "" }
     package var hidden: [CombinedPhotoID] { state.hidden }
     package var canGoPrevious: Bool { !state.past.isEmpty }
     package var canGoNext: Bool {
         !state.future.isEmpty || candidate != nil
-            || (!isExhausted && !photos.parts(of: source).isEmpty)
+            || (!isExhausted && settings.sources.contains { !photos.parts(of: $0).isEmpty })
     }
 
-    /// The source that is shown: the default source of its account while the chosen one does not exist.
+    /// The source that is shown. Sources that do not exist are passed over; if none is left, it is the default source of
+    /// the account of the first one.
     var source: SlideshowSource {
-        let chosen = settings.source
-        guard isSourceGone else { return chosen }
-        return SlideshowSource(account: chosen.account, source: SourceID(""))
+        if let index = sourceIndex(from: state.sourceIndex) { return settings.sources[index] }
+        return SlideshowSource(account: settings.sources[0].account, source: SourceID(""))
+    }
+
+    /// Returns the first source that exists, from an index on and then from the first one on; nil if there is none.
+    private func sourceIndex(from start: Int) -> Int? {
+        let sources = settings.sources
+        return sources.indices.lazy.map { (start + $0) % sources.count }
+            .first { [missingSources] in !missingSources.contains(sources[$0]) }
+    }
+
+    /// Continues at the top of the source that follows the one that is shown.
+    func beginNextSource() async throws {
+        // No page of the source is being read then.
+        try await reading.run {
+            try await commit { state in
+                let index = sourceIndex(from: state.sourceIndex) ?? state.sourceIndex
+                state.begin(sourceIndex(from: index + 1) ?? 0)
+                parts = [:]
+                arrivals = [:]
+                return ((), [.clear])
+            }
+            lastParts = photos.parts(of: source)
+            updateWatch()
+        }
     }
 
     /// Stores a transition, applies it, and performs its effects.
@@ -150,7 +177,7 @@ package final class Slideshow {
     private func stateChanged(since before: SlideshowState) {
         timer?.update(state.timerInterval)
         if state.clients.isEmpty != before.clients.isEmpty
-            || state.settings.source != before.settings.source
+            || state.settings.sources != before.settings.sources
         {
             updateWatch()
         }
@@ -182,9 +209,11 @@ package final class Slideshow {
         update([current.id: current.photo], force: true)
     }
 
-    /// Checks if the chosen source exists, once for all events that arrive together.
+    /// Checks if the chosen sources exist, once for all events that arrive together.
     func checkSourceSoon() {
-        guard settings.source.account != nil, !isCheckingSource else { return }
+        guard settings.sources.contains(where: { $0.account != nil }), !isCheckingSource else {
+            return
+        }
         isCheckingSource = true
         Task {
             isCheckingSource = false
@@ -193,10 +222,11 @@ package final class Slideshow {
     }
 
     func checkSource() async {
-        let chosen = settings.source
-        let isGone = await !photos.exists(chosen)
-        guard chosen == settings.source, isGone != isSourceGone else { return }
-        isSourceGone = isGone
+        let chosen = settings.sources
+        var missing: Set<SlideshowSource> = []
+        for source in chosen where await !photos.exists(source) { missing.insert(source) }
+        guard chosen == settings.sources, missing != missingSources else { return }
+        missingSources = missing
         sourcePartsChanged()
     }
 
@@ -210,7 +240,7 @@ package final class Slideshow {
     }
 
     func updateWatch() {
-        photos.watch(state.clients.isEmpty ? [] : photos.parts(of: source))
+        photos.watch(state.clients.isEmpty ? [] : settings.sources.flatMap(photos.parts))
     }
 
     /// Protects the images of the current photo, the next one, and those that are about to become one of them.
@@ -439,11 +469,12 @@ package final class Slideshow {
         }
     }
 
-    /// Stops the timer and all searches, and closes the store. Blocks until all data is written.
+    /// Stops the timer and all searches.
     func stop() {
         timer?.stop()
         invalidate()
         backgroundReading?.cancel()
-        store.close()
+        photos.watchImage("") {}
+        photos.watch([])
     }
 }

@@ -21,13 +21,18 @@ protocol SlideshowPhotos: AnyObject {
     /// - Throws: ``ProviderError/staleCursor``, and the errors of ``Account/page(_:cursor:count:)``.
     func page(
         of part: SlideshowPart, after cursor: String, count: Int
-    ) async throws -> (photos: [PhotoID], next: String)
+    ) async throws -> (photos: [Photo], next: String)
 
-    /// Returns the photo that follows a cursor in the order of the source; nil at the end.
+    /// Returns the first photo of an orientation that follows a cursor in the order of the source.
     ///
+    /// - Parameters:
+    ///   - source: The source.
+    ///   - cursor: The result of the previous call; empty for the top.
+    ///   - orientation: The orientation.
+    /// - Returns: The photo; nil if there is none in the next page. The cursor is empty at the end.
     /// - Throws: ``ProviderError/staleCursor`` or ``ProviderError/invalidArgument(_:)`` for a position that was lost.
     func next(
-        in source: SlideshowSource, after cursor: String
+        in source: SlideshowSource, after cursor: String, _ orientation: SlideshowOrientation
     ) async throws -> (photo: CombinedPhotoID?, next: String)
 
     /// Returns a photo.

@@ -4,6 +4,7 @@ package import ProviderKit
 nonisolated package struct SlideshowSettings: Hashable, Sendable {
     /// The shortest time for which a photo is shown, in seconds.
     package static let shortestIntervalSeconds: UInt32 = 5
+    package static let maximumSources = 8
 
     /// True if the timer is stopped.
     package var isPaused = false
@@ -11,13 +12,37 @@ nonisolated package struct SlideshowSettings: Hashable, Sendable {
     package var intervalSeconds: UInt32 = 1800
     /// True for a random order, false for the order of the source.
     package var isShuffled = false
-    package var source = SlideshowSource.initial
+    /// The sources, which follow one another: 1 to ``maximumSources``, none twice.
+    package var sources = [SlideshowSource.initial]
+    package var orientation = SlideshowOrientation.any
     package var imageSize = ImageSize.regular
 
     package init() {}
+
+    /// The first source. Setting it makes it the only one.
+    package var source: SlideshowSource {
+        get { sources[0] }
+        set { sources = [newValue] }
+    }
 }
 
-/// The source of the slideshow.
+/// The photos that are shown, by their form.
+nonisolated package enum SlideshowOrientation: String, CaseIterable, Sendable {
+    case any
+    /// At least as wide as high.
+    case landscape
+    /// Higher than wide.
+    case portrait
+
+    /// Returns true for a photo that is shown. A photo of unknown size is shown with ``any`` only.
+    func accepts(_ photo: Photo) -> Bool {
+        guard self != .any else { return true }
+        guard let width = photo.width, let height = photo.height else { return false }
+        return (width >= height) == (self == .landscape)
+    }
+}
+
+/// A source of the slideshow.
 nonisolated package struct SlideshowSource: Hashable, Sendable {
     /// The account; nil for the combined account.
     package let account: AccountID?

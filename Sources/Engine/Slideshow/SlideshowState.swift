@@ -16,6 +16,8 @@ nonisolated struct SlideshowState: Hashable, Sendable {
     }
 
     var settings = SlideshowSettings()
+    /// The index of the source whose photos are shown now.
+    var sourceIndex = 0
     /// The photos that were shown before the current one, the latest last.
     private(set) var past: [CombinedPhotoID] = []
     private(set) var current: Shown?
@@ -24,6 +26,9 @@ nonisolated struct SlideshowState: Hashable, Sendable {
     /// The hidden photos, in the order in which they were hidden.
     private(set) var hidden: [CombinedPhotoID] = []
     private var hiddenSet: Set<CombinedPhotoID> = []
+    /// The position after the last photo of a source that another one follows.
+    static let end = "end"
+
     /// The position in the order of the source, after the last photo that was shown from it; empty for the top.
     var cursor = ""
     /// The clients that are attached, by their unique bus names. They are not stored.
@@ -34,9 +39,10 @@ nonisolated struct SlideshowState: Hashable, Sendable {
     /// Creates the state from its stored parts.
     init(
         _ settings: SlideshowSettings, past: [CombinedPhotoID], current: Shown?,
-        future: [CombinedPhotoID], hidden: [CombinedPhotoID], cursor: String
+        future: [CombinedPhotoID], hidden: [CombinedPhotoID], sourceIndex: Int, cursor: String
     ) {
         self.settings = settings
+        self.sourceIndex = sourceIndex
         self.past = past
         self.current = current
         self.future = future
@@ -164,9 +170,15 @@ nonisolated struct SlideshowState: Hashable, Sendable {
         remove { $0.account == account }
         hidden.removeAll { $0.account == account }
         hiddenSet = Set(hidden)
-        if settings.source.account == account {
-            settings.source = .initial
-            cursor = ""
-        }
+        guard settings.sources.contains(where: { $0.account == account }) else { return }
+        settings.sources.removeAll { $0.account == account }
+        if settings.sources.isEmpty { settings.sources = [.initial] }
+        begin(0)
+    }
+
+    /// Continues at the top of a source.
+    mutating func begin(_ source: Int) {
+        sourceIndex = source
+        cursor = ""
     }
 }

@@ -1,6 +1,7 @@
-internal import Dispatch
+internal import Glibc
 internal import ProviderKit
 package import Storage
+internal import Synchronization
 
 /// The file with the state of the slideshow and the photos of the current round.
 ///
@@ -19,24 +20,58 @@ nonisolated package struct SlideshowStore: Sendable {
     }
 
     private let database: DatabaseQueue
+    private let file: File
+
+    /// The file of a store, which may be deleted.
+    private final class File: Sendable {
+        /// The path; nil for a store in memory.
+        let path: String?
+        let isDeleted = Atomic(false)
+
+        init(_ path: String?) { self.path = path }
+    }
+
+    /// Returns the names of the slideshows with a file in the data folder, besides the default one.
+    package static func names(folder: String) -> [String] {
+        guard let listing = opendir(folder) else { return [] }
+        defer { closedir(listing) }
+        var names: [String] = []
+        while let entry = readdir(listing) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { continue }
+            names.append(String(name.dropFirst(prefix.count).dropLast(suffix.count)))
+        }
+        return names.filter(Slideshows.isValid).sorted()
+    }
+
+    private static let prefix = "slideshow-"
+    private static let suffix = ".sqlite"
 
     /// Opens and reads the store; see ``AccountStore/open(folder:lock:)``.
     ///
     /// - Parameters:
+    ///   - name: The name of the slideshow; empty for the default one.
     ///   - folder: The data folder, which is created if necessary.
     ///   - lock: The lock of the data folder.
     /// - Returns: The store and its contents.
     /// - Throws: ``StorageError``.
     package static func open(
-        folder: String, lock: FolderLock? = nil
+        _ name: String = "", folder: String, lock: FolderLock? = nil
     ) throws(StorageError) -> (store: SlideshowStore, contents: Contents) {
-        let path = "\(folder)/slideshow.sqlite"
+        let path =
+            name.isEmpty ? "\(folder)/slideshow.sqlite" : "\(folder)/\(prefix)\(name)\(suffix)"
+        let file = File(path)
         var (database, contents, damaged) = try Database.open(
             preserving: path, SlideshowTables.migrations, read: read)
         contents.damagedFile = damaged
         contents.readOnlyError = database.writeError
         database.releaseMemory()
         let queue = DatabaseQueue(database, label: "slideshow") {
+            guard !file.isDeleted.load(ordering: .relaxed) else {
+                throw StorageError.readOnly(path, "the slideshow was removed")
+            }
             if case .inUse = lock?.attempt() {
                 throw StorageError.readOnly(path, "another imagefeedd uses it")
             }
@@ -44,7 +79,7 @@ nonisolated package struct SlideshowStore: Sendable {
                 _ throws(StorageError) in
             }.database
         }
-        return (SlideshowStore(database: queue), contents)
+        return (SlideshowStore(database: queue, file: file), contents)
     }
 
     /// Creates a store in memory, for an engine without a data folder.
@@ -54,7 +89,7 @@ nonisolated package struct SlideshowStore: Sendable {
                 let database = try Database(path: ":memory:", durability: .process)
                 try database.migrate(SlideshowTables.migrations)
                 return database
-            })
+            }, file: File(nil))
     }
 
     private static func read(_ database: Database) throws(StorageError) -> Contents {
@@ -102,6 +137,15 @@ nonisolated package struct SlideshowStore: Sendable {
 
     /// Releases memory that is not needed now.
     func releaseMemory() async { await database.releaseMemory() }
+
+    /// Closes the store and deletes its file. Later changes fail.
+    func delete() async {
+        file.isDeleted.store(true, ordering: .relaxed)
+        await database.close { [file] in
+            guard let path = file.path else { return }
+            for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+        }
+    }
 
     /// Completes the writes in progress and closes the store. Blocks; call it only when the daemon ends.
     func close() { database.close() }

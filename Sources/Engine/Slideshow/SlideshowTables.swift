@@ -43,15 +43,23 @@ nonisolated struct SlideshowTables {
             UNIQUE (account, photo)
         );
         CREATE INDEX known_order ON known (order_key) WHERE order_key IS NOT NULL;
+        """,
         """
+        CREATE TABLE source (
+            number INTEGER PRIMARY KEY, account TEXT NOT NULL, source TEXT NOT NULL);
+        INSERT INTO source
+            SELECT 0, coalesce((SELECT value FROM setting WHERE key = 'source_account'), ''), value
+            FROM setting WHERE key = 'source';
+        DELETE FROM setting WHERE key IN ('source', 'source_account');
+        """,
     ]
 
     private enum Key: String {
         case isPaused = "paused"
         case intervalSeconds = "interval"
         case isShuffled = "shuffle"
-        case sourceAccount = "source_account"
-        case source
+        case sourceIndex = "source_index"
+        case orientation
         case imageSize = "image_size"
         case cursor
         case image
@@ -75,12 +83,20 @@ nonisolated struct SlideshowTables {
         if let size = value(.imageSize).flatMap(ImageSize.init(rawValue:)) {
             settings.imageSize = size
         }
-        if let source = value(.source) {
-            let account = value(.sourceAccount) ?? ""
-            settings.source = SlideshowSource(
-                account: account.isEmpty ? nil : AccountID(stored: account),
-                source: SourceID(source))
+        if let orientation = value(.orientation).flatMap(SlideshowOrientation.init(rawValue:)) {
+            settings.orientation = orientation
         }
+        var sources: [SlideshowSource] = []
+        try database.query("SELECT account, source FROM source ORDER BY number") {
+            row throws(StorageError) in
+            let account = row.text(0)
+            sources.append(
+                SlideshowSource(
+                    account: account.isEmpty ? nil : AccountID(stored: account),
+                    source: SourceID(row.text(1))))
+        }
+        if !sources.isEmpty { settings.sources = sources }
+        let sourceIndex = value(.sourceIndex).flatMap { Int($0) } ?? 0
         var past: [CombinedPhotoID] = []
         var future: [CombinedPhotoID] = []
         var id: CombinedPhotoID?
@@ -104,6 +120,7 @@ nonisolated struct SlideshowTables {
         }
         return SlideshowState(
             settings, past: past, current: current, future: future, hidden: hidden,
+            sourceIndex: settings.sources.indices.contains(sourceIndex) ? sourceIndex : 0,
             cursor: value(.cursor) ?? "")
     }
 
@@ -119,9 +136,18 @@ nonisolated struct SlideshowTables {
             try set(.isShuffled, new.settings.isShuffled ? "1" : "0")
             try set(.intervalSeconds, "\(new.settings.intervalSeconds)")
             try set(.imageSize, new.settings.imageSize.rawValue)
-            try set(.sourceAccount, new.settings.source.account?.text ?? "")
-            try set(.source, new.settings.source.source.text)
+            try set(.orientation, new.settings.orientation.rawValue)
+            try database.query("DELETE FROM source")
+            for (index, source) in new.settings.sources.enumerated() {
+                try database.query(
+                    "INSERT INTO source VALUES (?, ?, ?)",
+                    [
+                        .integer(index), .text(source.account?.text ?? ""),
+                        .text(source.source.text),
+                    ])
+            }
         }
+        if new.sourceIndex != old.sourceIndex { try set(.sourceIndex, "\(new.sourceIndex)") }
         if new.cursor != old.cursor { try set(.cursor, new.cursor) }
         if new.current?.image != old.current?.image { try set(.image, new.current?.image ?? "") }
         if new.current?.photo != old.current?.photo { try write(new.current?.photo) }
