@@ -19,20 +19,14 @@ extension JSONValue {
     ///
     /// - Throws: ``JSONSyntaxError``.
     package init(parsing bytes: some Collection<UInt8>) throws(JSONSyntaxError) {
-        let parsed = bytes.withContiguousStorageIfAvailable { Self.parse($0) }
-        self = try (parsed ?? Array(bytes).withUnsafeBufferPointer { Self.parse($0) }).get()
-    }
-
-    private static func parse(
-        _ bytes: UnsafeBufferPointer<UInt8>
-    ) -> Result<JSONValue, JSONSyntaxError> {
-        var parser = Parser(bytes: bytes)
-        defer { parser.scratch?.deallocate() }
-        do throws(JSONSyntaxError) {
-            return .success(try parser.document())
-        } catch {
-            return .failure(error)
+        let parse = { (bytes: UnsafeBufferPointer<UInt8>) in
+            Result { () throws(JSONSyntaxError) in
+                var parser = Parser(bytes: bytes)
+                return try parser.document()
+            }
         }
+        let parsed = bytes.withContiguousStorageIfAvailable(parse)
+        self = try (parsed ?? Array(bytes).withUnsafeBufferPointer(parse)).get()
     }
 }
 
@@ -40,12 +34,6 @@ private struct Parser {
     let bytes: UnsafeBufferPointer<UInt8>
     var offset = 0
     private var count = 0
-    /// A buffer with the capacity for any string of the document; nil until a string needs it.
-    private(set) var scratch: UnsafeMutablePointer<UInt8>?
-
-    /// The number of members of the last object at each depth, as an estimate for the next one.
-    private var sizes = [Int](repeating: 1, count: JSONValue.maximumDepth)
-    private static let largestGuess = 32
 
     init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
@@ -111,7 +99,7 @@ private struct Parser {
     private mutating func object(_ depth: Int) throws(JSONSyntaxError) -> JSONValue {
         offset += 1
         if take("}") { return .object([:]) }
-        var members: [String: JSONValue] = Dictionary(minimumCapacity: sizes[depth])
+        var members: [String: JSONValue] = [:]
         repeat {
             skipBlanks()
             guard next == UInt8(ascii: "\"") else { throw error("a key is missing") }
@@ -122,7 +110,6 @@ private struct Parser {
             }
         } while take(",")
         guard take("}") else { throw error("an object is not closed") }
-        sizes[depth] = min(members.count, Self.largestGuess)
         return .object(members)
     }
 
@@ -138,60 +125,29 @@ private struct Parser {
     // MARK: Strings
 
     private mutating func string() throws(JSONSyntaxError) -> String {
-        let start = offset + 1
-        let (end, isASCII) = JSONStringScanner.end(bytes, from: start)
-        if end < bytes.count, bytes[end] == UInt8(ascii: "\"") {
-            offset = end + 1
-            return try text(UnsafeBufferPointer(rebasing: bytes[start..<end]), isASCII: isASCII)
+        offset += 1
+        let start = offset
+        offset = JSONValue.plainEnd(of: bytes, from: start)
+        // Most strings have no escape sequence.
+        if next == UInt8(ascii: "\"") {
+            defer { offset += 1 }
+            return try text(bytes[start..<offset])
         }
-        return try escapedString(from: start)
-    }
-
-    /// Parses a string with escape sequences. ``scratch`` receives its text.
-    private mutating func escapedString(from start: Int) throws(JSONSyntaxError) -> String {
-        offset = start
-        guard let base = bytes.baseAddress else { throw error("unexpected end") }
-        // No escape sequence is shorter than its UTF-8 text. A copy of a whole word may exceed the end of the text.
-        let text = scratch ?? .allocate(capacity: bytes.count + JSONStringScanner.width)
-        scratch = text
-        var length = 0
-        var isASCII = true
-        while true {
-            let plain = JSONStringScanner.copy(
-                base + offset, bytes.count - offset, to: text + length)
-            offset += plain.count
-            length += plain.count
-            isASCII = isASCII && plain.isASCII
-            guard let byte = next else { throw error("a string is not closed") }
+        var utf8 = Array(bytes[start..<offset])
+        while let byte = next, byte == UInt8(ascii: "\\") {
             offset += 1
-            switch byte {
-            case UInt8(ascii: "\""):
-                return try self.text(
-                    UnsafeBufferPointer(start: text, count: length), isASCII: isASCII)
-            case UInt8(ascii: "\\"):
-                // The most frequent escape sequence, because strings often contain JSON documents.
-                if next == UInt8(ascii: "\"") {
-                    text[length] = UInt8(ascii: "\"")
-                    length += 1
-                    offset += 1
-                    continue
-                }
-                for byte in try escape().utf8 {
-                    text[length] = byte
-                    length += 1
-                    isASCII = isASCII && byte < 0x80
-                }
-            default:
-                offset -= 1
-                throw error("a control character in a string")
-            }
+            utf8 += UTF8.encode(try escape()) ?? UTF8.EncodedScalar()
+            let end = JSONValue.plainEnd(of: bytes, from: offset)
+            utf8 += bytes[offset..<end]
+            offset = end
         }
+        guard let byte = next else { throw error("a string is not closed") }
+        guard byte == UInt8(ascii: "\"") else { throw error("a control character in a string") }
+        offset += 1
+        return try text(utf8)
     }
 
-    private func text(
-        _ utf8: UnsafeBufferPointer<UInt8>, isASCII: Bool
-    ) throws(JSONSyntaxError) -> String {
-        if isASCII { return String(decoding: utf8, as: UTF8.self) }
+    private func text(_ utf8: some Collection<UInt8>) throws(JSONSyntaxError) -> String {
         guard let text = String(validating: utf8, as: UTF8.self) else {
             throw error("a string is not UTF-8")
         }

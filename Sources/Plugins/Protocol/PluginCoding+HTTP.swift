@@ -45,31 +45,24 @@ extension HTTPResponse {
     /// The line takes at most twice the memory of the body.
     package func line(answering id: JSONValue) -> [UInt8] {
         guard !body.isEmpty else { return PluginMessage.answer(id: id, result: json).line }
-        let line = body.withUnsafeBufferPointer { bytes -> [UInt8]? in
-            guard (try? UTF8Span(validating: bytes.span)) != nil else { return nil }
-            let string = LongJSONString(bytes)
-            // A control character takes six bytes. A body with many of them is shorter in Base64.
-            guard string.escapedCount <= 2 * bytes.count else { return nil }
-            return self.line(answering: id, "body", string)
-        }
-        if let line { return line }
-        return Base64.encodedBytes(body).withUnsafeBufferPointer {
-            self.line(answering: id, "body_base64", LongJSONString($0))
-        }
-    }
-
-    private func line(
-        answering id: JSONValue, _ key: String, _ string: LongJSONString
-    ) -> [UInt8] {
         var head = self
         head.body = []
-        let start = #"{"jsonrpc":"2.0","id":\#(text(of: id)),"result":{"\#(key)":""#
-        let end = "\"," + text(of: head.json).dropFirst() + "}\n"
-        return string.line(after: Array(start.utf8), before: Array(end.utf8))
-    }
-
-    private func text(of value: JSONValue) -> String {
-        String(decoding: value.line.dropLast(), as: UTF8.self)
+        var line = Array(#"{"jsonrpc":"2.0","id":"#.utf8) + id.line.dropLast()
+        line += #","result":"#.utf8
+        // The body is written into the last member of the result, without an intermediate value.
+        line += head.json.line.dropLast(2)
+        let isText = (try? UTF8Span(validating: body.span)) != nil
+        let escapes = body.reduce(0) { $0 + JSONValue.escapeBytes($1) }
+        // A control character takes six bytes. A body with many of them is shorter in Base64.
+        if isText, escapes <= body.count {
+            line += #","body":"#.utf8
+            line.reserveCapacity(line.count + body.count + escapes + 8)
+            body.withUnsafeBufferPointer { line.appendJSON($0) }
+        } else {
+            line += #","body_base64":""#.utf8 + Base64.encodedBytes(body)
+            line.append(UInt8(ascii: "\""))
+        }
+        return line + "}}\n".utf8
     }
 
     package init(_ reader: PluginReader) throws(PluginFault) {
