@@ -8,7 +8,7 @@ internal import System
 
 /// A plugin. It is started by the first call, ended when it is idle, started again after a failure, and disabled after
 /// too many failures.
-final class Plugin: PluginConnection.Owner {
+final class Plugin {
     nonisolated let manifest: Manifest
     private let settings: ProviderSettings
     /// The hash of the settings, each of which may affect the pages of the plugin; empty if there are none.
@@ -176,14 +176,12 @@ final class Plugin: PluginConnection.Owner {
                 context.confiner.recordSuccess(level)
                 return new
             } catch {
-                switch new.sandboxStart {
-                case nil: throw error
-                case .succeeded:
-                    context.confiner.recordSuccess(level)
-                    throw error
-                case .shortage(let line): throw shortage(line)
-                case .failed(let line): try await replace(level, line)
+                guard let line = new.startFailure else { throw error }
+                guard !Shortage.isReason(for: line), context.confiner.giveUp(level) else {
+                    throw startError(line, isShortage: Shortage.isReason(for: line))
                 }
+                health = PluginHealth(context.limits)
+                onChange?()
             }
         }
         throw ProviderError.failed(Self.noSandbox)
@@ -215,28 +213,17 @@ final class Plugin: PluginConnection.Owner {
         return true
     }
 
-    /// Replaces a level that failed to start the plugin, if it does not start any program.
-    ///
-    /// - Throws: ``ProviderError/failed(_:)`` if the level stays.
-    private func replace(_ level: SandboxKind, _ reason: String) async throws {
-        switch await context.confiner.attempt(level, logger) {
-        case .failed where context.confiner.giveUp(level):
-            health = PluginHealth(context.limits)
-            onChange?()
-        case .inconclusive: throw shortage(reason)
-        case .failed, .succeeded:
+    /// Logs that the plugin cannot be started, and returns the error of the call. After a shortage, the start can be
+    /// retried; it does not count as a failure of the plugin.
+    private func startError(_ reason: String, isShortage: Bool) -> ProviderError {
+        if isShortage {
+            logger.warning(
+                "There are too few resources to start a plugin", metadata: ["reason": "\(reason)"])
+        } else {
             recordFailure("it cannot be started: \(reason)")
-            throw ProviderError.failed(
-                "The plugin of \(manifest.info.name) cannot be started: \(reason).")
         }
-    }
-
-    /// Logs a shortage and returns its error. The start can be retried, and does not count as a failure of the plugin.
-    private func shortage(_ reason: String) -> ProviderError {
-        logger.warning(
-            "There are too few resources to start a plugin", metadata: ["reason": "\(reason)"])
-        return ProviderError.failed(
-            "The plugin of \(manifest.info.name) cannot be started at present: \(reason).")
+        let time = isShortage ? " at present" : ""
+        return .failed("The plugin of \(manifest.info.name) cannot be started\(time): \(reason).")
     }
 
     private static let noSandbox =
@@ -244,20 +231,13 @@ final class Plugin: PluginConnection.Owner {
 
     private func spawn(_ level: SandboxKind) throws -> PluginConnection {
         do {
-            let (new, report) = try context.confiner.start(manifest, context.limits, level) {
-                launch in
-                try PluginConnection(
-                    launch, name: manifest.info.name, context.limits, logger, trace: trace,
-                    owner: self)
-            }
-            new.report = report
+            let new = try PluginConnection(
+                context.confiner.launch(manifest, context.limits, level), self, context.limits,
+                logger)
             logger.debug("A plugin was started", metadata: ["process": "\(new.processID ?? 0)"])
             return new
         } catch {
-            guard !Shortage.isReason(for: error) else { throw shortage("\(error)") }
-            recordFailure("it cannot be started: \(error)")
-            throw ProviderError.failed(
-                "The plugin of \(manifest.info.name) cannot be started: \(error).")
+            throw startError("\(error)", isShortage: Shortage.isReason(for: error))
         }
     }
 
@@ -305,17 +285,16 @@ final class Plugin: PluginConnection.Owner {
             metadata: ["sources": "\(new.sorted().prefix(10).joined(separator: ", "))"])
     }
 
-    // MARK: PluginConnection.Owner
+    // MARK: Events of the connection
 
+    /// Called when the plugin was killed because of a failure, or ended without a request of the daemon.
     func failed(_ connection: PluginConnection, _ reason: String) {
-        switch connection.sandboxStart {
-        case .succeeded, nil: recordFailure(reason)
-        // The plugin was not started; `start()` decides.
-        case .failed, .shortage: break
-        }
+        // Otherwise, the plugin was not started, and `start()` decides.
+        if connection.startFailure == nil { recordFailure(reason) }
     }
 
-    func endedIdle(_ connection: PluginConnection) {
+    /// Called when the daemon ends the plugin because it is idle.
+    func endedIdle() {
         health.recordSuccess()
         logger.debug("An idle plugin is ended")
     }
@@ -331,8 +310,7 @@ final class Plugin: PluginConnection.Owner {
         context.onDisabled(manifest.info.id, manifest.info.name, disablement ?? reason)
     }
 
-    // MARK: Messages of the plugin
-
+    /// Called when the plugin sends a call or a notification.
     func perform(_ message: PluginMessage, of connection: PluginConnection) {
         do throws(PluginFault) {
             switch message {

@@ -9,16 +9,6 @@ internal import System
 ///
 /// A violation of the protocol ends the plugin and fails every call.
 final class PluginConnection {
-    /// An observer of a connection.
-    protocol Owner: AnyObject {
-        /// Called when the plugin sends a call or a notification.
-        func perform(_ message: PluginMessage, of connection: PluginConnection)
-        /// Called when the plugin was killed because of a failure, or ended without a request of the daemon.
-        func failed(_ connection: PluginConnection, _ reason: String)
-        /// Called when the daemon ends the plugin because it is idle.
-        func endedIdle(_ connection: PluginConnection)
-    }
-
     /// The result of a call.
     struct Answer {
         let result: JSONValue
@@ -33,7 +23,7 @@ final class PluginConnection {
     private let limits: PluginLimits
     /// The work on large messages.
     let work = MessageWork()
-    private weak var owner: (any Owner)?
+    private weak var plugin: Plugin?
     private var process: PluginProcess?
     /// The ID of the process for the log, also after its end.
     private var number: Int32 = 0
@@ -63,32 +53,26 @@ final class PluginConnection {
     /// The last line of the standard error of the plugin that is not empty.
     private var lastErrorLine: [UInt8] = []
 
-    /// The report of the sandbox about its start; nil if the sandbox provides none.
-    var report: ConfinementReport?
-    /// The result of the start of the sandbox; nil if the process runs, or was ended by the daemon.
-    private(set) var sandboxStart: SandboxStart?
+    /// See ``PluginLaunch/report``.
+    private let report: PipeEnds?
+    /// The reason why the sandbox did not start the program; nil if it did, or if the daemon ended the process.
+    private(set) var startFailure: String?
 
+    /// Starts a process.
+    ///
     /// - Throws: ``SpawnError``.
     init(
-        _ launch: PluginLaunch, name: String, _ limits: PluginLimits, _ logger: Logger,
-        trace: PluginTrace, owner: any Owner
+        _ launch: PluginLaunch, _ plugin: Plugin, _ limits: PluginLimits, _ logger: Logger
     ) throws {
-        self.name = name
+        name = plugin.manifest.info.name
+        trace = plugin.trace
+        self.plugin = plugin
         self.limits = limits
         self.logger = logger
-        self.trace = trace
-        self.owner = owner
         placement = launch.placement
+        report = launch.report
         logLines = Allowance(Double(limits.logLines), per: .seconds(10))
-        process = try PluginProcess(
-            launch, limits,
-            PluginProcess.Handlers(
-                line: { [weak self] in self?.take($0) },
-                standardErrorLine: { [weak self] in self?.takeErrorLine($0) },
-                deniedCall: { [weak self] in self?.recordDeniedCall($0) },
-                exceededLimit: { [weak self] in self?.fail($0, .limit) },
-                // Retains this object until the last output is handled.
-                ended: { [self] in processEnded($0) }))
+        process = try PluginProcess(launch, limits, self)
         number = process?.id ?? 0
         trace.record(.started(process: number))
     }
@@ -228,7 +212,8 @@ final class PluginConnection {
 
     // MARK: Messages of the plugin
 
-    private func take(_ line: [UInt8]) {
+    /// Handles a line of the standard output.
+    func take(_ line: [UInt8]) {
         guard !isOver else { return }
         trace.record(.received(line))
         if isParsing {
@@ -284,7 +269,7 @@ final class PluginConnection {
         case .success(.answer(let id, let result)):
             complete(id, .success(Answer(result: result, bytes: bytes)))
         case .success(.refusal(let id, let refusal)): complete(id, .failure(refusal))
-        case .success(let message): owner?.perform(message, of: self)
+        case .success(let message): plugin?.perform(message, of: self)
         }
     }
 
@@ -303,7 +288,8 @@ final class PluginConnection {
         logger.log(level: level, "\(name): \(line)")
     }
 
-    private func takeErrorLine(_ bytes: [UInt8]) {
+    /// Handles a line of the standard error.
+    func takeErrorLine(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return }
         lastErrorLine = bytes
         guard trace.isActive || logLines.used() < Double(limits.logLines),
@@ -317,7 +303,8 @@ final class PluginConnection {
         ServiceText.message(String(decoding: bytes, as: UTF8.self))
     }
 
-    private func recordDeniedCall(_ call: String) {
+    /// Records a system call that was denied.
+    func recordDeniedCall(_ call: String) {
         guard deniedCalls.insert(call).inserted else { return }
         trace.record(.deniedSystemCall(call))
         logger.warning(
@@ -346,7 +333,7 @@ final class PluginConnection {
                 .timeout)
         } else if calls.isEmpty, idleSince + limits.idling <= now {
             end()
-            owner?.endedIdle(self)
+            plugin?.endedIdle()
         } else {
             scheduleTimer()
         }
@@ -380,10 +367,11 @@ final class PluginConnection {
         logger.warning(
             "A plugin failed", metadata: ["process": "\(number)", "reason": "\(reason)"])
         close(reason: reason)
-        owner?.failed(self, reason)
+        plugin?.failed(self, reason)
     }
 
-    private func processEnded(_ reason: String) {
+    /// Called after the end of the process, as the last event.
+    func processEnded(_ reason: String) {
         if isParsing, !isOver {
             endReason = reason
         } else {
@@ -395,7 +383,9 @@ final class PluginConnection {
         killTimer = nil
         logger.debug("A plugin has ended", metadata: ["reason": "\(reason)"])
         process = nil
-        if !isOver { sandboxStart = SandboxStart(report, lastErrorLine: Self.text(lastErrorLine)) }
+        if !isOver, let report, PluginLaunch.hasFailed(report) {
+            startFailure = Self.text(lastErrorLine) ?? "no reason was given"
+        }
         fail(reason, .exit)
         trace.record(.ended(process: number, reason: reason))
     }

@@ -5,23 +5,10 @@ internal import System
 
 /// The process of a plugin, with its pipes.
 final class PluginProcess {
-    /// The functions that a process calls.
-    struct Handlers {
-        /// Receives a line of the standard output.
-        let line: ([UInt8]) -> Void
-        /// Receives a line of the standard error.
-        let standardErrorLine: ([UInt8]) -> Void
-        /// Receives the name of a denied system call.
-        let deniedCall: (String) -> Void
-        /// Receives the limit that the process exceeded, after the process was killed. Its output is not read any more.
-        let exceededLimit: (String) -> Void
-        /// Receives the reason of the end. No handler is called afterwards.
-        let ended: (String) -> Void
-    }
-
     let id: Int32
     private let process: SandboxedProcess
-    private let handlers: Handlers
+    /// The receiver of the output and the events. It retains this object until the end of the process.
+    private let connection: PluginConnection
     private var input: PipeWriter?
     private var sources: [DescriptorSource] = []
     private let limits: PluginLimits
@@ -46,7 +33,7 @@ final class PluginProcess {
     private static let maximumDelay = Duration.seconds(5)
 
     init(
-        _ launch: PluginLaunch, _ limits: PluginLimits, _ handlers: Handlers
+        _ launch: PluginLaunch, _ limits: PluginLimits, _ connection: PluginConnection
     ) throws(SpawnError) {
         var setup = launch.setup
         let (input, output, errors) = try (PipeEnds(), PipeEnds(), PipeEnds())
@@ -58,7 +45,7 @@ final class PluginProcess {
             try SandboxedProcess(setup)
         }
         id = process.id
-        self.handlers = handlers
+        self.connection = connection
         self.limits = limits
         processorTime = Allowance(
             limits.daemonProcessorTime / .seconds(1), per: limits.processorWindow)
@@ -72,13 +59,7 @@ final class PluginProcess {
         read(output.takeReading()) { [unowned self] in take($0) }
         read(errors.takeReading()) { [unowned self] in takeStandardError($0) }
         deniedCallReceiver = DeniedSystemCalls(
-            launch.refusals.takeReading(), threads: limits.threads,
-            DeniedSystemCalls.Handlers(
-                lost: { [weak self] in self?.terminate("\($0)") },
-                denied: { [weak self] in
-                    if let self, !isTerminated { self.handlers.deniedCall($0) }
-                },
-                spent: { [weak self] in self?.recordProcessorTime(Self.roundTime + $0) }))
+            launch.refusals.takeReading(), threads: limits.threads, of: self)
         // Retains this object until the end of the process.
         process.onExit { self.finish($0) }
     }
@@ -105,10 +86,15 @@ final class PluginProcess {
     }
 
     /// Kills the process because it exceeded a limit.
-    private func terminate(_ reason: String) {
+    func terminate(_ reason: String) {
         guard !isTerminated else { return }
         kill()
-        handlers.exceededLimit(reason)
+        connection.fail(reason, .limit)
+    }
+
+    /// Records a system call that was denied.
+    func recordDeniedCall(_ name: String) {
+        if !isTerminated { connection.recordDeniedCall(name) }
     }
 
     // MARK: Output
@@ -119,25 +105,31 @@ final class PluginProcess {
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         let place = sources.count
         let source = DescriptorSource(descriptor, .reading) { [unowned self] in
-            let (isOver, time) = MessageWork.measure {
-                withUnsafeTemporaryAllocation(byteCount: Self.chunkBytes, alignment: 1) { buffer in
-                    let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-                    guard count > 0 else { return count == 0 || errno != EAGAIN && errno != EINTR }
-                    guard !isTerminated else { return false }
-                    handler(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-                    return false
-                }
-            }
-            recordProcessorTime(Self.roundTime + time)
-            if isOver || isTerminated { sources[place].cancel() }
+            let (isOpen, time) = MessageWork.measure { readChunk(descriptor, handler) }
+            recordRound(time)
+            if !isOpen || isTerminated { sources[place].cancel() }
         }
         sources.append(source)
         source.resume()
     }
 
+    /// Reads and handles a part of an output.
+    ///
+    /// - Returns: False at the end of the output.
+    private func readChunk(
+        _ descriptor: Int32, _ handler: (UnsafeRawBufferPointer) -> Void
+    ) -> Bool {
+        withUnsafeTemporaryAllocation(byteCount: Self.chunkBytes, alignment: 1) { buffer in
+            let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
+            if !isTerminated { handler(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+            return true
+        }
+    }
+
     private func take(_ chunk: UnsafeRawBufferPointer) {
         do {
-            try lines.append(chunk) { line in if !isTerminated { handlers.line(line) } }
+            try lines.append(chunk) { line in if !isTerminated { connection.take(line) } }
         } catch {
             terminate("it sends a message of more than \(limits.lineBytes.sizeText)")
         }
@@ -150,13 +142,16 @@ final class PluginProcess {
 
     private func takeStandardError(_ chunk: UnsafeRawBufferPointer) {
         do {
-            try standardErrorLines.append(chunk, handlers.standardErrorLine)
+            try standardErrorLines.append(chunk, connection.takeErrorLine)
         } catch {
-            handlers.standardErrorLine(Array(standardErrorLines.takeRest().prefix(1024)))
+            connection.takeErrorLine(Array(standardErrorLines.takeRest().prefix(1024)))
         }
     }
 
     // MARK: Processor time
+
+    /// Records the processor time of a round of the event loop.
+    func recordRound(_ time: Duration) { recordProcessorTime(Self.roundTime + time) }
 
     /// Records processor time that the daemon spent on the plugin, and ends a plugin that exceeds its limit.
     func recordProcessorTime(_ time: Duration) {
@@ -184,23 +179,17 @@ final class PluginProcess {
         for source in sources { source.cancel() }
         sources = []
         deniedCallReceiver = nil
-        handlers.ended(describe(exit))
+        connection.processEnded(describe(exit))
     }
 
     /// Reads the rest of the output, within limits.
     private func drain() {
         guard !isTerminated else { return }
         for (source, handler) in zip(sources, [take, takeStandardError]) where !source.isCancelled {
-            withUnsafeTemporaryAllocation(byteCount: Self.chunkBytes, alignment: 1) { buffer in
-                for _ in 0..<16 {
-                    let count = Glibc.read(
-                        source.descriptor, buffer.baseAddress, buffer.count)
-                    guard count > 0, !isTerminated else { break }
-                    handler(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-                }
-            }
+            var isOpen = true
+            for _ in 0..<16 where isOpen { isOpen = readChunk(source.descriptor, handler) }
         }
-        handlers.standardErrorLine(standardErrorLines.takeRest())
+        connection.takeErrorLine(standardErrorLines.takeRest())
     }
 
     private func describe(_ exit: SpawnedProcess.Exit) -> String {

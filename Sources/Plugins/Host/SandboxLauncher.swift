@@ -3,18 +3,21 @@ internal import Logging
 internal import Sandbox
 internal import System
 
-/// The component that starts plugins in the strictest sandbox that is available on this computer.
+/// The component that prepares the start of plugins in the strictest sandbox that is available on this computer.
 final class SandboxLauncher {
-    /// The sandbox of plugins; nil if there is none and the configuration requires one.
-    private(set) var level: SandboxKind?
+    /// The available levels, the strictest first.
     private var levels: [SandboxKind]
-    /// The levels that have started a program on this computer.
-    private var proven: Set<SandboxKind> = []
+    /// True if ``level`` has started a plugin on this computer. Then it is never given up.
+    private var isProven = false
+    /// The strictest permitted level, until the log says that it is not available; nil if it is available.
+    private var missing: SandboxKind?
     private let logger: Logger
-    private var hasReportedLevel = false
     private let programs: SandboxPrograms
     /// Places the processes of plugins in control groups; nil if there are none.
     var place: PluginPlacement?
+
+    /// The sandbox of plugins; nil if there is none and the configuration requires one.
+    var level: SandboxKind? { levels.first }
 
     /// - Parameters:
     ///   - levels: The levels that may be used, the strictest first.
@@ -25,38 +28,33 @@ final class SandboxLauncher {
         _ levels: [SandboxKind], programs: SandboxPrograms, place: PluginPlacement? = nil,
         logger: Logger
     ) {
-        self.levels = levels
-        self.programs = programs
-        self.place = place
-        self.logger = logger
-        choose()
-    }
-
-    /// Records that a level has started a program: the level is never given up.
-    func recordSuccess(_ level: SandboxKind) { proven.insert(level) }
-
-    /// Replaces a level that does not work on this computer by the next one.
-    ///
-    /// - Returns: False if the level has worked before, and stays.
-    func giveUp(_ level: SandboxKind) -> Bool {
-        guard !proven.contains(level) else { return false }
-        guard self.level == level else { return true }
-        levels.removeAll { $0 == level }
-        choose()
-        logger.warning(
-            "Plugins cannot be confined as they should be",
-            metadata: ["failed": "\(level)", "instead": "\(self.level?.rawValue ?? "nothing")"])
-        return true
-    }
-
-    private func choose() {
-        level = levels.first { level in
+        self.levels = levels.filter { level in
             switch level {
             case .bubblewrap: programs.bubblewrap != nil && Self.hasUserNamespaces
             case .landlock: FileRules.kernelVersion > 0
             case .none: true
             }
         }
+        self.programs = programs
+        self.place = place
+        self.logger = logger
+        missing = levels.first == level ? nil : levels.first
+    }
+
+    /// Records that a level has started a plugin.
+    func recordSuccess(_ level: SandboxKind) { if level == self.level { isProven = true } }
+
+    /// Replaces a level that does not work on this computer by the next one.
+    ///
+    /// - Returns: False if the level has worked before, and stays.
+    func giveUp(_ failed: SandboxKind) -> Bool {
+        guard level == failed else { return true }
+        guard !isProven else { return false }
+        levels.removeFirst()
+        logger.warning(
+            "Plugins cannot be confined as they should be",
+            metadata: ["failed": "\(failed)", "instead": "\(level?.rawValue ?? "nothing")"])
+        return true
     }
 
     /// True if user namespaces are not disabled. They may still fail when they are used.
@@ -71,90 +69,29 @@ final class SandboxLauncher {
             }
     }
 
-    /// The result of a trial of a level.
-    enum Trial {
-        case succeeded
-        case failed
-        /// There were too few processes, memory or descriptors; the trial does not show if the level works.
-        case inconclusive
-    }
-
-    /// Tests a level by starting a system program in it.
-    func attempt(_ level: SandboxKind, _ logger: Logger) async -> Trial {
-        guard level == .bubblewrap else { return .succeeded }
-        let end = OneShotResult<Void, Never>()
-        let started: (value: PluginProcess, report: ConfinementReport?)
-        var errors: [String] = []
-        do {
-            started = try start(
-                ["/usr/bin/true"], folder: "/usr", PluginLimits(), level
-            ) { launch in
-                try PluginProcess(
-                    launch, PluginLimits(),
-                    PluginProcess.Handlers(
-                        line: { _ in },
-                        standardErrorLine: {
-                            guard !$0.isEmpty else { return }
-                            errors.append(String(decoding: $0, as: UTF8.self))
-                            logger.warning("\(errors.last ?? "")")
-                        },
-                        deniedCall: { _ in }, exceededLimit: { _ in },
-                        ended: { _ in end.complete(.success(())) }))
-            }
-        } catch {
-            return Shortage.isReason(for: error) ? .inconclusive : .failed
-        }
-        await end.value()
-        withExtendedLifetime(started.value) {}
-        guard started.report?.saysThatItFailed == true else {
-            recordSuccess(level)
-            return .succeeded
-        }
-        return Shortage.isReason(for: errors) ? .inconclusive : .failed
-    }
-
-    /// Starts the program of a manifest in a sandbox. With ``place``, the process waits for ``PluginLaunch/placement``.
+    /// Prepares the start of a plugin. With ``place``, its process waits for ``PluginLaunch/placement``.
     ///
     /// - Parameters:
     ///   - manifest: The manifest of the plugin.
     ///   - limits: The limits of the process.
     ///   - level: The kind of the sandbox.
-    ///   - start: Starts the process. The descriptors of the setup are open only during this call.
-    /// - Returns: The result of `start`, and the report of `bwrap`; nil for other kinds of sandbox.
-    /// - Throws: ``SandboxError``, ``SpawnError``, and the errors of `start`.
-    func start<Value>(
-        _ manifest: Manifest, _ limits: PluginLimits, _ level: SandboxKind,
-        _ start: (PluginLaunch) throws -> Value
-    ) throws -> (value: Value, report: ConfinementReport?) {
-        reportLevel()
-        return try self.start(
-            manifest.command, folder: manifest.folder, limits, level, inGroup: place != nil
-        ) { try start(place == nil ? $0 : $0.waiting(programs.launcher)) }
-    }
-
-    /// Logs once that a stricter level is not available on this computer.
-    private func reportLevel() {
-        guard !hasReportedLevel, let level, let strictest = levels.first, level != strictest
-        else { return }
-        hasReportedLevel = true
-        logger.notice(
-            "A sandbox of plugins is not available, and another one is used",
-            metadata: ["missing": "\(strictest)", "instead": "\(level)"])
-    }
-
-    private func start<Value>(
-        _ command: [String], folder: String, _ limits: PluginLimits, _ level: SandboxKind,
-        inGroup: Bool = false, _ start: (PluginLaunch) throws -> Value
-    ) throws -> (value: Value, report: ConfinementReport?) {
+    /// - Throws: ``SandboxError``, ``SpawnError``.
+    func launch(
+        _ manifest: Manifest, _ limits: PluginLimits, _ level: SandboxKind
+    ) throws -> PluginLaunch {
+        if let missing {
+            logger.notice(
+                "A sandbox of plugins is not available, and another one is used",
+                metadata: ["missing": "\(missing)", "instead": "\(level)"])
+            self.missing = nil
+        }
         let launcher = programs.launcher
         guard access(launcher, X_OK) == 0 else {
             throw SpawnError(program: launcher, code: errno)
         }
         var setup = SandboxedProcess.Setup(program: launcher)
-        // Descriptors 0 to 2 are the standard streams. RLIMIT_NPROC is used only if it counts by user namespace. A
-        // control group counts threads itself.
-        let countsThreads = !inGroup && level == .bubblewrap && Self.countsTasksByNamespace
-        setup.arguments = ["3", "4", "\(countsThreads ? limits.threads : 0)"] + command
+        // Descriptors 0 to 2 are the standard streams.
+        setup.arguments = ["3", "4"] + manifest.command
         setup.environment = [
             "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/home",
             // By default, glibc reserves 64 MiB of address space for the heap of each thread.
@@ -165,66 +102,48 @@ final class SandboxLauncher {
             (.processorSeconds, limits.processorSeconds), (.descriptors, limits.descriptors),
             (.fileBytes, 0), (.coreBytes, 0), (.pendingSignals, 128),
         ]
-        // Memory that is made read-only does not count for the limit above.
-        if !inGroup { setup.limits.append((.addressSpace, limits.addressSpaceBytes)) }
+        // Memory that is made read-only does not count for the limit above. A control group counts it, and threads.
+        if place == nil { setup.limits.append((.addressSpace, limits.addressSpaceBytes)) }
         setup.niceness = 10
-        let filter = try Self.filter(level, consultsAboutThreads: !inGroup && !countsThreads)
-        let refusals = try PipeEnds(takesDescriptors: true)
-        defer { close(refusals.takeWriting()) }
-        setup.descriptors = [filter.reading, refusals.writing]
+        let launch = PluginLaunch(
+            setup, filter: try filter(level), refusals: try PipeEnds(takesDescriptors: true))
         switch level {
         case .bubblewrap:
             let report = try PipeEnds()
-            setup.program = programs.bubblewrap ?? "bwrap"
-            setup.descriptors.append(report.writing)
-            setup.arguments =
-                Self.arguments(showing: [folder, launcher])
-                + ["--json-status-fd", "5", "--", launcher] + setup.arguments
-            let value = try start(PluginLaunch(setup: setup, refusals: refusals))
-            close(report.takeWriting())
-            return (value, ConfinementReport(report.takeReading()))
+            launch.report = report
+            launch.setup.descriptors.append(report.writing)
+            launch.wrap(
+                programs.bubblewrap ?? "bwrap",
+                Self.arguments(showing: [manifest.folder, launcher])
+                    + ["--json-status-fd", "5", "--"])
         case .landlock:
             var rules = FileRules()
             rules.readable = SandboxKind.systemFiles + ["/dev/urandom", "/dev/random", "/dev/zero"]
-            rules.executable = SandboxKind.systemFolders + [folder, launcher]
+            rules.executable = SandboxKind.systemFolders + [manifest.folder, launcher]
             rules.writable = ["/dev/null"]
-            setup.fileRules = try rules.ruleset()
-            defer { setup.fileRules.map { _ = close($0) } }
-            return (try start(PluginLaunch(setup: setup, refusals: refusals)), nil)
+            launch.setup.fileRules = try rules.ruleset()
         case .none:
             // The plugin runs as the same user without a sandbox, and could read the memory of the daemon.
             try ProcessRestrictions.forbidInspection()
-            return (try start(PluginLaunch(setup: setup, refusals: refusals)), nil)
         }
+        if place != nil {
+            let pipe = try PipeEnds()
+            launch.placement = pipe
+            launch.wrap(launcher, ["--wait", "\(3 + launch.setup.descriptors.count)"])
+            launch.setup.descriptors.append(pipe.reading)
+        }
+        return launch
     }
 
-    /// True if the kernel counts the tasks of a user in each user namespace separately: since Linux 5.14.
-    private static let countsTasksByNamespace = kernelVersion >= (5, 14)
-
-    /// True if a listener can allow a call to continue: since Linux 5.5.
-    private static let canContinueCalls = kernelVersion >= (5, 5)
-
-    private static let kernelVersion: (Int, Int) = {
-        var system = utsname()
-        guard uname(&system) == 0 else { return (0, 0) }
-        let release = withUnsafeBytes(of: system.release) { bytes in
-            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
-        let numbers = release.split { !$0.isNumber }.prefix(2).compactMap { Int($0) }
-        return numbers.count == 2 ? (numbers[0], numbers[1]) : (0, 0)
-    }()
-
     /// Returns a pipe that contains the instructions of the system call filter for the launcher.
-    private static func filter(
-        _ level: SandboxKind, consultsAboutThreads: Bool
-    ) throws -> PipeEnds {
+    private func filter(_ level: SandboxKind) throws -> PipeEnds {
         // bubblewrap creates a PID namespace.
         let seesOthers = level != .bubblewrap
         // Landlock can restrict signals since version 6 of its ABI.
         let knowsSignals = level == .landlock && FileRules.kernelVersion >= 6
         let program = SystemCallFilter.program(
             seesOthers: seesOthers, refusesSignals: seesOthers && !knowsSignals,
-            consultsAboutThreads: consultsAboutThreads && canContinueCalls
+            consultsAboutThreads: place == nil
         ).program
         let ends = try PipeEnds()
         let written = program.withUnsafeBytes { write(ends.writing, $0.baseAddress, $0.count) }
@@ -278,49 +197,39 @@ package typealias PluginPlacement = (
     _ process: Int32, _ plugin: String, _ memoryBytes: Int, _ tasks: Int
 ) async throws -> Void
 
-/// A plugin that is about to be started.
-struct PluginLaunch {
-    let setup: SandboxedProcess.Setup
+/// A plugin that is about to be started, with the descriptors of its process.
+final class PluginLaunch {
+    fileprivate(set) var setup: SandboxedProcess.Setup
     /// The socket pair through which the launcher sends the listener for the denied system calls.
     let refusals: PipeEnds
+    /// The pipe to which `bwrap` writes its status; nil for other kinds of sandbox.
+    fileprivate(set) var report: PipeEnds?
     /// The pipe for a byte that tells the process that it was placed in its control group; nil if it does not wait.
-    var placement: PipeEnds?
+    fileprivate(set) var placement: PipeEnds?
+    private let filter: PipeEnds
 
-    /// Returns the launch of a process that waits for ``placement``.
-    fileprivate func waiting(_ launcher: String) throws -> PluginLaunch {
-        let pipe = try PipeEnds()
-        var setup = setup
-        // Descriptors 0 to 2 are the standard streams.
-        setup.arguments =
-            ["--wait", "\(3 + setup.descriptors.count)", setup.program] + setup.arguments
-        setup.program = launcher
-        setup.descriptors.append(pipe.reading)
-        return PluginLaunch(setup: setup, refusals: refusals, placement: pipe)
-    }
-}
-
-/// The status that `bwrap` reports. The descriptor is closed with the last reference.
-final class ConfinementReport {
-    private let descriptor: Int32
-
-    /// - Parameter descriptor: The reading end of the pipe to which `bwrap` writes. The report closes it.
-    init(_ descriptor: Int32) {
-        self.descriptor = descriptor
-        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+    fileprivate init(_ setup: SandboxedProcess.Setup, filter: PipeEnds, refusals: PipeEnds) {
+        self.setup = setup
+        self.filter = filter
+        self.refusals = refusals
+        self.setup.descriptors = [filter.reading, refusals.writing]
     }
 
-    isolated deinit { close(descriptor) }
+    isolated deinit { if let rules = setup.fileRules { close(rules) } }
 
-    /// True if the program was not started because the sandbox failed. The value is valid after the end of `bwrap`. The
-    /// program cannot affect it.
-    var saysThatItFailed: Bool {
-        var text: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 4096)
-        while text.count < 1 << 16 {
-            let count = read(descriptor, &chunk, chunk.count)
-            guard count > 0 else { break }
-            text += chunk[..<count]
-        }
-        return !String(decoding: text, as: UTF8.self).contains("\"exit-code\"")
+    /// Makes another program start the program of the setup.
+    fileprivate func wrap(_ program: String, _ arguments: [String]) {
+        setup.arguments = arguments + [setup.program] + setup.arguments
+        setup.program = program
+    }
+
+    /// Returns true if `bwrap` reported that it did not start the program. The result is valid after the end of `bwrap`.
+    /// The program cannot affect it.
+    static func hasFailed(_ report: PipeEnds) -> Bool {
+        _ = fcntl(report.reading, F_SETFL, O_NONBLOCK)
+        var text = [UInt8](repeating: 0, count: 4096)
+        let count = read(report.reading, &text, text.count)
+        return !String(decoding: text.prefix(max(0, count)), as: UTF8.self)
+            .contains("\"exit-code\"")
     }
 }

@@ -8,18 +8,14 @@ nonisolated enum Shortage {
 
     /// Returns true if an error of a start reports a shortage.
     static func isReason(for error: any Error) -> Bool {
-        switch error {
-        case let error as SpawnError: codes.contains(error.code)
-        case let error as SandboxError: codes.contains(error.code)
-        default: false
-        }
+        let code = (error as? SpawnError)?.code ?? (error as? SandboxError)?.code
+        return code.map(codes.contains) ?? false
     }
 
     /// Returns true if the last line that `bwrap` has written reports a shortage.
     ///
     /// `bwrap` prints the untranslated text of an error and not its number.
-    static func isReason(for lines: [String]) -> Bool {
-        guard let line = lines.last else { return false }
-        return codes.contains { line.hasSuffix(String(cString: strerror($0))) }
+    static func isReason(for line: String) -> Bool {
+        codes.contains { line.hasSuffix(String(cString: strerror($0))) }
     }
 }

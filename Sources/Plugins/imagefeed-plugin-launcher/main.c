@@ -1,11 +1,10 @@
 // Starts a plugin under a system call filter, and sends the listener for the reported calls to the daemon.
 //
-//   imagefeed-plugin-launcher FILTER SOCKET TASKS PROGRAM [ARGUMENT...]
+//   imagefeed-plugin-launcher FILTER SOCKET PROGRAM [ARGUMENT...]
 //   imagefeed-plugin-launcher --wait PIPE PROGRAM [ARGUMENT...]
 //
 // FILTER is a descriptor from which the instructions of the filter are read. SOCKET is a descriptor of a Unix socket
-// to which the listener is sent: the descriptor on which the kernel reports system calls. TASKS limits the number of
-// threads of this user in this user namespace; 0 leaves the limit unchanged.
+// to which the listener is sent: the descriptor on which the kernel reports system calls.
 //
 // The second form starts PROGRAM after a byte was written to PIPE: the daemon has placed the process, whose children
 // will be in the same control group. Without the byte, it exits.
@@ -23,7 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -107,7 +105,7 @@ int main(int count, char **arguments) {
         execv(arguments[3], arguments + 3);
         return failed(arguments[3]);
     }
-    if (count < 5) return 64;
+    if (count < 4) return 64;
     int filter = atoi(arguments[1]), socket = atoi(arguments[2]);
     struct sock_filter instructions[1024];
     size_t length = 0;
@@ -116,14 +114,9 @@ int main(int count, char **arguments) {
     if (length == sizeof instructions) errno = E2BIG;
     if (part < 0 || length == sizeof instructions) return failed("Reading the system call filter");
     struct sock_fprog program = {length / sizeof *instructions, instructions};
-    struct rlimit tasks = {atoi(arguments[3]), atoi(arguments[3])};
-    if (tasks.rlim_cur > 0 && setrlimit(RLIMIT_NPROC, &tasks) != 0) return failed("Limiting threads");
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failed("Setting no_new_privs");
     if (filter_calls(&program, socket) != 0) return 126;
-    if (syscall(SYS_close_range, 3, ~0U, 0) != 0) {
-        // Linux before 5.9.
-        for (int number = 3; number < 65536; number++) close(number);
-    }
-    execv(arguments[4], arguments + 4);
-    return failed(arguments[4]);
+    if (syscall(SYS_close_range, 3, ~0U, 0) != 0) return failed("Closing descriptors");
+    execv(arguments[3], arguments + 3);
+    return failed(arguments[3]);
 }
