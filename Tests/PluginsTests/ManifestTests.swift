@@ -1,9 +1,10 @@
 import Glibc
 import Logging
-import Plugins
 import ProviderKit
 import TestSupport
 import Testing
+
+@testable import Plugins
 
 /// Valid and invalid manifests.
 @Suite(.timeLimit(.minutes(10))) @MainActor
@@ -110,10 +111,10 @@ struct ManifestTests {
     func `a problem names its line`(_ part: String, _ bad: String, _ line: Int) throws {
         let directory = try TemporaryDirectory()
         try directory.write(Self.good.replacing(part, with: bad), to: "good.provider")
-        let (manifest, problems) = PluginTrial.read(
-            directory.appending("good.provider"), ProviderSettings())
-        #expect(manifest == nil)
-        #expect(problems.first?.line == line, "\(problems)")
+        var problems = ManifestProblems()
+        _ = Manifest(
+            path: directory.appending("good.provider"), settings: ProviderSettings(), &problems)
+        #expect(problems.all.first?.line == line, "\(problems.all)")
     }
 
     @Test(arguments: [
@@ -132,9 +133,9 @@ struct ManifestTests {
         // The fastest of several rounds: other tests run at the same time.
         let time = (0..<5).map { _ in
             clock.measure {
-                let (manifest, problems) = PluginTrial.read(path, ProviderSettings())
-                #expect(manifest == nil)
-                #expect(problems.count == 20)
+                var problems = ManifestProblems()
+                _ = Manifest(path: path, settings: ProviderSettings(), &problems)
+                #expect(problems.all.count == 20)
             }
         }.min()
         #expect(try #require(time) < .milliseconds(300))

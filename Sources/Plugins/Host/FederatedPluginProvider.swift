@@ -44,15 +44,13 @@ struct FederatedPluginProvider: PluginProvider, FederatedLogin {
     nonisolated func discover(
         _ server: String, user: String?, _ ports: SessionPorts
     ) async throws -> DiscoveredServer {
-        let hosts = plugin.manifest.allowedHosts(server: server)
         let account = PluginAccount(
-            id: plugin.makeAccountID(), plugin: plugin.manifest.info.id,
-            AccountIdentity(username: user ?? "", server: server),
-            ports, hosts)
+            plugin, AccountIdentity(username: user ?? "", server: server), ports)
         return try await plugin.call(.discover, [:], account) {
             reader throws(PluginFault) in
             let found = try DiscoveredServer(reader)
-            guard let base = plugin.manifest.address(ofServer: found.name), hosts.permits(base)
+            guard let base = plugin.manifest.address(ofServer: found.name),
+                account.hosts.permits(base)
             else {
                 throw PluginFault(
                     "\(found.name) is neither the server of the login nor in Hosts of the manifest")

@@ -2,38 +2,27 @@ internal import Glibc
 
 /// The recorded state of files. A new version of a file has another state.
 nonisolated struct FileStamps: Hashable, Sendable {
-    private struct Stamp: Hashable, Sendable {
-        let path: String
-        let device: UInt64
-        let inode: UInt64
-        let size: Int64
-        let mode: UInt32
-        let seconds: Int
-        let nanoseconds: Int
-    }
-
-    private let stamps: [Stamp?]
     private let paths: [String]
-    /// The permissions of folders, whose contents may change.
-    private let modes: [UInt32?]
+    /// The folders, whose contents may change.
     private let folders: [String]
+    /// The state of each file and the permissions of each folder; nil if there is none.
+    private let states: [[Int]?]
 
     /// Reads the present state of files, and the permissions of folders.
     init(_ paths: [String], folders: [String] = []) {
         self.paths = paths
         self.folders = folders
-        modes = folders.map { path in
-            var status = stat()
-            return stat(path, &status) == 0 ? status.st_mode : nil
-        }
-        stamps = paths.map { path in
+        let state = { (path: String, isFolder: Bool) -> [Int]? in
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }
-            return Stamp(
-                path: path, device: UInt64(status.st_dev), inode: UInt64(status.st_ino),
-                size: Int64(status.st_size), mode: status.st_mode, seconds: status.st_mtim.tv_sec,
-                nanoseconds: status.st_mtim.tv_nsec)
+            let mode = Int(status.st_mode)
+            guard !isFolder else { return [mode] }
+            return [
+                mode, Int(status.st_dev), Int(status.st_ino), Int(status.st_size),
+                status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+            ]
         }
+        states = paths.map { state($0, false) } + folders.map { state($0, true) }
     }
 
     /// Reads the stamps of the same files again.

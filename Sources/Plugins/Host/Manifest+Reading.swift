@@ -12,15 +12,10 @@ nonisolated extension Manifest {
         problems.stamp = FileStamps([path], folders: [ManifestFile.parent(of: path)])
         let allowsLoopback = settings["AllowLoopback"] == "true"
         let addresses = ManifestAddresses(allowsLoopback: allowsLoopback)
-        let found: ManifestFile
-        do throws(ManifestProblem) {
-            found = try ManifestFile(path: path)
-        } catch {
-            problems.add(error)
-            return nil
-        }
-        let id = found.id
-        guard let file = Self.keyFile(found.text, &problems) else { return nil }
+        guard
+            let found = problems.check("", nil, nil, try ManifestFile(path: path) as ManifestFile?),
+            let file = Self.keyFile(found.text, &problems)
+        else { return nil }
         let main = ManifestGroup("Provider", file.groups)
         let login = ManifestGroup("Authentication", file.groups)
         let files = ManifestCommand.files(main["Exec"] ?? "", in: found.folder)
@@ -40,77 +35,52 @@ nonisolated extension Manifest {
                 "Id", "Name", "Icon", "Exec", "Capabilities", "DefaultSource", "Sources", "Hosts",
                 "LastingPlaces", "LikedTogether", "SecretSettings",
             ], &problems)
-        problems.check("Provider", "Id", ()) { () throws(ManifestProblem) in
-            guard try main.required("Id") == id else {
-                throw ManifestProblem("Id must be \(id), the file name without .provider.")
-            }
+        let group = main.name
+        if problems.check(group, "Id", found.id, try main.required("Id")) != found.id {
+            problems.add(
+                ManifestProblem("Id must be \(found.id), the file name without .provider."),
+                group, "Id")
         }
-        let sources = problems.check("Provider", "Sources", nil) {
-            () throws(ManifestProblem) -> [SourcePattern]? in
-            try main.list("Sources", required: true).map { SourcePattern($0) }
-        }
-        let defaultSource = problems.check("Provider", "DefaultSource", SourceID("")) {
-            () throws(ManifestProblem) in
-            let source = SourceID(try main.required("DefaultSource"))
-            guard source.text.utf8.count <= 512, ServiceText.line(source.text) == source.text else {
-                throw ManifestProblem("DefaultSource must be one line of at most 512 bytes.")
-            }
-            guard sources?.contains(where: { $0.matches(source) }) ?? true else {
-                throw ManifestProblem("DefaultSource matches no entry of Sources; add it there.")
-            }
-            return source
-        }
-        let hosts = problems.check("Provider", "Hosts", (patterns: [], origins: [])) {
-            () throws(ManifestProblem) in
-            try addresses.hosts(main.list("Hosts", required: false))
-        }
+        let sources = problems.check(
+            group, "Sources", nil,
+            try main.list("Sources", required: true).map(SourcePattern.init)
+                as [SourcePattern]?)
+        let hosts = problems.check(
+            group, "Hosts", (patterns: [], origins: []),
+            try addresses.hosts(main.list("Hosts", required: false)))
         info = PluginInfo(
-            id: id,
-            name: problems.check("Provider", "Name", "") { () throws(ManifestProblem) in
-                try main.line("Name")
-            },
-            iconName: problems.check("Provider", "Icon", "") { () throws(ManifestProblem) in
-                try main.line("Icon", default: "image-x-generic")
-            },
-            capabilities: problems.check("Provider", "Capabilities", []) {
-                () throws(ManifestProblem) in
-                try Self.capabilities(main.list("Capabilities", required: true))
-            },
-            defaultSource: defaultSource)
+            id: found.id, name: problems.check(group, "Name", "", try main.line("Name")),
+            iconName: problems.check(
+                group, "Icon", "", try main.line("Icon", default: "image-x-generic")),
+            capabilities: problems.check(
+                group, "Capabilities", [],
+                try Self.capabilities(main.list("Capabilities", required: true))),
+            defaultSource: problems.check(
+                group, "DefaultSource", SourceID(""),
+                try Self.source(main.required("DefaultSource"), in: sources)))
         for problem in Self.missingSources(of: info.capabilities, in: sources) {
-            problems.add(problem, "Provider", "Capabilities")
+            problems.add(problem, group, "Capabilities")
         }
-        let command = problems.check("Provider", "Exec", []) { () throws(ManifestProblem) in
-            try ManifestCommand(main.required("Exec"), in: found.folder).words
-        }
-        self.command = command
-        self.folder = found.folder
+        command = problems.check(
+            group, "Exec", [], try ManifestCommand(main.required("Exec"), in: found.folder).words)
+        folder = found.folder
         self.sources = sources ?? []
         login.expect(PluginLogin.keys, &problems)
-        self.login = problems.check("Authentication", nil, .open(needsServer: false)) {
-            () throws(ManifestProblem) in
-            try PluginLogin(login, addresses)
-        }
-        allowsHomeServers = problems.check("Authentication", "HomeServers", false) {
-            [kind = self.login] () throws(ManifestProblem) in
-            let isAllowed = try login.flag("HomeServers")
-            if isAllowed { try kind.checkHomeServers(hosts.patterns.isEmpty) }
-            return isAllowed
-        }
-        hasStablePageTokens = problems.check("Provider", "LastingPlaces", false) {
-            () throws(ManifestProblem) in try main.flag("LastingPlaces")
-        }
-        likeGroupEnd = problems.check("Provider", "LikedTogether", nil) {
-            () throws(ManifestProblem) -> Character? in try main.character("LikedTogether")
-        }
-        secretSettings = problems.check("Provider", "SecretSettings", []) {
-            () throws(ManifestProblem) in
-            Set(try main.list("SecretSettings", required: false))
-        }
-        loopbackServers = problems.check("Provider", nil, LoopbackServers()) {
-            () throws(ManifestProblem) in
-            try ManifestAddresses.loopbackServers(allowsLoopback ? settings : ProviderSettings())
-        }
+        let kind = problems.check(
+            login.name, nil, .open(needsServer: false), try PluginLogin(login, addresses))
+        self.login = kind
+        allowsHomeServers = problems.check(
+            login.name, "HomeServers", false,
+            try kind.homeServers(login.flag("HomeServers"), hasHosts: !hosts.patterns.isEmpty))
+        hasStablePageTokens = problems.check(
+            group, "LastingPlaces", false, try main.flag("LastingPlaces"))
+        likeGroupEnd = problems.check(
+            group, "LikedTogether", nil, try main.character("LikedTogether"))
+        secretSettings = problems.check(
+            group, "SecretSettings", [], Set(try main.list("SecretSettings", required: false)))
+        loopbackServers = problems.check(
+            group, nil, LoopbackServers(),
+            try ManifestAddresses.loopbackServers(allowsLoopback ? settings : ProviderSettings()))
         // The hosts that receive the key or the token are permitted, too.
         var patterns = hosts.patterns
         var origins = hosts.origins
@@ -125,6 +95,19 @@ nonisolated extension Manifest {
         self.hosts = patterns
         loopbackOrigins = origins
         stamp = problems.stamp
+    }
+
+    private static func source(
+        _ text: String, in sources: [SourcePattern]?
+    ) throws(ManifestProblem) -> SourceID {
+        let source = SourceID(text)
+        guard text.utf8.count <= 512, ServiceText.line(text) == text else {
+            throw ManifestProblem("DefaultSource must be one line of at most 512 bytes.")
+        }
+        guard sources?.contains(where: { $0.matches(source) }) ?? true else {
+            throw ManifestProblem("DefaultSource matches no entry of Sources; add it there.")
+        }
+        return source
     }
 
     /// Parses the groups, and checks the lines. The result is nil if the groups would not be what the author meant.

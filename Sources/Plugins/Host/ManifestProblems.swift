@@ -37,11 +37,11 @@ nonisolated struct ManifestProblems {
     ///   - group: The group of the part.
     ///   - key: The key of the part; nil for several keys.
     ///   - fallback: The value to return if the part has a problem.
-    ///   - body: Reads the part.
+    ///   - body: The part.
     /// - Returns: The part, or the fallback.
     mutating func check<Value>(
         _ group: String, _ key: String?, _ fallback: Value,
-        _ body: () throws(ManifestProblem) -> Value
+        _ body: @autoclosure () throws(ManifestProblem) -> Value
     ) -> Value {
         do throws(ManifestProblem) {
             return try body()

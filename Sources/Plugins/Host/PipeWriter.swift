@@ -18,11 +18,13 @@ final class PipeWriter {
     /// The number of bytes of the first chunk that are written.
     private var written = 0
     /// The number of waiting bytes without a reservation.
-    private var count = 0
+    private(set) var count = 0
     /// Calls ``flush()`` when the pipe has room. The source runs while bytes wait.
     private var room: DescriptorSource?
-    /// Runs while bytes wait.
+    /// Runs while bytes wait; nil if the reader may take any time.
     private var timer: MainLoopTimer?
+    /// Called when no bytes wait any more.
+    var onEmpty: (() -> Void)?
 
     /// The size up to which further lines are appended to a chunk.
     private static let smallChunk = 64 << 10
@@ -31,17 +33,17 @@ final class PipeWriter {
     ///   - descriptor: The pipe. The writer closes it.
     ///   - limit: The number of bytes that may wait for the reader, without those that have a reservation.
     ///   - timeout: The time in which the reader must read a part of the waiting bytes.
-    ///   - onTimeout: Called if the reader does not read in time.
+    ///   - onTimeout: Called if the reader does not read in time; nil for no timeout.
     init(
-        _ descriptor: Int32, limit: Int, timeout: Duration,
-        onTimeout: @escaping @MainActor () -> Void
+        _ descriptor: Int32, limit: Int = .max, timeout: Duration = .zero,
+        onTimeout: (@MainActor () -> Void)? = nil
     ) {
         self.descriptor = descriptor
         self.limit = limit
         self.timeout = timeout
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         room = DescriptorSource(descriptor, .writing) { [weak self] in self?.flush() }
-        timer = MainLoopTimer(onTimeout)
+        timer = onTimeout.map { MainLoopTimer($0) }
     }
 
     isolated deinit { room?.cancel() }
@@ -87,6 +89,7 @@ final class PipeWriter {
         if waiting.isEmpty {
             room?.suspend()
             timer?.cancel()
+            onEmpty?()
         } else {
             room?.resume()
             if isReading { timer?.start(after: timeout) }

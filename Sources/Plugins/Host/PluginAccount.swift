@@ -13,15 +13,14 @@ nonisolated final class PluginAccount: Sendable {
     let events: AsyncStream<SessionEvent>.Continuation?
 
     init(
-        id: String, plugin: String, _ identity: AccountIdentity, _ ports: SessionPorts,
-        _ hosts: AllowedHosts,
+        _ plugin: Plugin, _ identity: AccountIdentity, _ ports: SessionPorts,
         events: AsyncStream<SessionEvent>.Continuation? = nil
     ) {
-        self.id = id
-        self.plugin = plugin
+        id = plugin.makeAccountID()
+        self.plugin = plugin.manifest.info.id
         self.identity = identity
         self.ports = ports
-        self.hosts = hosts
+        hosts = plugin.manifest.allowedHosts(server: identity.server)
         self.events = events
     }
 

@@ -155,10 +155,10 @@ package final class PluginHost {
             let plugin = Plugin(manifest, settings, context)
             plugin.onChange = { [weak self, weak plugin] in
                 guard let self, let plugin else { return }
-                onChange?(Change(changed: [self.provider(plugin)]))
+                onChange?(Change(changed: [plugin.provider]))
             }
             return Installed(
-                path: path, stamp: manifest.stamp, settings: settings, provider: provider(plugin),
+                path: path, stamp: manifest.stamp, settings: settings, provider: plugin.provider,
                 plugin: plugin)
         }
         let problem = problems.all.first?.problem ?? ManifestProblem("The file cannot be read.")
@@ -168,8 +168,6 @@ package final class PluginHost {
                 id: id, name: ServiceText.line(base) ?? id, reason: problem.description),
             plugin: nil, problem: problem)
     }
-
-    private func provider(_ plugin: Plugin) -> any InstalledProvider { plugin.provider }
 
     /// The largest number of manifests that are read from a folder.
     private static let maximumManifests = 1000

@@ -96,22 +96,26 @@ nonisolated extension PluginLogin {
         return refusals
     }
 
-    /// Checks that the plugin can have home servers.
+    /// Returns true if the accounts may have home servers.
     ///
-    /// - Parameter hasNoHosts: True if the manifest names no hosts.
-    /// - Throws: ``ManifestProblem``.
-    func checkHomeServers(_ hasNoHosts: Bool) throws(ManifestProblem) {
+    /// - Parameters:
+    ///   - areRequested: True if the manifest permits home servers.
+    ///   - hasHosts: True if the manifest names hosts.
+    /// - Throws: ``ManifestProblem`` if the plugin cannot have home servers.
+    func homeServers(_ areRequested: Bool, hasHosts: Bool) throws(ManifestProblem) -> Bool {
+        guard areRequested else { return false }
         switch self {
         case .open(needsServer: true), .key(_, _, needsServer: true), .polling: break
         case .open, .key, .oauth2, .federated:
             throw ManifestProblem(
                 "HomeServers requires Server=true and Type=none or Type=key, or Type=polling.")
         }
-        guard hasNoHosts else {
+        guard !hasHosts else {
             throw ManifestProblem(
                 "Hosts must be empty with HomeServers=true; requests go only to the server of the account."
             )
         }
+        return true
     }
 
     /// The origins that receive the key or the token according to the manifest.

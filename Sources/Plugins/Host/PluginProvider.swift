@@ -34,13 +34,33 @@ extension PluginProvider {
         return PluginSession(plugin, account, ports)
     }
 
+    /// Returns the address of a server that the user named.
+    ///
+    /// - Throws: ``ProviderError/invalidArgument(_:)``.
+    nonisolated func address(ofServer server: String) throws(ProviderError) -> WebAddress {
+        guard let address = plugin.manifest.address(ofServer: server) else {
+            throw .invalidArgument(
+                "“\(server.withoutUserInformation.excerpt)” \(plugin.manifest.serverRule)")
+        }
+        return address
+    }
+
+    /// Returns the description of a key that is sent to a server that the user named.
+    nonisolated func access(
+        _ keyField: String?, server: String
+    ) throws(ProviderError) -> KeyDescription {
+        let origin = try address(ofServer: server).origin
+        var description = KeyDescription(
+            keyField: keyField, keyOrigins: keyField == nil ? [] : [origin], needsServer: true)
+        if plugin.manifest.allowsHomeServers { description.namedOrigins = [origin] }
+        return description
+    }
+
     /// Fetches the identity of a user from the plugin.
     nonisolated func fetchIdentity(
         _ identity: AccountIdentity, _ ports: SessionPorts
     ) async throws -> AccountIdentity {
-        let account = PluginAccount(
-            id: plugin.makeAccountID(), plugin: plugin.manifest.info.id, identity, ports,
-            plugin.manifest.allowedHosts(server: identity.server))
+        let account = PluginAccount(plugin, identity, ports)
         let found = try await plugin.call(.identify, [:], account) {
             reader throws(PluginFault) in try AccountIdentity(reader)
         }
@@ -71,25 +91,17 @@ struct KeyPluginProvider: PluginProvider, KeyLogin {
     nonisolated func access(
         _ settings: ProviderSettings, server: String
     ) throws(ProviderError) -> KeyDescription {
-        let needsServer: Bool
-        var description = KeyDescription(keyField: nil, keyOrigins: [])
-        switch plugin.manifest.login {
-        case .open(let needs): needsServer = needs
-        case .key(let field, let origins, let needs):
-            needsServer = needs
-            description.keyField = field
-            description.keyOrigins = origins
-        case .oauth2, .federated, .polling: needsServer = false
+        var keyField: String?
+        var origins: [String] = []
+        if case .key(let field, let hosts, _) = plugin.manifest.login {
+            (keyField, origins) = (field, hosts)
         }
-        description.needsServer = needsServer
-        guard needsServer, !server.isEmpty else { return description }
-        guard let address = plugin.manifest.address(ofServer: server) else {
-            throw .invalidArgument(
-                "“\(server.withoutUserInformation.excerpt)” \(plugin.manifest.serverRule)")
+        let needsServer = plugin.manifest.login.needsServer
+        guard needsServer, !server.isEmpty else {
+            return KeyDescription(
+                keyField: keyField, keyOrigins: origins, needsServer: needsServer)
         }
-        if description.keyField != nil { description.keyOrigins = [address.origin] }
-        if plugin.manifest.allowsHomeServers { description.namedOrigins = [address.origin] }
-        return description
+        return try access(keyField, server: server)
     }
 
     nonisolated func identify(

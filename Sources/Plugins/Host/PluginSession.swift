@@ -13,9 +13,7 @@ nonisolated final class PluginSession: ProfileSession, RemoteImages, RemoteLikes
     init(_ plugin: Plugin, _ identity: AccountIdentity, _ ports: SessionPorts) {
         (events, continuation) = AsyncStream.makeStream()
         self.plugin = plugin
-        account = PluginAccount(
-            id: plugin.makeAccountID(), plugin: plugin.manifest.info.id, identity, ports,
-            plugin.manifest.allowedHosts(server: identity.server), events: continuation)
+        account = PluginAccount(plugin, identity, ports, events: continuation)
         continuation.yield(.status(.ready))
     }
 

@@ -7,43 +7,24 @@ package final class PluginTrial {
     /// The provider, as the daemon uses it.
     package let provider: any InstalledProvider
 
-    /// A problem of a manifest.
-    nonisolated package struct Problem: Sendable {
-        package let text: String
-        /// The number of the line, from 1; nil if the problem concerns no line.
-        package let line: Int?
-    }
-
-    /// A valid manifest of a plugin to test.
-    nonisolated package struct TriedManifest: Sendable {
-        fileprivate let manifest: Manifest
-    }
-
-    /// Reads a manifest.
+    /// Reads a manifest, and creates its plugin. The initializer fails if the daemon would not use the manifest.
     ///
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - settings: The settings of the provider.
-    /// - Returns: The manifest, or nil if the daemon would not use it, and all problems.
-    nonisolated package static func read(
-        _ path: String, _ settings: ProviderSettings
-    ) -> (manifest: TriedManifest?, problems: [Problem]) {
-        var problems = ManifestProblems()
-        let manifest = Manifest(path: path, settings: settings, &problems)
-        let all = problems.all.map { Problem(text: $0.problem.description, line: $0.line) }
-        return (all.isEmpty ? manifest.map(TriedManifest.init) : nil, all)
-    }
-
-    /// - Parameters:
-    ///   - tried: The manifest.
-    ///   - settings: The settings of the provider.
     ///   - limits: The limits of the plugin.
     ///   - confinements: The kinds of sandbox that may be used, the strictest first.
+    ///   - problems: Receives all problems of the manifest, with the numbers of their lines, from 1.
     ///   - observer: Receives the events of the plugin.
-    package init(
-        _ tried: TriedManifest, _ settings: ProviderSettings, _ limits: PluginLimits,
-        confinements: [SandboxKind], observer: @escaping (PluginEvent) -> Void
+    package init?(
+        _ path: String, _ settings: ProviderSettings, _ limits: PluginLimits,
+        confinements: [SandboxKind], _ problems: inout [(text: String, line: Int?)],
+        observer: @escaping (PluginEvent) -> Void
     ) {
+        var found = ManifestProblems()
+        let manifest = Manifest(path: path, settings: settings, &found)
+        problems = found.all.map { ($0.problem.description, $0.line) }
+        guard problems.isEmpty, let manifest else { return nil }
         var limits = limits
         limits.failures = .max
         limits.firstPause = .zero
@@ -51,7 +32,7 @@ package final class PluginTrial {
         let confiner = SandboxLauncher(confinements, programs: .installed, logger: logger)
         let context = PluginContext(limits: limits, confiner: confiner, logger: logger) { _, _, _ in
         }
-        plugin = Plugin(tried.manifest, settings, context)
+        plugin = Plugin(manifest, settings, context)
         provider = plugin.provider
         plugin.trace.add(observer)
     }

@@ -12,42 +12,28 @@ struct PollingPluginProvider: PluginProvider, PollingLogin {
         _ text: String, _ settings: ProviderSettings
     ) throws(ProviderError) -> String {
         let server = try ServerAddress(text, keepsPath: true).name
-        _ = try address(server)
+        _ = try address(ofServer: server)
         return server
     }
 
     nonisolated func access(
         _ settings: ProviderSettings, server: String
     ) throws(ProviderError) -> KeyDescription {
-        let origin = try address(server).origin
-        var description = KeyDescription(
-            keyField: KeyDescription.basicField, keyOrigins: [origin], needsServer: true)
-        if plugin.manifest.allowsHomeServers { description.namedOrigins = [origin] }
-        return description
-    }
-
-    nonisolated private func address(_ server: String) throws(ProviderError) -> WebAddress {
-        guard let address = plugin.manifest.address(ofServer: server) else {
-            throw .invalidArgument(
-                "“\(server.withoutUserInformation.excerpt)” \(plugin.manifest.serverRule)")
-        }
-        return address
+        try access(KeyDescription.basicField, server: server)
     }
 
     nonisolated func describeLogin(
         _ server: String, _ ports: SessionPorts
     ) async throws -> PollingDescription {
-        let origin = try address(server).origin
-        let account = PluginAccount(
-            id: plugin.makeAccountID(), plugin: plugin.manifest.info.id,
-            AccountIdentity(username: "", server: server), ports,
-            plugin.manifest.allowedHosts(server: server))
+        let origin = try address(ofServer: server).origin
+        let account = PluginAccount(plugin, AccountIdentity(username: "", server: server), ports)
         return try await plugin.call(.describeLogin, [:], account) {
             reader throws(PluginFault) in
             let found = try PollingDescription(reader)
-            let named = plugin.manifest.address(ofServer: found.server)?.origin
-            let others = [found.startURL, found.revocation?.url].map { $0.map(Self.origin) }
-            for given in [named] + others.compactMap({ $0 }) where given != origin {
+            let urls = [found.startURL, found.revocation?.url].compactMap { $0 }
+            for address in [plugin.manifest.address(ofServer: found.server)]
+                + urls.map({ WebAddress($0) }) where address?.origin != origin
+            {
                 throw PluginFault(
                     "an address of the login is not at \(origin), the only origin that may receive secrets"
                 )
@@ -55,8 +41,6 @@ struct PollingPluginProvider: PluginProvider, PollingLogin {
             return found
         }
     }
-
-    nonisolated private static func origin(_ text: String) -> String? { WebAddress(text)?.origin }
 
     nonisolated func identify(
         _ account: AccountIdentity, _ ports: SessionPorts

@@ -14,12 +14,9 @@ final class TraceWriter {
     private let trace: PluginTrace
     private let secretSettings: Set<String>
     private var number: Int?
-    private var output: DescriptorSource?
+    private var output: PipeWriter?
     /// Becomes ready when the pipe has no reader.
     private var end: DescriptorSource?
-    private var waiting: [UInt8] = []
-    /// The number of bytes of ``waiting`` that are written.
-    private var written = 0
     private var omitted = 0
 
     /// Starts to write. The trace retains the writer until the pipe has no reader.
@@ -54,59 +51,43 @@ final class TraceWriter {
     ) {
         self.trace = trace
         self.secretSettings = secretSettings
-        self.output = DescriptorSource(output, .writing) { [weak self] in self?.flush() }
+        self.output = PipeWriter(output)
+        self.output?.onEmpty = { [weak self] in self?.writeOmitted() }
         // A writing end becomes readable only for the error that the pipe has no reader.
         self.end = DescriptorSource(end, .reading) { [weak self] in self?.close() }
         self.end?.resume()
     }
 
     private func close() {
-        output?.cancel()
         end?.cancel()
         (output, end) = (nil, nil)
-        (waiting, written) = ([], 0)
         if let number { trace.remove(number) }
         number = nil
     }
 
     private func write(_ event: PluginEvent) {
-        guard output != nil else { return }
-        guard waiting.count - written < Self.limitBytes else { return omitted += 1 }
+        guard let output else { return }
+        guard output.count < Self.limitBytes else {
+            omitted += 1
+            return
+        }
         let redaction = TraceRedaction(secretSettings: secretSettings, secrets: trace.secrets)
-        append(event.json(redaction))
-        flush()
+        write(event.json(redaction))
     }
 
-    private func append(_ members: [String: JSONValue]) {
+    private func writeOmitted() {
+        guard omitted > 0 else { return }
+        let count = omitted
+        omitted = 0
+        write(["event": "omitted", "count": JSONValue(count)])
+    }
+
+    private func write(_ members: [String: JSONValue]) {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         let milliseconds = Double(now.tv_sec) * 1000 + Double(now.tv_nsec / 1_000_000)
-        waiting +=
-            JSONValue.object(members.merging(["time": .number(milliseconds / 1000)]) { $1 }).line
-    }
-
-    private func flush() {
-        while written < waiting.count, let output {
-            let count = waiting.withUnsafeBytes {
-                Glibc.write(
-                    output.descriptor, $0.baseAddress.map { $0 + written }, $0.count - written)
-            }
-            if count < 0, errno == EINTR { continue }
-            if count < 0, errno == EAGAIN { return output.resume() }
-            guard count > 0 else { return close() }
-            written += count
-            // With a slow reader, the rest is not moved after each write.
-            if written > waiting.count / 2 {
-                waiting.removeFirst(written)
-                written = 0
-            }
-            if waiting.isEmpty, omitted > 0 {
-                let count = omitted
-                omitted = 0
-                append(["event": "omitted", "count": JSONValue(count)])
-            }
-        }
-        output?.suspend()
+        let time = JSONValue.number(milliseconds / 1000)
+        _ = output?.write(JSONValue.object(members.merging(["time": time]) { $1 }).line)
     }
 }
 

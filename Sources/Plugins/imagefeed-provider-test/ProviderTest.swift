@@ -21,7 +21,7 @@ final class ProviderTest {
     ///
     /// - Returns: The exit status.
     static func run(_ options: Options) async -> Int32 {
-        var problems: [PluginTrial.Problem] = []
+        var problems: [(text: String, line: Int?)] = []
         let test = ProviderTest(options, &problems)
         Report.write([
             "manifest": .string(options.manifest), "id": .string(options.id),
@@ -40,7 +40,7 @@ final class ProviderTest {
     }
 
     /// Reads the configuration and the manifest. The initializer fails if the manifest is not valid.
-    private init?(_ options: Options, _ problems: inout [PluginTrial.Problem]) {
+    private init?(_ options: Options, _ problems: inout [(text: String, line: Int?)]) {
         var variables: [String: String] = [:]
         for name in ["HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"] {
             variables[name] = getenv(name).flatMap { String(validatingCString: $0) }
@@ -55,12 +55,12 @@ final class ProviderTest {
         settings["ClientId"] = nil
         var limits = PluginLimits()
         limits.answering = options.timeLimit ?? limits.answering
-        let tried: PluginTrial.TriedManifest?
-        (tried, problems) = PluginTrial.read(options.manifest, settings)
-        guard let tried else { return nil }
-        trial = PluginTrial(
-            tried, settings, limits, confinements: options.sandbox.map { [$0] } ?? kinds
+        let trial = PluginTrial(
+            options.manifest, settings, limits,
+            confinements: options.sandbox.map { [$0] } ?? kinds, &problems
         ) { [log] in log.record($0) }
+        guard let trial else { return nil }
+        self.trial = trial
         (self.options, self.settings, self.limits) = (options, settings, limits)
     }
 
