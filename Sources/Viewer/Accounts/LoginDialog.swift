@@ -61,6 +61,12 @@ final class LoginDialog {
     /// does not report which of them it accepts.
     private var hasNames: Bool { hasPassword && provider.has("register") }
 
+    /// The warning for a server that is named with `http`, as at home.
+    private var plainServer: String {
+        let sent = hasPassword ? "Your key or password" : "Your login"
+        return "\(sent) and your photos are sent to this server without encryption."
+    }
+
     /// - Parameter onMessage: Called with a sentence after the login.
     func present(onMessage: @escaping (String) -> Void) {
         self.onMessage = onMessage
@@ -80,7 +86,13 @@ final class LoginDialog {
         let group = RowGroup("")
         if needsServer {
             group.add(row: server)
-            group.setDescription("The address of your server, such as photos.example.org")
+            let hint = "The address of your server, such as photos.example.org"
+            group.setDescription(hint)
+            server.onChange { [weak self, weak group] in
+                guard let self, let group else { return }
+                let isPlain = server.text.lowercased().hasPrefix("http://")
+                group.setDescription(isPlain ? plainServer : hint)
+            }
         }
         if hasNames {
             username.text = account?.username ?? Application.userName
