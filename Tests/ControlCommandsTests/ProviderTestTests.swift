@@ -166,6 +166,62 @@ struct ProviderTestTests {
         #expect(other.checks("skipped").first?.findings.first?.contains("in Base64") == true)
     }
 
+    /// Writes a plugin with a login at a named server.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder of the plugin.
+    ///   - scope: The scope that the plugin requests.
+    ///   - token: The address of the endpoint of tokens.
+    /// - Returns: The arguments that name the server.
+    /// - Throws: An error if the files cannot be written.
+    private func writeFederated(
+        _ folder: PluginFolder, scope: String = "read", token: String? = nil
+    ) throws -> [String] {
+        let base = folder.server.origin
+        try folder.write(
+            body: """
+                if method == 'discover':
+                    answer({"name": params["account"]["server"], "scopes": ["\(scope)"],
+                        "authorization_url": "\(base)/authorize", "token_url": "\(token ?? "\(base)/token")",
+                        "registration": {"url": "\(base)/apps", "fields": {}, "redirect_field": "uri"}})
+                    continue
+                """, keys: "LastingPlaces=true", authentication: "Type=federated\nScopes=read;")
+        return ["--set", "LoopbackServers=photos.test=\(base)", "--server", "photos.test"]
+    }
+
+    @Test func `the login at a named server is tested, and its calls with a token`() async throws {
+        let folder = try PluginFolder { request in
+            let isAuthorized = request.headers.contains { $0.value == "Bearer secret" }
+            return isAuthorized ? PluginFolder.image : LoopbackResponse(401, text: "")
+        }
+        let server = try writeFederated(folder)
+        let (exit, report) = try await folder.test("odd", server)
+        #expect(exit == .code(0))
+        #expect(report.checks("failed", "warning").map(\.findings) == [])
+        #expect(report.checks.contains { $0.name == "discover" && $0.result == "passed" })
+        #expect(report.checks("skipped").map(\.name) == ["Calls for an account"])
+        let (second, all) = try await folder.test(
+            "odd", server + ["--password-file", "-"], input: "secret\n")
+        #expect(second == .code(0))
+        #expect(all.checks("failed", "warning", "skipped").map(\.findings) == [])
+    }
+
+    @Test(arguments: [
+        ("write", nil, "the scope write is not in Scopes of the manifest"),
+        ("read", "https://evil.test/token", "the only origin that may receive secrets"),
+    ])
+    func `an invalid description of the login at a server is a failure`(
+        _ scope: String, _ token: String?, _ text: String
+    ) async throws {
+        let folder = try PluginFolder { _ in PluginFolder.image }
+        let (exit, report) = try await folder.test(
+            "odd", writeFederated(folder, scope: scope, token: token))
+        #expect(exit == .code(1))
+        let failed = report.checks("failed")
+        #expect(failed.map(\.name) == ["discover"])
+        #expect(failed.first?.findings.first?.contains(text) == true, "\(failed)")
+    }
+
     /// A plugin with one fault.
     struct Fault: CustomTestStringConvertible {
         let name: String

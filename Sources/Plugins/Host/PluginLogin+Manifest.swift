@@ -96,11 +96,12 @@ nonisolated extension PluginLogin {
         return refusals
     }
 
-    /// Returns true if the accounts may have home servers.
+    /// Checks whether the accounts may have home servers.
     ///
     /// - Parameters:
     ///   - areRequested: True if the manifest permits home servers.
     ///   - hasHosts: True if the manifest names hosts.
+    /// - Returns: True if home servers are permitted.
     /// - Throws: ``ManifestProblem`` if the plugin cannot have home servers.
     func homeServers(_ areRequested: Bool, hasHosts: Bool) throws(ManifestProblem) -> Bool {
         guard areRequested else { return false }

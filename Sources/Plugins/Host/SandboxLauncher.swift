@@ -75,6 +75,7 @@ final class SandboxLauncher {
     ///   - manifest: The manifest of the plugin.
     ///   - limits: The limits of the process.
     ///   - level: The kind of the sandbox.
+    /// - Returns: The setup and the descriptors of the process.
     /// - Throws: ``SandboxError``, ``SpawnError``.
     func launch(
         _ manifest: Manifest, _ limits: PluginLimits, _ level: SandboxKind
