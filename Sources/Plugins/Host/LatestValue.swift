@@ -1,4 +1,3 @@
-internal import ProviderKit
 internal import System
 
 /// A rate limiter for a value. The latest value is always delivered.
@@ -31,19 +30,5 @@ final class LatestValue<Value> {
         guard let value = waiting else { return }
         waiting = nil
         send(value)
-    }
-}
-
-/// The notifications of a plugin about an account. Each notification causes a D-Bus signal.
-final class AccountNotifications {
-    let status: LatestValue<SessionStatus>
-    let rateLimit: LatestValue<RateLimit>
-
-    /// The shortest time between two notifications of the same kind.
-    private static let interval = Duration.milliseconds(250)
-
-    init(_ events: AsyncStream<SessionEvent>.Continuation) {
-        status = LatestValue(every: Self.interval) { events.yield(.status($0)) }
-        rateLimit = LatestValue(every: Self.interval) { events.yield(.rateLimit($0)) }
     }
 }

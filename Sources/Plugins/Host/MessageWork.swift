@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import Glibc
-internal import ProviderKit
+internal import System
 
 /// Work on the messages of one plugin, with its processor time. Work on a large message runs off the main thread, so
 /// that it does not delay other calls. The plugins do not wait for each other.
@@ -10,21 +10,6 @@ nonisolated final class MessageWork: Sendable {
     static let mostBytesOnMain = 64 << 10
 
     private let queue = DispatchQueue(label: "plugin-messages")
-
-    /// Runs work off the main thread, in the order of the calls.
-    ///
-    /// - Parameters:
-    ///   - work: The work.
-    ///   - completion: Receives the result and the processor time.
-    func run<Value: Sendable>(
-        _ work: @escaping @Sendable () -> Value,
-        completion: @escaping @MainActor @Sendable (Value, Duration) -> Void
-    ) {
-        queue.async {
-            let (value, time) = Self.measure(work)
-            DispatchQueue.main.async { MainActor.assumeIsolated { completion(value, time) } }
-        }
-    }
 
     /// Runs work off the main thread, or at once if the message is small.
     ///
@@ -37,9 +22,7 @@ nonisolated final class MessageWork: Sendable {
         bytes: Int, _ work: @escaping @Sendable () -> Value
     ) async -> (Value, Duration) {
         guard bytes > Self.mostBytesOnMain else { return Self.measure(work) }
-        return await withCheckedContinuation { continuation in
-            run(work) { continuation.resume(returning: ($0, $1)) }
-        }
+        return await queue.run { Self.measure(work) }
     }
 
     /// Releases a value off the main thread, if the caller has the only other reference: a large message consists of

@@ -147,7 +147,6 @@ final class Plugin {
         }
         if health.isDisabled, stamp.haveChanged { enable() }
         if let disablement { throw ProviderError.failed(disablement) }
-        guard confinement != nil else { throw ProviderError.failed(Self.noSandbox) }
         if let pause = health.pause(now: .now) {
             let seconds = Duration.seconds(pause.components.seconds + 1).secondsText
             throw ProviderError.failed(
@@ -373,12 +372,10 @@ final class Plugin {
             connection.log(level ?? .info, try parameters.requiredText("message"))
         case .status:
             let id = try parameters.requiredText("account")
-            let status = try SessionStatus(parameters)
-            connection.notifications(about: id)?.status.send(status)
+            connection.notify(.status(try SessionStatus(parameters)), .status, about: id)
         case .rateLimit:
             let id = try parameters.requiredText("account")
-            let limit = try RateLimit(parameters)
-            connection.notifications(about: id)?.rateLimit.send(limit)
+            connection.notify(.rateLimit(try RateLimit(parameters)), .rateLimit, about: id)
         // A notification of a later version of the protocol.
         case .http, nil: break
         }

@@ -28,7 +28,10 @@ final class PluginConnection {
     /// The ID of the process for the log, also after its end.
     private var number: Int32 = 0
     private var calls = PendingPluginCalls<Answer>()
-    private var notifications: [String: AccountNotifications] = [:]
+    /// The notifications by their method and account. Each of them causes a D-Bus signal.
+    private var notifications: [String: LatestValue<SessionEvent>] = [:]
+    /// The shortest time between two notifications with the same method and account.
+    private static let notificationInterval = Duration.milliseconds(250)
     /// A timer that fires no later than the next time limit. It is not restarted if the next limit is later, because
     /// each call would restart it.
     private var timer: (end: SuspendingClock.Instant, MainLoopTimer)?
@@ -40,11 +43,6 @@ final class PluginConnection {
     private var deniedCalls: Set<String> = []
     private var requests: [Int: Task<Void, Never>] = [:]
     private var lastRequest = 0
-    /// The lines that wait for a line that is parsed off the main thread.
-    private var backlog: [[UInt8]] = []
-    private var isParsing = false
-    /// The reason of the end of the process, if the process ended before its lines were handled.
-    private var endReason: String?
     private let startTime = ContinuousClock.now
     /// See ``PluginLaunch/placement``.
     private var placement: PipeEnds?
@@ -143,14 +141,14 @@ final class PluginConnection {
         calls.timeLeft(for: account, at: .now)
     }
 
-    /// Returns the receiver of notifications about an account; nil if no call concerned the account, or if the account
-    /// has no session.
-    func notifications(about id: String) -> AccountNotifications? {
-        if let known = notifications[id] { return known }
-        guard let events = calls.knownAccounts[id]?.events else { return nil }
-        let new = AccountNotifications(events)
-        notifications[id] = new
-        return new
+    /// Forwards a notification about an account, unless no call concerned the account, or the account has no session.
+    func notify(_ event: SessionEvent, _ method: DaemonMethod, about id: String) {
+        guard let events = calls.knownAccounts[id]?.events else { return }
+        let key = "\(method) \(id)"
+        let latest =
+            notifications[key] ?? LatestValue(every: Self.notificationInterval) { events.yield($0) }
+        notifications[key] = latest
+        latest.send(event)
     }
 
     func send(_ message: PluginMessage) {
@@ -212,42 +210,17 @@ final class PluginConnection {
 
     // MARK: Messages of the plugin
 
-    /// Handles a line of the standard output.
-    func take(_ line: [UInt8]) {
+    /// Handles a line of the standard output. A long line is parsed off the main thread.
+    func take(_ line: [UInt8]) async {
         guard !isOver else { return }
         trace.record(.received(line))
-        if isParsing {
-            backlog.append(line)
-        } else {
-            parse(line)
-        }
-    }
-
-    /// Parses and handles a line. A long line is parsed off the main thread; no output is read meanwhile.
-    private func parse(_ line: [UInt8]) {
         let count = line.count
-        guard count > MessageWork.mostBytesOnMain else {
-            return handle(Self.message(line), bytes: count)
-        }
-        isParsing = true
-        process?.holdOutput()
-        work.run {
-            Self.message(line)
-        } completion: { [self] message, time in
-            handle(message, bytes: count)
-            work.discard(message)
-            recordProcessorTime(time)
-            isParsing = false
-            process?.releaseOutput()
-            parseBacklog()
-        }
-    }
-
-    private func parseBacklog() {
-        while !isParsing, !isOver, !backlog.isEmpty { parse(backlog.removeFirst()) }
-        guard !isParsing else { return }
-        backlog = []
-        if let endReason { ended(endReason) }
+        let (message, time) = await work.run(bytes: count) { Self.message(line) }
+        handle(message, bytes: count)
+        // The caller measures the time of short lines.
+        guard count > MessageWork.mostBytesOnMain else { return }
+        work.discard(message)
+        recordProcessorTime(time)
     }
 
     private nonisolated static func message(
@@ -371,15 +344,7 @@ final class PluginConnection {
     }
 
     /// Called after the end of the process, as the last event.
-    func processEnded(_ reason: String) {
-        if isParsing, !isOver {
-            endReason = reason
-        } else {
-            ended(reason)
-        }
-    }
-
-    private func ended(_ reason: String) {
+    func ended(_ reason: String) {
         killTimer = nil
         logger.debug("A plugin has ended", metadata: ["reason": "\(reason)"])
         process = nil

@@ -15,6 +15,10 @@ final class PluginProcess {
     /// The processor time of the daemon for this plugin, in seconds.
     private var processorTime: Allowance
     private var lines: LineBuffer
+    /// The last task that handles lines of the standard output, which waits for the tasks before; nil if none runs.
+    private var handling: Task<Void, Never>?
+    /// The number of tasks that handle lines.
+    private var handlingCount = 0
     private var deniedCallReceiver: DeniedSystemCalls?
     private var standardErrorLines = LineBuffer(limit: 16 << 10)
     private var hasEnded = false
@@ -128,17 +132,25 @@ final class PluginProcess {
     }
 
     private func take(_ chunk: UnsafeRawBufferPointer) {
-        do {
-            try lines.append(chunk) { line in if !isTerminated { connection.take(line) } }
-        } catch {
-            terminate("it sends a message of more than \(limits.lineBytes.sizeText)")
+        var complete: [[UInt8]] = []
+        let result = Result { () throws(LineBuffer.TooLong) in
+            try lines.append(chunk) { complete.append($0) }
         }
+        handlingCount += 1
+        // Without a long line, the task ends at once.
+        handling = Task.immediate { [handling] in
+            await handling?.value
+            for line in complete { await connection.take(line) }
+            if case .failure = result {
+                terminate("it sends a message of more than \(limits.lineBytes.sizeText)")
+            }
+            handlingCount -= 1
+            guard handlingCount == 0 else { return }
+            self.handling = nil
+            sources.first?.resume()
+        }
+        if handlingCount > 0 { sources.first?.suspend() } else { handling = nil }
     }
-
-    /// Stops reading the standard output, until ``releaseOutput()`` is called.
-    func holdOutput() { sources.first?.suspend() }
-
-    func releaseOutput() { sources.first?.resume() }
 
     private func takeStandardError(_ chunk: UnsafeRawBufferPointer) {
         do {
@@ -179,7 +191,10 @@ final class PluginProcess {
         for source in sources { source.cancel() }
         sources = []
         deniedCallReceiver = nil
-        connection.processEnded(describe(exit))
+        Task.immediate { [handling] in
+            await handling?.value
+            connection.ended(describe(exit))
+        }
     }
 
     /// Reads the rest of the output, within limits.
