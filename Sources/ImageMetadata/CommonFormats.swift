@@ -98,6 +98,7 @@ func readWebP(_ source: some ByteSource) -> ImageHeader? {
     var offset = 12
     var exif: Exif?
     var size: (width: Int, height: Int)?
+    var isAnimated = false
     for _ in 0..<10_000 {
         guard let head = source.bytes(at: offset, 8),
             let length = head.number(at: 4, 4, isBigEndian: false)
@@ -108,6 +109,7 @@ func readWebP(_ source: some ByteSource) -> ImageHeader? {
         }
         if head.hasText("VP8X"), let width = number(4, 3), let height = number(7, 3) {
             size = (width + 1, height + 1)
+            isAnimated = number(0, 1).map { $0 & 2 != 0 } ?? false
         } else if head.hasText("VP8 "), size == nil, number(3, 3) == 0x2a_019d,
             let width = number(6, 2), let height = number(8, 2)
         {
@@ -124,18 +126,50 @@ func readWebP(_ source: some ByteSource) -> ImageHeader? {
         }
         offset += 8 + length + length % 2
     }
-    return size.map { ImageHeader(width: $0.width, height: $0.height, exif) }
+    guard let size else { return nil }
+    var header = ImageHeader(width: size.width, height: size.height, exif)
+    header.isAnimated = isAnimated
+    return header
 }
 
-/// Reads the header of a GIF file.
+/// Reads the header of a GIF file, and its blocks up to the second frame.
 ///
-/// Source: GIF89a §18.
+/// Source: GIF89a §15, §18, §20, Appendix A.
 func readGIF(_ source: some ByteSource) -> ImageHeader? {
     guard let head = source.bytes(at: 6, 4),
         let width = head.number(at: 0, 2, isBigEndian: false),
         let height = head.number(at: 2, 2, isBigEndian: false)
     else { return nil }
-    return ImageHeader(width: width, height: height)
+    var header = ImageHeader(width: width, height: height)
+    header.isAnimated = hasSecondFrame(source)
+    return header
+}
+
+/// Returns true if a GIF file has a second frame. Its blocks are not decoded.
+private func hasSecondFrame(_ source: some ByteSource) -> Bool {
+    func byte(_ offset: Int) -> Int? { source.bytes(at: offset, 1)?.number(at: 0, 1) }
+    func tableBytes(_ flags: Int) -> Int { flags & 0x80 == 0 ? 0 : 3 << (flags & 7 + 1) }
+    guard let flags = byte(10) else { return false }
+    var offset = 13 + tableBytes(flags)
+    var frames = 0
+    // A limit that no ordinary file reaches: a frame of 16 MB.
+    var remaining = 65_536
+    while remaining > 0, let kind = byte(offset) {
+        switch kind {
+        case 0x21: offset += 2
+        case 0x2c:
+            frames += 1
+            guard frames < 2, let flags = byte(offset + 9) else { return frames == 2 }
+            offset += 11 + tableBytes(flags)
+        default: return false
+        }
+        while remaining > 0, let length = byte(offset) {
+            remaining -= 1
+            offset += 1 + length
+            if length == 0 { break }
+        }
+    }
+    return false
 }
 
 /// Reads the header of a Windows bitmap. The oldest header has narrower fields. A negative height means that the top

@@ -12,6 +12,12 @@ struct Exif {
     /// The name of the camera, with its maker.
     var camera: String?
     var location: ImageLocation?
+    var lens: String?
+    /// The exposure time in seconds, positive.
+    var exposureTime: Double?
+    /// The f-number, positive.
+    var aperture: Double?
+    var iso: Int?
 
     private static let maximumFields = 1000
     /// The maximum length of the maker, and of the model, in bytes. A longer text counts as missing.
@@ -36,6 +42,10 @@ struct Exif {
                 source, at: tableOffset, isBigEndian: table.isBigEndian,
                 maximumFields: Self.maximumFields)
         else { return }
+        lens = Self.name(details, 0xa434)
+        exposureTime = details.positive(0x829a, atMost: 86_400)
+        aperture = details.positive(0x829d, atMost: 1000)
+        iso = details.number(0x8827).flatMap { $0 > 0 ? $0 : nil }
         let zone = details.text(0x9010)
         taken =
             details.text(0x9003).flatMap {
@@ -167,6 +177,11 @@ private struct TIFFTable {
             numbers.append(Double(numerator) / Double(denominator))
         }
         return numbers
+    }
+
+    /// Reads a single positive number of type RATIONAL; nil if it is larger than `limit`.
+    func positive(_ tag: Int, atMost limit: Double) -> Double? {
+        rationals(tag, count: 1).flatMap { $0[0] > 0 && $0[0] <= limit ? $0[0] : nil }
     }
 
     /// Reads a text of at most `limit` bytes, without the zero bytes and spaces at its end.

@@ -14,6 +14,16 @@ package struct ImageHeader: Hashable, Sendable {
     package var camera: String?
     /// The place where the photo was taken.
     package var location: ImageLocation?
+    /// The name of the lens.
+    package var lens: String?
+    /// The exposure time in seconds, positive.
+    package var exposureTime: Double?
+    /// The f-number, positive.
+    package var aperture: Double?
+    /// The sensitivity according to ISO, positive.
+    package var iso: Int?
+    /// True if a GIF or WebP file has several frames.
+    package var isAnimated = false
     /// False if the file is known to be truncated.
     package var isWhole = true
 
@@ -24,11 +34,15 @@ package struct ImageHeader: Hashable, Sendable {
         setOrigin(exif)
     }
 
-    /// Sets the time, the camera and the location.
+    /// Sets the time, the location, the camera and its settings.
     mutating func setOrigin(_ exif: Exif?) {
         taken = exif?.taken
         camera = exif?.camera
         location = exif?.location
+        lens = exif?.lens
+        exposureTime = exif?.exposureTime
+        aperture = exif?.aperture
+        iso = exif?.iso
     }
 
     /// Reads the headers of a file; nil if they do not contain the size of the image, for example in a damaged file.

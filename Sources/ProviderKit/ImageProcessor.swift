@@ -76,6 +76,16 @@ package struct ImageFacts: Hashable, Sendable {
     package var latitude: Double?
     /// The longitude in degrees of WGS 84.
     package var longitude: Double?
+    /// The name of the lens; nil if it is unknown.
+    package var lens: String?
+    /// The exposure time in seconds; nil if it is unknown.
+    package var exposureTime: Double?
+    /// The f-number; nil if it is unknown.
+    package var aperture: Double?
+    /// The sensitivity according to ISO; nil if it is unknown.
+    package var iso: Int?
+    /// True if the image has several frames.
+    package var isAnimated = false
 
     /// Creates the properties of an image.
     package init(width: Int, height: Int, taken: Timestamp? = nil) {

@@ -54,6 +54,20 @@ public struct Photo: Hashable, Sendable {
     public var mediaType: String?
     /// The name of the camera, with its maker.
     public var camera: String?
+    /// The name of the lens.
+    public var lens: String?
+    /// The exposure time in seconds.
+    public var exposureTime: Double?
+    /// The aperture as an f-number: 2.8 for f/2.8.
+    public var aperture: Double?
+    /// The sensitivity according to ISO.
+    public var iso: Int?
+    /// The name of the license under which the service offers the photo, such as `CC BY-SA 4.0`.
+    public var license: String?
+    /// The web page with the text of the license.
+    public var licenseURL: String?
+    /// True if the full image has several frames, which are shown one after another.
+    public var isAnimated: Bool?
     /// The title of the album that contains the photo.
     public var album: String?
     /// The latitude of the place where the photo was taken, in degrees of WGS 84 from -90 (south) to 90 (north). A

@@ -88,6 +88,15 @@ package struct PhotoField: Sendable {
             .text(
                 .paragraphs, { $0.text },
                 { if let text = $1 { $0.text = String(text.prefix(Photo.maximumTextLength)) } })),
+        PhotoField("lens", .text(.line, { $0.lens }, { $0.lens = $1 })),
+        PhotoField(
+            "exposure_time", .number(0...86_400, { $0.exposureTime }, { $0.exposureTime = $1 })),
+        PhotoField("aperture", .number(0...1000, { $0.aperture }, { $0.aperture = $1 })),
+        PhotoField("iso", .count({ $0.iso }, { $0.iso = $1 })),
+        PhotoField("license", .text(.line, { $0.license }, { $0.license = $1 })),
+        PhotoField("license_url", .text(.link, { $0.licenseURL }, { $0.licenseURL = $1 })),
+        PhotoField(
+            "animated", column: "is_animated", .flag({ $0.isAnimated }, { $0.isAnimated = $1 })),
     ]
 
     /// The properties that messages of plugins contain, and that the feed cache stores as they are.

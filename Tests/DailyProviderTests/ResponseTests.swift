@@ -34,6 +34,8 @@ struct ResponseTests {
         #expect(page.photos.count == 1)
         #expect(photo.photo.id == PhotoID("2026-11-21-148273645"))
         #expect(photo.photo.author == "Ada Lovelace, CC BY-SA 4.0")
+        #expect(photo.photo.license == "CC BY-SA 4.0")
+        #expect(photo.photo.licenseURL == "https://creativecommons.org/licenses/by-sa/4.0")
         #expect(photo.photo.title == "Violet-backed starling")
         #expect(photo.photo.created == Day("2026-11-21")?.localStart)
         #expect(photo.images[.thumb]?.hasPrefix("https://thumb.wikimedia.org/") == true)

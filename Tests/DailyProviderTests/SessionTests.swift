@@ -70,6 +70,7 @@ struct SessionTests {
         let page = try #require(id.split(separator: "-").last)
         #expect(photo.title == "Picture \(page)")
         #expect(photo.author == "Ada & Co, CC BY-SA 4.0")
+        #expect(photo.license == "CC BY-SA 4.0")
         #expect(photo.authorURL == "https://commons.wikimedia.org/wiki/User:Ada_%26_Co")
         #expect(photo.description == "A red bicycle,\nnumber\u{a0}\(page)")
         #expect(photo.url == "\(commons.url)/wiki/File:\(page)")

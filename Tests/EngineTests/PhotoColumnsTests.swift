@@ -45,7 +45,11 @@ import Testing
             """)
         try FeedStore.migrate(database)
         let added = try columns(database).filter { !before.contains($0) }
-        #expect(added == ["camera", "album", "latitude", "longitude", "text", "is_measured"])
+        #expect(
+            added == [
+                "camera", "album", "latitude", "longitude", "text", "lens", "exposure_time",
+                "aperture", "iso", "license", "license_url", "is_animated", "is_measured",
+            ])
         let tables = FeedTables(database)
         #expect(try tables.photo(account, PhotoID("p"))?.photo.title == "One")
         #expect(try tables.bytes(of: account) == 256 + 4)

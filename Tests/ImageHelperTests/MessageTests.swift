@@ -54,6 +54,23 @@ struct MessageTests {
         #expect(ImageReply(message: ImageReply.facts(findings).message) == nil)
     }
 
+    @Test func `the settings of the camera are transferred, and impossible ones are rejected`() {
+        var findings = ImageFindings(width: 3, height: 4)
+        findings.lens = "RF35mm F1.8"
+        (findings.exposureTime, findings.aperture) = (0.004, 2.8)
+        (findings.iso, findings.isAnimated) = (800, true)
+        #expect(ImageReply(message: ImageReply.facts(findings).message) == .facts(findings))
+        let changes: [(inout ImageFindings) -> Void] = [
+            { $0.lens = String(repeating: "x", count: 1025) }, { $0.exposureTime = -1 },
+            { $0.exposureTime = .nan }, { $0.aperture = .infinity }, { $0.iso = -1 },
+        ]
+        for change in changes {
+            var changed = findings
+            change(&changed)
+            #expect(ImageReply(message: ImageReply.facts(changed).message) == nil)
+        }
+    }
+
     @Test func `a camera that is too long is rejected`() {
         for (count, isAccepted) in [(1024, true), (1025, false)] {
             let findings = ImageFindings(

@@ -28,6 +28,20 @@ struct ImageHeaderTests {
         #expect(taken == CivilTime(seconds: 1_709_208_000, offset: 3600))
     }
 
+    @Test func `a file with several frames is animated`() throws {
+        for (frames, isAnimated) in [(0, false), (1, false), (2, true), (3, true)] {
+            let gif = Samples.gif(frames: frames)
+            #expect(ImageHeader(Bytes(gif), format: .gif)?.isAnimated == isAnimated, "\(frames)")
+            // A file that ends before its second frame.
+            let part = Bytes(Array(gif.prefix(60)))
+            #expect(ImageHeader(part, format: .gif)?.isAnimated == false)
+        }
+        var webP = Samples.webP("VP8X")
+        #expect(ImageHeader(Bytes(webP), format: .webP)?.isAnimated == false)
+        webP[20] |= 2
+        #expect(ImageHeader(Bytes(webP), format: .webP)?.isAnimated == true)
+    }
+
     @Test func `a truncated file is not whole`() throws {
         #expect(ImageHeader(Bytes(Samples.jpeg), format: .jpeg)?.isWhole == true)
         #expect(ImageHeader(Bytes(Samples.jpeg.dropLast(2)), format: .jpeg)?.isWhole == false)

@@ -22,11 +22,12 @@ struct OriginTests {
         (ImageFormat.jpeg, Samples.jpeg), (.png, Samples.png), (.webP, Samples.webP("VP8X")),
         (.tiff, Samples.exif), (.heic, Samples.heif),
     ])
-    func `camera and location are read from every format`(
+    func `the camera, its settings and the location are read from every format`(
         format: ImageFormat, bytes: [UInt8]
     ) throws {
         let header = try #require(ImageHeader(Bytes(bytes), format: format))
-        #expect(header.camera == "Canon EOS R6")
+        #expect(header.camera == "Canon EOS R6" && header.lens == "RF35mm F1.8")
+        #expect(header.exposureTime == 0.004 && header.aperture == 2.8 && header.iso == 800)
         let location = try #require(header.location)
         #expect(abs(location.latitude - 48.858222) < 1e-6)
         #expect(abs(location.longitude - 2.294500) < 1e-6)
@@ -58,6 +59,19 @@ struct OriginTests {
         #expect(Exif(Bytes(block.bytes))?.camera == nil)
         block.image = [.init(tag: 0x110, type: 2, count: 0, data: [])]
         #expect(Exif(Bytes(block.bytes))?.camera == nil)
+    }
+
+    @Test(arguments: [
+        ExifBlock.Field.rationals(0x829a, [(0, 250)]), .rationals(0x829a, [(1, 0)]),
+        .rationals(0x829a, [(100_000, 1)]), .rationals(0x829a, [(1, 250), (1, 250)]),
+        .rationals(0x829d, [(0, 1)]), .rationals(0x829d, [(0xffff_ffff, 1)]),
+        .rationals(0x829d, []), .short(0x8827, 0),
+    ])
+    func `a setting of the camera that is not possible is left out`(field: ExifBlock.Field) {
+        var block = ExifBlock()
+        block.details = [field]
+        let exif = Exif(Bytes(block.bytes))
+        #expect(exif?.exposureTime == nil && exif?.aperture == nil && exif?.iso == nil)
     }
 
     @Test func `the hemisphere is the sign of a coordinate`() throws {

@@ -15,7 +15,11 @@ enum Samples {
     static let exif: [UInt8] = {
         var block = ExifBlock()
         block.image += [.short(0x100, 400), .long(0x101, 300), .short(0x112, 6)]
-        block.details = [.text(0x9003, "2024:02:29 12:00:00"), .text(0x9010, "+01:00")]
+        block.details = [
+            .text(0x9003, "2024:02:29 12:00:00"), .text(0x9010, "+01:00"),
+            .text(0xa434, "RF35mm F1.8"), .rationals(0x829a, [(1, 250)]),
+            .rationals(0x829d, [(28, 10)]), .short(0x8827, 800),
+        ]
         block.setCamera("Canon", "Canon EOS R6")
         block.location = ExifBlock.paris
         return block.bytes
@@ -56,6 +60,17 @@ enum Samples {
     }
 
     static let gif = Array("GIF89a".utf8) + little(300, 2) + little(400, 2) + [0, 0, 0]
+
+    /// A GIF with a table of colors, a loop, and frames with tables of their own.
+    static func gif(frames: Int) -> [UInt8] {
+        let loop: [UInt8] = [0x21, 0xff, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, 0, 0, 0]
+        let frame: [UInt8] =
+            [0x21, 0xf9, 4, 0, 10, 0, 0, 0, 0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0x80]
+            + [UInt8](repeating: 7, count: 6) + [2, 2, 0x44, 0x2c, 1, 1, 0]
+        return Array("GIF89a".utf8) + little(300, 2) + little(400, 2) + [0x81, 0, 0]
+            + [UInt8](repeating: 0x2c, count: 12) + loop
+            + [[UInt8]](repeating: frame, count: frames).joined() + [0x3b]
+    }
 
     /// The negative height means that the top row comes first.
     static let bmp =

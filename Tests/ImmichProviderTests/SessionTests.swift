@@ -107,6 +107,8 @@ struct SessionTests {
         #expect(photo.photo.isLiked == false && photo.hasLikeState)
         #expect(photo.photo.url == "\(fixture.server.url)/photos/\(asset.id)")
         #expect(photo.photo.camera == "FUJIFILM X-T5")
+        #expect(photo.photo.lens == "XF23mmF1.4 R LM WR" && photo.photo.exposureTime == 0.004)
+        #expect(photo.photo.aperture == 5.6 && photo.photo.iso == 400)
         let page = try await fixture.session.fetchPage(SourceID("all"), from: nil)
         #expect(page.photos == [photo])
     }

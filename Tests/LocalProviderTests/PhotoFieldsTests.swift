@@ -25,6 +25,11 @@ struct PhotoFieldsTests {
     private static var facts: ImageFacts {
         var facts = ImageFacts(width: 4, height: 3)
         facts.camera = "Canon EOS R6"
+        facts.lens = "RF35mm F1.8"
+        facts.exposureTime = 0.004
+        facts.aperture = 2.8
+        facts.iso = 800
+        facts.isAnimated = true
         facts.latitude = 48.858222
         facts.longitude = -2.2945
         return facts
@@ -68,6 +73,21 @@ struct PhotoFieldsTests {
         #expect(
             Set(try await fixture.photos().compactMap(\.title)).isSuperset(of: ["two lines", "a b"])
         )
+    }
+
+    @Test func `a photo has the settings of its camera until its file changes`() async throws {
+        let fixture = try await fixture(["a.jpg"])
+        func photo() async throws -> Photo { try #require(try await fixture.photos().first) }
+        let first = try await photo()
+        #expect(first.lens == "RF35mm F1.8" && first.exposureTime == 0.004)
+        #expect(first.aperture == 2.8 && first.iso == 800 && first.isAnimated == true)
+        images.facts.update { $0 = ["jpg": ImageFacts(width: 4, height: 3)] }
+        PhotosFixture.touch(fixture.path("a.jpg"), seconds: 5_000_000)
+        _ = try await fixture.session.refresh(PhotosFixture.all)
+        try await examine(fixture)
+        let second = try await photo()
+        #expect(second.lens == nil && second.exposureTime == nil && second.aperture == nil)
+        #expect(second.iso == nil && second.isAnimated == nil)
     }
 
     @Test func `the location is shown only if the user allows it`() async throws {
@@ -127,7 +147,7 @@ struct PhotoFieldsTests {
             try database.execute(
                 """
                 UPDATE file SET examined = 1, camera = NULL, latitude = NULL, longitude = NULL,
-                    year = NULL, day = NULL
+                    lens = NULL, year = NULL, day = NULL
                 """)
         }
         first.session.close()
@@ -143,6 +163,7 @@ struct PhotoFieldsTests {
         let after = try await fixture.photos()
         #expect(after.map(\.id) == before.map(\.id))
         #expect(after.allSatisfy { $0.camera == "Canon EOS R6" && $0.latitude == 48.858222 })
+        #expect(after.allSatisfy { $0.lens == "RF35mm F1.8" })
         #expect(after.map(\.isLiked) == [false, true, false])
         #expect(Set(images.probed.value.suffix(3)) == ["a.jpg", "b.jpg", "c.jpg"])
     }

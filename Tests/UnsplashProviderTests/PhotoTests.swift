@@ -64,6 +64,8 @@ struct PhotoTests {
             "https://unsplash.com/@docusign?utm_source=image_feed&utm_medium=referral"
         photo.url =
             "https://unsplash.com/photos/uI-fScjuXnI?utm_source=image_feed&utm_medium=referral"
+        photo.license = "Unsplash License"
+        photo.licenseURL = "https://unsplash.com/license"
         photo.likes = 153
         photo.mediaType = "image/jpeg"
         #expect(remote.photo == photo)
@@ -117,6 +119,8 @@ struct PhotoTests {
         var photo = Photo(id: PhotoID("_yT_vva8zSc"))
         photo.url =
             "https://unsplash.com/photos/_yT_vva8zSc?utm_source=image_feed&utm_medium=referral"
+        photo.license = "Unsplash License"
+        photo.licenseURL = "https://unsplash.com/license"
         #expect(remote.photo == photo)
     }
 

@@ -19,6 +19,7 @@ internal import ProviderKit
     guard let header = ImageHeader(Bytes(bytes), format: format) else { return }
     precondition(header.width > 0 && header.height > 0)
     precondition((header.camera?.utf8.count ?? 0) <= ImageFindings.maximumCameraBytes)
+    precondition((header.lens?.utf8.count ?? 0) <= ImageFindings.maximumCameraBytes)
     if let location = header.location {
         precondition(-90...90 ~= location.latitude && -180...180 ~= location.longitude)
     }

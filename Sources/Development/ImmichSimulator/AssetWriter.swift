@@ -26,7 +26,8 @@ struct AssetWriter {
             "checksum": "1vVqPfXFlxTAKqlJOkXAXZKQqBc=",
         ]
         let exif: JSON = [
-            "make": "FUJIFILM", "model": .string(asset.camera),
+            "make": "FUJIFILM", "model": .string(asset.camera), "lensModel": "XF23mmF1.4 R LM WR",
+            "exposureTime": "1/250", "fNumber": 5.6, "iso": 400, "focalLength": 23,
             "exifImageWidth": .integer(asset.width), "exifImageHeight": .integer(asset.height),
             "orientation": .string("\(asset.orientation)"), "dateTimeOriginal": date,
             "latitude": asset.latitude.map { .number($0) } ?? .null,

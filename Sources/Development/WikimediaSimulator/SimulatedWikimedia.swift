@@ -139,6 +139,7 @@ package struct SimulatedPicture: Sendable {
             "Artist":
                 "<a href=\"//commons.wikimedia.org/wiki/User:Ada_%26_Co\" title=\"User:Ada &amp; Co\">Ada &amp; Co</a>",
             "LicenseShortName": "CC BY-SA 4.0",
+            "LicenseUrl": "https://creativecommons.org/licenses/by-sa/4.0",
             "ObjectName": "Picture \(page)",
             "ImageDescription":
                 "<p>A <i>red</i> bicycle,<br>number&nbsp;\(page)</p><script>alert(1)</script>",

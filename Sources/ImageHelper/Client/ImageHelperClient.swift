@@ -315,6 +315,9 @@ extension ImageFacts {
         self.init(width: findings.width, height: findings.height)
         // The sender may be compromised, so the text is cleaned again.
         camera = ServiceText.line(findings.camera, atMost: ImageFindings.maximumCameraBytes)
+        lens = ServiceText.line(findings.lens, atMost: ImageFindings.maximumCameraBytes)
+        (exposureTime, aperture) = (findings.exposureTime, findings.aperture)
+        (iso, isAnimated) = (findings.iso, findings.isAnimated)
         if let latitude = findings.latitude, let longitude = findings.longitude {
             (self.latitude, self.longitude) = (latitude, longitude)
         }

@@ -68,10 +68,14 @@ struct JobExecutor {
             throw .damaged
         }
         let (width, height) = header.shownSize
-        return ImageFindings(
+        var findings = ImageFindings(
             width: width, height: height, taken: header.taken.map { Int($0.seconds) },
             takenOffset: header.taken?.offset, camera: header.camera,
             latitude: header.location?.latitude, longitude: header.location?.longitude)
+        (findings.lens, findings.iso) = (header.lens, header.iso)
+        (findings.exposureTime, findings.aperture) = (header.exposureTime, header.aperture)
+        findings.isAnimated = header.isAnimated
+        return findings
     }
 
     private func decode(

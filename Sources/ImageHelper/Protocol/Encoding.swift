@@ -172,6 +172,11 @@ extension ImageReply {
             writer.append(findings.camera)
             writer.append(findings.latitude)
             writer.append(findings.longitude)
+            writer.append(findings.lens)
+            writer.append(findings.exposureTime)
+            writer.append(findings.aperture)
+            writer.append(findings.iso)
+            writer.append(findings.isAnimated ? 1 : 0)
         case .pixels(let size):
             writer = MessageWriter(kind: 109)
             for number in [size.width, size.height, size.fullWidth, size.fullHeight] {
@@ -206,12 +211,20 @@ extension ImageReply {
                 let camera = reader.optionalText(atMost: ImageFindings.maximumCameraBytes),
                 let latitude = reader.optionalNumber(in: -90...90),
                 let longitude = reader.optionalNumber(in: -180...180),
-                taken.map(times.contains) ?? true, offset.map((-86400...86400).contains) ?? true
+                let lens = reader.optionalText(atMost: ImageFindings.maximumCameraBytes),
+                let exposureTime = reader.optionalNumber(in: 0...86_400),
+                let aperture = reader.optionalNumber(in: 0...1000),
+                let iso = reader.optionalNumber(), let isAnimated = reader.number(in: 0...1),
+                iso.map((0...Int(UInt32.max)).contains) ?? true, taken.map(times.contains) ?? true,
+                offset.map((-86400...86400).contains) ?? true
             else { return nil }
-            self = .facts(
-                ImageFindings(
-                    width: width, height: height, taken: taken, takenOffset: offset,
-                    camera: camera, latitude: latitude, longitude: longitude))
+            var findings = ImageFindings(
+                width: width, height: height, taken: taken, takenOffset: offset, camera: camera,
+                latitude: latitude, longitude: longitude)
+            (findings.lens, findings.iso) = (lens, iso)
+            (findings.exposureTime, findings.aperture) = (exposureTime, aperture)
+            findings.isAnimated = isAnimated == 1
+            self = .facts(findings)
         case 104: self = .failure(.damaged)
         case 105: self = .failure(.tooLarge)
         case 106:

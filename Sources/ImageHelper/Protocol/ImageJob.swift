@@ -85,8 +85,18 @@ package struct ImageFindings: Hashable, Sendable {
     package var latitude: Double?
     /// The longitude in degrees of WGS 84; nil if unknown.
     package var longitude: Double?
+    /// The name of the lens, at most ``maximumCameraBytes`` long; nil if unknown.
+    package var lens: String?
+    /// The exposure time in seconds; nil if unknown.
+    package var exposureTime: Double?
+    /// The f-number; nil if unknown.
+    package var aperture: Double?
+    /// The sensitivity according to ISO; nil if unknown.
+    package var iso: Int?
+    /// True if the image has several frames.
+    package var isAnimated = false
 
-    /// The maximum length of the name of a camera, in bytes of UTF-8.
+    /// The maximum length of the name of a camera or lens, in bytes of UTF-8.
     package static let maximumCameraBytes = 1024
 
     package init(

@@ -5,7 +5,9 @@ struct ModelMapping: Sendable {
     let settings: DailySettings
 
     /// The names of the texts of a file that the mapping uses.
-    static let textNames = ["Artist", "ImageDescription", "LicenseShortName", "ObjectName"]
+    static let textNames = [
+        "Artist", "ImageDescription", "LicenseShortName", "LicenseUrl", "ObjectName",
+    ]
 
     /// The media types of originals that are used unchanged. For other types, thumbnails are used.
     private static let shownTypes: Set = ["image/gif", "image/jpeg", "image/png", "image/webp"]
@@ -30,6 +32,8 @@ struct ModelMapping: Sendable {
         photo.description = text("ImageDescription", of: record)
         photo.author = attribution(record)
         photo.authorURL = record.texts["Artist"].flatMap(firstLink)
+        photo.license = line("LicenseShortName", of: record)
+        photo.licenseURL = address(line("LicenseUrl", of: record))
         photo.url = address(record.page)
         photo.mediaType =
             full == address(record.original) ? mediaType : file.largeImage?.thumbnailMediaType

@@ -27,6 +27,10 @@ struct ModelMapping: Sendable {
         photo.setText(record.fileName.map(Self.title))
         photo.description = ServiceText.paragraphs(record.exif?.description)
         photo.camera = Self.camera(record.exif)
+        photo.lens = ServiceText.line(record.exif?.lens)
+        photo.exposureTime = Self.seconds(record.exif?.exposureTime)
+        photo.aperture = record.exif?.aperture.flatMap { 0...1000 ~= $0 ? $0 : nil }
+        photo.iso = ServiceNumber.count(record.exif?.iso)
         if showsLocation, let latitude = record.exif?.latitude,
             let longitude = record.exif?.longitude, -90...90 ~= latitude, -180...180 ~= longitude
         {
@@ -78,6 +82,14 @@ struct ModelMapping: Sendable {
         guard let model = ServiceText.line(exif?.model) else { return make }
         guard let make, !model.lowercased().hasPrefix(make.lowercased()) else { return model }
         return "\(make) \(model)"
+    }
+
+    /// Returns an exposure time in seconds, from a number or a fraction such as `1/250`.
+    private static func seconds(_ text: String?) -> Double? {
+        let parts = (text ?? "").split(separator: "/").map { Double($0) ?? 0 }
+        guard 1...2 ~= parts.count, parts.allSatisfy({ $0 > 0 }) else { return nil }
+        let seconds = parts.dropFirst().reduce(parts[0], /)
+        return seconds <= 86_400 ? seconds : nil
     }
 
     /// Returns the size after the orientation is applied.

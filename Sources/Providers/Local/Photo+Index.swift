@@ -26,6 +26,11 @@ extension Photo {
         width = entry.facts?.width
         height = entry.facts?.height
         camera = entry.facts?.camera
+        lens = entry.facts?.lens
+        exposureTime = entry.facts?.exposureTime
+        aperture = entry.facts?.aperture
+        iso = entry.facts?.iso
+        if entry.facts?.isAnimated == true { isAnimated = true }
         if showsLocation {
             latitude = entry.facts?.latitude
             longitude = entry.facts?.longitude

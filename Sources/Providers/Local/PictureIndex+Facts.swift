@@ -10,9 +10,17 @@ struct PhotoFacts: Hashable, Sendable {
     /// The latitude in degrees of WGS 84; nil if the longitude is nil.
     var latitude: Double?
     var longitude: Double?
+    var lens: String?
+    var exposureTime: Double?
+    var aperture: Double?
+    var iso: Int?
+    var isAnimated = false
 
     /// The columns from which ``init(_:at:)`` reads.
-    static let columns = "examined, width, height, taken, camera, latitude, longitude"
+    static let columns = """
+        examined, width, height, taken, camera, latitude, longitude, lens, exposure, aperture, iso,
+        animated
+        """
 
     init() {}
 
@@ -23,6 +31,11 @@ struct PhotoFacts: Hashable, Sendable {
         camera = facts.camera
         latitude = facts.latitude
         longitude = facts.longitude
+        lens = facts.lens
+        exposureTime = facts.exposureTime
+        aperture = facts.aperture
+        iso = facts.iso
+        isAnimated = facts.isAnimated
     }
 
     /// Reads ``columns``; nil if the file was not examined.
@@ -37,13 +50,18 @@ struct PhotoFacts: Hashable, Sendable {
         camera = row.optionalText(column + 4)
         latitude = row.optionalReal(column + 5)
         longitude = row.optionalReal(column + 6)
+        lens = row.optionalText(column + 7)
+        exposureTime = row.optionalReal(column + 8)
+        aperture = row.optionalReal(column + 9)
+        iso = row.optionalInteger(column + 10).map { Int($0) }
+        isAnimated = row.integer(column + 11) != 0
     }
 }
 
 extension PictureIndex {
     /// The value of the column `examined` of a file whose metadata was read completely. Earlier versions read less, and
     /// stored smaller values.
-    static let metadataVersion: Int64 = 2
+    static let metadataVersion: Int64 = 3
 
     /// The time of capture of a photo, by which `memories` are found and ordered.
     struct CaptureDate: Hashable, Sendable {
@@ -117,14 +135,16 @@ extension PictureIndex {
         try database.query(
             """
             UPDATE file SET examined = \(Self.metadataVersion), width = ?, height = ?, taken = ?,
-                camera = ?, latitude = ?, longitude = ?, year = ?, day = ?,
-                redated = coalesce(?, redated)
+                camera = ?, latitude = ?, longitude = ?, lens = ?, exposure = ?, aperture = ?,
+                iso = ?, animated = ?, year = ?, day = ?, redated = coalesce(?, redated)
             WHERE id = ? AND inode = ? AND size = ? AND modified = ?
             """,
             [
                 .integer(facts.width ?? 0), .integer(facts.height ?? 0),
                 .integer(facts.taken?.secondsSince1970), .text(facts.camera),
-                .real(facts.latitude), .real(facts.longitude), .integer(captured?.date.year),
+                .real(facts.latitude), .real(facts.longitude), .text(facts.lens),
+                .real(facts.exposureTime), .real(facts.aperture), .integer(facts.iso),
+                .bool(facts.isAnimated), .integer(captured?.date.year),
                 .integer(captured?.date.monthAndDay), .integer(formerPosition),
             ] + identity)
         guard former?.date != captured?.date else { return nil }

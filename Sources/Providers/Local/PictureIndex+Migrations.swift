@@ -161,5 +161,28 @@ extension PictureIndex {
             value BLOB NOT NULL
         );
         """,
+        // The settings of the camera, and animations. Files are read again as for the migration before.
+        """
+        -- examined: 3: the file was read with the following metadata
+        ALTER TABLE file ADD COLUMN lens TEXT;
+        -- In seconds
+        ALTER TABLE file ADD COLUMN exposure REAL;
+        ALTER TABLE file ADD COLUMN aperture REAL;
+        ALTER TABLE file ADD COLUMN iso INTEGER;
+        -- 1: the image has several frames
+        ALTER TABLE file ADD COLUMN animated INTEGER NOT NULL DEFAULT 0;
+        DROP INDEX file_by_position;
+        DROP INDEX file_by_folder;
+        DROP INDEX file_not_examined;
+        CREATE INDEX file_by_position ON file (
+            position, id, name, modified, format, moved, folder, examined, width, height, taken,
+            camera, latitude, longitude, lens, exposure, aperture, iso, animated
+        ) WHERE format > 0;
+        CREATE INDEX file_by_folder ON file (
+            folder, position, id, name, modified, format, moved, examined, width, height, taken,
+            camera, latitude, longitude, lens, exposure, aperture, iso, animated
+        ) WHERE format > 0;
+        CREATE INDEX file_not_examined ON file (position) WHERE format > 0 AND examined < 3;
+        """,
     ]
 }

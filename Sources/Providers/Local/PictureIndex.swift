@@ -265,7 +265,8 @@ struct PictureIndex {
             """
             UPDATE file SET inode = ?, size = ?, modified = ?, format = ?, position = ?,
                 moved = coalesce(?, moved), examined = 0, width = 0, height = 0, camera = NULL,
-                latitude = NULL, longitude = NULL\(isPhotoStill ? "" : Self.withoutDate)
+                latitude = NULL, longitude = NULL, lens = NULL, exposure = NULL, aperture = NULL,
+                iso = NULL, animated = 0\(isPhotoStill ? "" : Self.withoutDate)
             WHERE id = ?
             """,
             [

@@ -28,6 +28,9 @@ struct ModelMapping: Sendable {
         photo.authorUsername = username
         photo.authorURL = link(record.user?.page, else: username.map { ["@\($0)"] })
         photo.url = link(record.links?.page, else: ["photos", record.id])
+        // Source: https://unsplash.com/license, which covers all photos that are free.
+        photo.license = "Unsplash License"
+        photo.licenseURL = "https://unsplash.com/license"
         photo.likes = ServiceNumber.count(record.likes)
         photo.isLiked = record.isLiked ?? isInLikes
         photo.mediaType = images[.full].flatMap { Self.mediaType($0) }

@@ -68,9 +68,16 @@ struct ExifRecord: Decodable {
     let model: String?
     let latitude: Double?
     let longitude: Double?
+    let lens: String?
+    /// In seconds: a number, or a fraction such as `1/250`.
+    let exposureTime: String?
+    let aperture: Double?
+    let iso: Int?
 
     private enum Key: String, CodingKey {
-        case orientation, description, make, model, latitude, longitude
+        case orientation, description, make, model, latitude, longitude, exposureTime, iso
+        case lens = "lensModel"
+        case aperture = "fNumber"
         case width = "exifImageWidth"
         case height = "exifImageHeight"
     }
@@ -85,5 +92,9 @@ struct ExifRecord: Decodable {
         model = values.lenient(.model)
         latitude = values.lenientNumber(.latitude)
         longitude = values.lenientNumber(.longitude)
+        lens = values.lenient(.lens)
+        exposureTime = values.lenient(.exposureTime)
+        aperture = values.lenientNumber(.aperture)
+        iso = values.lenientInteger(.iso)
     }
 }
