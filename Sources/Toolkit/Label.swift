@@ -8,7 +8,15 @@ package final class Label: Widget {
         set { gtk_label_set_text(opaque, newValue) }
     }
 
-    package init(_ text: String = "") { super.init(gtk_label_new(text)) }
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - isHeading: True for a label that screen readers present as a heading.
+    package init(_ text: String = "", isHeading: Bool = false) {
+        super.init(
+            isHeading
+                ? Self.new(gtk_label_get_type(), GTK_ACCESSIBLE_ROLE_HEADING) : gtk_label_new(nil))
+        gtk_label_set_text(opaque, text)
+    }
 
     /// Breaks long text into lines.
     @discardableResult

@@ -5,9 +5,11 @@ internal import CAdwaita
 package final class Menu: Widget {
     private let list = Box(.vertical)
 
-    package init() {
+    /// - Parameter maximumHeight: The height above which the entries can be scrolled; nil for none.
+    package init(maximumHeight: Int? = nil) {
         super.init(gtk_popover_new())
-        gtk_popover_set_child(cast(), list.widget)
+        let content = maximumHeight.map { ScrollArea(list, maximumHeight: $0) } ?? list
+        gtk_popover_set_child(cast(), content.widget)
         styled("menu")
     }
 
@@ -48,9 +50,10 @@ package final class Menu: Widget {
 package final class MenuButton: Widget {
     /// Called before the menu opens.
     package var onOpen: (() -> Void)?
-    package let menu = Menu()
+    package let menu: Menu
 
-    package init(icon: String, tooltip: String) {
+    package init(icon: String, tooltip: String, maximumHeight: Int? = nil) {
+        menu = Menu(maximumHeight: maximumHeight)
         super.init(gtk_menu_button_new())
         gtk_menu_button_set_icon_name(opaque, icon)
         gtk_menu_button_set_popover(opaque, menu.widget)

@@ -75,6 +75,47 @@ package final class EntryRow: Widget {
     }
 }
 
+/// A row with a choice of texts.
+@MainActor
+package final class ComboRow: Widget {
+    /// - Parameters:
+    ///   - title: The title.
+    ///   - choices: The texts.
+    ///   - selected: The index of the selected text.
+    ///   - action: Receives the index of another text that the user selects.
+    package init(
+        _ title: String, _ choices: [String], _ selected: Int, _ action: @escaping (Int) -> Void
+    ) {
+        super.init(adw_combo_row_new())
+        adw_preferences_row_set_title(cast(), title)
+        let list = gtk_string_list_new(nil)
+        for choice in choices { gtk_string_list_append(list, choice) }
+        adw_combo_row_set_model(cast(), list)
+        g_object_unref(list.map { UnsafeMutableRawPointer($0) })
+        adw_combo_row_set_selected(cast(), guint(selected))
+        let raw = self.raw
+        onChange(of: "selected") {
+            let row = raw.assumingMemoryBound(to: AdwComboRow.self)
+            action(Int(adw_combo_row_get_selected(row)))
+        }
+    }
+}
+
+/// A row with a switch.
+@MainActor
+package final class SwitchRow: Widget {
+    package init(_ title: String, _ isOn: Bool, _ action: @escaping (Bool) -> Void) {
+        super.init(adw_action_row_new())
+        adw_preferences_row_set_title(cast(), title)
+        let control = Widget(gtk_switch_new()).aligned(.end, .center)
+        gtk_switch_set_active(control.opaque, isOn ? 1 : 0)
+        adw_action_row_add_suffix(cast(), control.widget)
+        adw_action_row_set_activatable_widget(cast(), control.widget)
+        let opaque = control.opaque
+        control.onChange(of: "active") { action(gtk_switch_get_active(opaque) != 0) }
+    }
+}
+
 /// Rows with a title above them.
 @MainActor
 package final class RowGroup: Widget {

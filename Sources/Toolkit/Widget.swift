@@ -52,6 +52,12 @@ package class Widget: Object {
     package var isMapped: Bool { gtk_widget_get_mapped(widget) != 0 }
     package var width: Int { Int(gtk_widget_get_width(widget)) }
     package var height: Int { Int(gtk_widget_get_height(widget)) }
+    /// The height that the widget prefers.
+    package var naturalHeight: Double {
+        var height: Int32 = 0
+        gtk_widget_measure(widget, GTK_ORIENTATION_VERTICAL, -1, nil, &height, nil, nil)
+        return Double(height)
+    }
     /// Device pixels per unit.
     package var scaleFactor: Int { Int(gtk_widget_get_scale_factor(widget)) }
 

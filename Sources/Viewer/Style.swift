@@ -23,6 +23,8 @@ enum Style {
         .photo-page:hover .step, .photo-page .step:focus-visible { opacity: 0.9; }
         .photo-page:focus-within .step { opacity: 0.5; }
         .photo-page.idle .step { opacity: 0.0; }
+        label.month { padding: 14px 6px 8px; }
+        label.month-label, label.badge { padding: 4px 10px; border-radius: 999px; }
         label.facts { padding: 4px 10px; border-radius: 0 0 8px 8px; }
         .download-bar { padding: 10px 14px; }
         button.liked-photo { color: #e01b5a; }

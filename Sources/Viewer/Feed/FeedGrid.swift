@@ -1,7 +1,8 @@
 internal import System
 internal import Toolkit
 
-/// The photos of a feed in justified rows. Only the visible part has widgets.
+/// The photos of a feed in justified rows, below headings with the months if the feed is ordered by date. Only the visible
+/// part has widgets.
 final class FeedGrid {
     let widget: ScrollArea
     var onOpen: ((Int) -> Void)?
@@ -10,6 +11,10 @@ final class FeedGrid {
     var onMenu: ((Int, Widget, (x: Double, y: Double)?) -> Void)?
     /// Called when other photos are selected.
     var onSelection: (() -> Void)?
+    /// Called when months were added or removed.
+    var onMonths: (() -> Void)?
+    /// Called when the visible part moves, with the month of its first photo.
+    var onMove: ((MonthList.Month) -> Void)?
     /// Called with a command for a photo.
     var onCommand: ((Command, Int) -> Void)?
 
@@ -17,11 +22,17 @@ final class FeedGrid {
     private let loader: ImageLoader
     private var feed: Feed?
     private var layout = JustifiedLayout(width: 1, targetHeight: 1, spacing: 0)
+    private var monthList = MonthList()
     /// The number of photos in the layout.
     private var laidOut = 0
     /// The cells in use, by the index of their photo.
     private var cells: [Int: PhotoCell] = [:]
     private var unused: [PhotoCell] = []
+    /// The visible headings, by the index of the photo below.
+    private var headings: [Int: Label] = [:]
+    private var lastPosition = 0.0
+    /// The height of the rows, relative to the usual one.
+    var scale = 1.0 { didSet { if scale != oldValue { scheduleUpdate() } } }
     private var isUpdateScheduled = false
     /// The photo that the key Tab reaches, and that the arrow keys leave.
     private var current = 0
@@ -31,8 +42,6 @@ final class FeedGrid {
     private var anchor = 0
     /// True if the focus returns to the current photo after the photos were replaced.
     private var restoresFocus = false
-    /// True if the last photo gets the focus when all photos are loaded.
-    private var isMovingToEnd = false
     private let trace: GridTrace?
 
     private static let spacing = 6.0
@@ -67,9 +76,7 @@ final class FeedGrid {
                 selected = selected.filter { self.feed?.index(of: $0) != nil }
                 reset()
                 onSelection?()
-            case .extended:
-                if isMovingToEnd { continueToEnd() }
-                scheduleUpdate()
+            case .extended: scheduleUpdate()
             case .photo(let index):
                 if let photo = self.feed?.photos[index] { cells[index]?.update(photo) }
             case .arrived: break
@@ -126,20 +133,8 @@ final class FeedGrid {
 
     private func moveToTop() {
         current = 0
+        lastPosition = 0
         widget.position = 0
-    }
-
-    /// Moves to the last photo, after the photos before it were loaded.
-    private func moveToEnd() {
-        isMovingToEnd = true
-        feed?.loadToEnd()
-        continueToEnd()
-    }
-
-    private func continueToEnd() {
-        guard let feed, !feed.isLoadingToEnd else { return }
-        isMovingToEnd = false
-        if !feed.photos.isEmpty { focus(feed.photos.count - 1) }
     }
 
     /// Requests the images that failed again.
@@ -163,11 +158,12 @@ final class FeedGrid {
 
     private func reset() {
         restoresFocus = restoresFocus || cells.values.contains(where: \.hasFocus)
-        isMovingToEnd = false
         for cell in cells.values { recycle(cell) }
         cells = [:]
         layout = JustifiedLayout(width: 1, targetHeight: 1, spacing: 0)
+        monthList = MonthList()
         laidOut = 0
+        onMonths?()
         scheduleUpdate()
     }
 
@@ -201,10 +197,17 @@ final class FeedGrid {
             cells[index] = nil
             recycle(cell)
         }
+        for (index, heading) in headings where !indexes.contains(index) {
+            headings[index] = nil
+            area.remove(heading)
+        }
         let scale = Double(widget.scaleFactor)
-        var previous: PhotoCell?
+        var previous: Widget?
         for (index, frame) in wanted {
-            previous = place(feed.photos[index], index, frame, scale, after: previous)
+            if layout.isSection(index) {
+                previous = placeHeading(index, above: frame, after: previous)
+            }
+            previous = place(feed.photos[index], index, frame, scale, after: previous).widget
         }
         current = min(current, max(0, feed.photos.count - 1))
         let visible = rows.first { layout.rows[$0].top >= top } ?? rows.first
@@ -218,16 +221,22 @@ final class FeedGrid {
             focus(current)
         }
         if top + page * 2.5 > layout.height, feed.state == .partial { feed.loadMore() }
+        if top != lastPosition, let row = visible.map({ layout.rows[$0] }),
+            let month = monthList.month(of: row.photos.lowerBound)
+        {
+            lastPosition = top
+            onMove?(month)
+        }
     }
 
     private func updateLayout(_ feed: Feed, _ width: Double) {
-        if layout.width != width {
+        let usual = width < 500 ? min(150, width / 2.2) : min(max(width / 5, 190), 320)
+        let target = min(usual * scale, width)
+        if layout.width != width || layout.targetHeight != target {
             // The photo at the top remains there.
             let first = layout.rows(from: widget.position, to: widget.position).first
             let anchor = first.map { layout.rows[$0].photos.lowerBound }
-            let target = width < 500 ? min(150, width / 2.2) : min(max(width / 5, 190), 320)
-            layout = JustifiedLayout(width: width, targetHeight: target, spacing: Self.spacing)
-            laidOut = 0
+            beginLayout(width, target)
             extendLayout(feed)
             if let anchor, anchor > 0, let row = layout.row(of: anchor) {
                 widget.position = layout.rows[row].top
@@ -237,8 +246,25 @@ final class FeedGrid {
         }
     }
 
+    private func beginLayout(_ width: Double, _ targetHeight: Double) {
+        for heading in headings.values { area.remove(heading) }
+        headings = [:]
+        layout = JustifiedLayout(
+            width: width, targetHeight: targetHeight, spacing: Self.spacing,
+            headingHeight: makeHeading("M").naturalHeight)
+        laidOut = 0
+    }
+
     private func extendLayout(_ feed: Feed) {
-        layout.append(feed.photos[laidOut...].map(\.ratio), isEnd: feed.state == .complete)
+        let known = monthList.count
+        if known < feed.photos.count {
+            if !monthList.append(feed.photos[known...]), laidOut > 0 {
+                beginLayout(layout.width, layout.targetHeight)
+            }
+            onMonths?()
+        }
+        let sections = monthList.months.lazy.map(\.first).filter { [laidOut] in $0 >= laidOut }
+        layout.append(feed.photos[laidOut...].map(\.ratio), sections: sections)
         laidOut = feed.photos.count
         let height = layout.height.rounded(.up)
         area.setMinimumSize(width: -1, height: Int(height))
@@ -247,7 +273,7 @@ final class FeedGrid {
 
     private func place(
         _ photo: Photo, _ index: Int, _ frame: JustifiedLayout.Frame, _ scale: Double,
-        after previous: PhotoCell?
+        after previous: Widget?
     ) -> PhotoCell {
         let x = area.isRightToLeft ? layout.width - frame.x - frame.width : frame.x
         let cell: PhotoCell
@@ -257,7 +283,7 @@ final class FeedGrid {
         } else {
             cell = unused.popLast() ?? makeCell()
             cells[index] = cell
-            area.add(cell.widget, x: x, y: frame.y, after: previous?.widget)
+            area.add(cell.widget, x: x, y: frame.y, after: previous)
         }
         cell.widget.setMinimumSize(width: Int(frame.width), height: Int(frame.height))
         guard let feed else { return cell }
@@ -267,6 +293,36 @@ final class FeedGrid {
         cell.setPosition(index + 1, of: feed.count)
         cell.setSelected(selected.contains(photo.id))
         return cell
+    }
+
+    private func makeHeading(_ title: String) -> Label {
+        let heading = Label(title, isHeading: true).ellipsizing()
+        heading.styled("month", "heading")
+        return heading
+    }
+
+    private func placeHeading(
+        _ index: Int, above frame: JustifiedLayout.Frame, after previous: Widget?
+    ) -> Label {
+        if let heading = headings[index] { return heading }
+        let heading = makeHeading(monthList.month(of: index)?.title ?? "")
+        heading.setMinimumSize(width: Int(layout.width - 2 * Self.spacing))
+        headings[index] = heading
+        area.add(
+            heading, x: Self.spacing, y: frame.y - layout.headingHeight, after: previous)
+        return heading
+    }
+
+    /// The months, the newest first; empty if the feed is not ordered by date.
+    var months: [MonthList.Month] { monthList.months }
+
+    /// Moves the focus to the first photo of a month, with its heading at the top.
+    func show(_ month: MonthList.Month) {
+        update()
+        if let row = layout.row(of: month.first) {
+            widget.position = layout.rows[row].top - layout.headingHeight
+        }
+        focus(month.first)
     }
 
     private func makeCell() -> PhotoCell {
@@ -306,7 +362,7 @@ final class FeedGrid {
         guard let feed, let command = Shortcut.command(key.combination, in: .grid),
             let index = cells.first(where: { $0.value.hasFocus })?.key
         else { return false }
-        isMovingToEnd = false
+        feed.cancelEnd()
         let forward = area.isRightToLeft ? -1 : 1
         let target: Int?
         switch command {
@@ -316,7 +372,7 @@ final class FeedGrid {
         case .down: target = layout.neighbor(of: index, rowOffset: 1)
         case .first: target = 0
         case .last:
-            moveToEnd()
+            feed.findEnd { [weak self] in self?.focus($0) }
             return true
         case .pageUp, .pageDown:
             let rows = max(1, Int(widget.visibleHeight / max(1, layout.targetHeight)))
@@ -345,8 +401,9 @@ final class FeedGrid {
     private func scroll(to index: Int) {
         guard let row = layout.row(of: index).map({ layout.rows[$0] }) else { return }
         let page = widget.visibleHeight
-        if row.top < widget.position {
-            widget.position = row.top - Self.spacing
+        let heading = layout.isSection(row.photos.lowerBound) ? layout.headingHeight : 0
+        if row.top - heading < widget.position {
+            widget.position = row.top - heading - Self.spacing
         } else if row.top + row.height > widget.position + page {
             widget.position = row.top + row.height + Self.spacing - page
         }

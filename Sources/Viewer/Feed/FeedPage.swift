@@ -1,5 +1,6 @@
 internal import BusAPI
 internal import DBus
+internal import System
 internal import Toolkit
 
 /// The page of one feed: the grid, or the reason why there are no photos.
@@ -35,6 +36,14 @@ final class FeedPage {
     private let search = SearchField("Search photos")
     private let searchRevealer: Revealer
     private let tail = Spinner(size: 24)
+    /// The month of the visible part, shown beside the scroll bar while that moves.
+    private let monthLabel = Label()
+    private lazy var monthTimer = MainLoopTimer { [weak self] in self?.monthLabel.isVisible = false
+    }
+    private let monthButton = MenuButton(
+        icon: "x-office-calendar-symbolic", tooltip: "Go to a month", maximumHeight: 420)
+    /// The months in the menu.
+    private var listedMonths: [MonthList.Month] = []
     private var subtitle = ""
     private var remedy: (ObjectPath, Remedy)?
     private var bannerRemedy: (ObjectPath, Remedy)?
@@ -64,12 +73,24 @@ final class FeedPage {
         loading.aligned(.center, .center)
         stack.add(loading, "loading")
         stack.add(status, "status")
-        stack.add(Overlay(grid.widget, newPhotosRevealer, tail), "photos")
+        monthLabel.styled("osd", "month-label").aligned(.end, .start).margins(18)
+        monthLabel.receivesPointer = false
+        monthLabel.isVisible = false
+        stack.add(Overlay(grid.widget, newPhotosRevealer, tail, monthLabel), "photos")
         stack.expanding()
         widget = Box(
             .vertical, spacing: 0, header, searchRevealer, bannerRevealer, stack,
             selectionBar.widget)
         widget.expanding()
+        header.addEnd(monthButton)
+        monthButton.isVisible = false
+        monthButton.onOpen = { [weak self] in
+            guard let self else { return }
+            feed?.loadToEnd()
+            listMonths()
+        }
+        grid.onMonths = { [weak self] in self?.monthsChanged() }
+        grid.onMove = { [weak self] in self?.show($0) }
         search.onSubmit = { [weak self] in self?.onSearch?($0) }
         search.onStop = { [weak self] in self?.endSearch() }
         localButton.onClick { [weak self] in self?.onShowLocal?() }
@@ -103,6 +124,37 @@ final class FeedPage {
         }
         if feed.photos.isEmpty { feed.loadMore() }
         update()
+    }
+
+    // MARK: Months
+
+    func openMonths() {
+        if monthButton.isVisible { monthButton.open() }
+    }
+
+    private func monthsChanged() {
+        let months = grid.months
+        monthButton.isVisible = months.count > 1
+        if !months.starts(with: listedMonths) {
+            monthButton.menu.removeAll()
+            listedMonths = []
+        }
+        if monthButton.menu.isVisible { listMonths() }
+    }
+
+    /// Adds the months that are not in the menu yet. A menu that is open keeps its entries and the focus.
+    private func listMonths() {
+        for month in grid.months.dropFirst(listedMonths.count) {
+            monthButton.menu.add(month.title) { [weak self] in self?.grid.show(month) }
+        }
+        listedMonths = grid.months
+    }
+
+    private func show(_ month: MonthList.Month) {
+        guard grid.months.count > 1 else { return }
+        if monthLabel.text != month.title { monthLabel.text = month.title }
+        monthLabel.isVisible = true
+        monthTimer.start(after: .seconds(1))
     }
 
     func startSearch() {

@@ -1,6 +1,7 @@
 /// Photos in rows of equal width, in which each photo keeps its proportions.
 ///
-/// Rows are appended as photos arrive; earlier rows never change.
+/// Rows are appended as photos arrive; earlier rows never change. A row ends before the first photo of a section, above
+/// which there is place for a heading.
 nonisolated struct JustifiedLayout {
     nonisolated struct Row: Equatable {
         let photos: Range<Int>
@@ -18,33 +19,43 @@ nonisolated struct JustifiedLayout {
     let width: Double
     let targetHeight: Double
     let spacing: Double
+    let headingHeight: Double
     private(set) var rows: [Row] = []
     private var ratios: [Double] = []
+    /// The first photos of the sections.
+    private var sections: Set<Int> = []
     /// The index of the first photo that is not in a row yet.
     private var firstOpen = 0
 
     /// The height of all rows.
     var height: Double { rows.last.map { $0.top + $0.height + spacing } ?? spacing }
 
-    init(width: Double, targetHeight: Double, spacing: Double) {
+    init(width: Double, targetHeight: Double, spacing: Double, headingHeight: Double = 0) {
         self.width = max(width, 1)
         self.targetHeight = targetHeight
         self.spacing = spacing
+        self.headingHeight = headingHeight
     }
 
     /// Adds photos.
     ///
     /// - Parameters:
     ///   - ratios: Width divided by height of each photo, positive.
-    ///   - isEnd: True if no photos follow, so that the last row may remain incomplete.
-    mutating func append(_ ratios: [Double], isEnd: Bool) {
+    ///   - sections: The indexes of those that begin a section.
+    mutating func append(_ ratios: [Double], sections: some Sequence<Int> = []) {
         // The incomplete row at the end is laid out again.
         if let last = rows.last, last.photos.upperBound > firstOpen { rows.removeLast() }
         self.ratios += ratios
+        self.sections.formUnion(sections)
         var start = firstOpen
         var sum = 0.0
         var index = start
         while index < self.ratios.count {
+            if index > start, isSection(index) {
+                addIncompleteRow(start..<index)
+                start = index
+                sum = 0
+            }
             sum += self.ratios[index]
             index += 1
             let free = rowWidth(count: index - start)
@@ -65,12 +76,22 @@ nonisolated struct JustifiedLayout {
             }
         }
         firstOpen = start
-        if start < self.ratios.count { addRow(start..<self.ratios.count, targetHeight) }
+        if start < self.ratios.count { addIncompleteRow(start..<self.ratios.count) }
+    }
+
+    /// Adds a row that does not fill the width. It is not higher than the row above.
+    private mutating func addIncompleteRow(_ photos: Range<Int>) {
+        let above = isSection(photos.lowerBound) ? nil : rows.last?.height
+        addRow(photos, min(targetHeight, above ?? targetHeight))
     }
 
     private mutating func addRow(_ photos: Range<Int>, _ height: Double) {
-        rows.append(Row(photos: photos, top: self.height, height: height))
+        let heading = isSection(photos.lowerBound) ? headingHeight : 0
+        rows.append(Row(photos: photos, top: self.height + heading, height: height))
     }
+
+    /// Returns true for a photo that begins a section.
+    func isSection(_ photo: Int) -> Bool { sections.contains(photo) }
 
     private func rowWidth(count: Int) -> Double { max(1, width - spacing * Double(count + 1)) }
 

@@ -26,6 +26,7 @@ final class PhotoCell {
     private let likeButton = Button(icon: "emote-love-symbolic", tooltip: "Like")
     private let selectionIcon = Icon("object-select-symbolic", size: 24)
     private let facts = Label().ellipsizing()
+    private let animationLabel = Label("Animated")
     private let loader: ImageLoader
     private var task: Task<Void, Never>?
     private var key: ImageLoader.Key?
@@ -46,12 +47,15 @@ final class PhotoCell {
         facts.styled("osd", "facts", "caption").aligned(.fill, .end)
         facts.receivesPointer = false
         facts.isVisible = false
+        animationLabel.styled("osd", "badge", "caption").aligned(.start, .end).margins(6)
+        animationLabel.receivesPointer = false
         failureIcon.aligned(.center, .center)
         failureIcon.receivesPointer = false
         selectionIcon.styled("selection").aligned(.start, .start).margins(6)
         selectionIcon.receivesPointer = false
         selectionIcon.isVisible = false
-        widget = Overlay(button, failureIcon, facts, likeButton, selectionIcon)
+        widget = Overlay(
+            button, failureIcon, animationLabel, facts, likeButton, selectionIcon)
         widget.onModifiedPress { [weak self] isShift in
             guard let self, let index else { return }
             onSelect?(index, isShift)
@@ -155,6 +159,7 @@ final class PhotoCell {
             likeButton.setClass("pending", photo.isPending)
         }
         likeButton.isVisible = !photo.isFile
+        animationLabel.isVisible = photo.isAnimated
         likeButton.setAccessibleName("\(likeButton.tooltip) \(photo.accessibleName)")
         updateHover()
     }

@@ -43,6 +43,8 @@ final class Feed {
     private var isRequesting = false
     /// The account was ready, and the network available, when they changed last.
     private var wasAvailable = true
+    /// True if the photos are replaced at the next update, because another folder was chosen.
+    var isOutdated = false
     /// The accounts that were logged in when they changed last.
     private var loggedIn: Set<ObjectPath> = []
     /// Increased by each reload; a reply to an older request is dropped.
@@ -58,6 +60,8 @@ final class Feed {
     private var searched = 0
     /// The photo at which these requests end.
     private var wantedPhoto: String?
+    /// Called when all requested pages are loaded, unless the photos are replaced before.
+    private var atEnd: ((_ last: Int) -> Void)?
 
     private static let pageSize: UInt32 = 60
     /// The number of photos that one request for the end loads from services, which count requests.
@@ -120,6 +124,8 @@ final class Feed {
         generation += 1
         isRequesting = false
         wantedCount = 0
+        atEnd = nil
+        isOutdated = false
         cursor = ""
         request(isFirst: true)
     }
@@ -138,6 +144,22 @@ final class Feed {
         let isLocal = service.accounts(of: account).allSatisfy(service.isLocal)
         wantedCount = isLocal ? .max : photos.count + Self.mostFromServices
         loadMore()
+    }
+
+    /// Requests the pages up to the last photo.
+    ///
+    /// - Parameter handler: Receives the index of the last photo once, unless ``cancelEnd()`` is called before.
+    func findEnd(_ handler: @escaping (_ last: Int) -> Void) {
+        atEnd = handler
+        loadToEnd()
+        reachEnd()
+    }
+    func cancelEnd() { atEnd = nil }
+
+    private func reachEnd() {
+        guard let handler = atEnd, !isLoadingToEnd else { return }
+        atEnd = nil
+        if !photos.isEmpty { handler(photos.count - 1) }
     }
 
     /// True until the pages that ``loadToEnd(until:)`` requested are loaded.
@@ -159,6 +181,7 @@ final class Feed {
                 isRequesting = false
                 accept(page.photos.compactMap(Photo.init), next: page.next, isFirst: isFirst)
                 if isLoadingToEnd { loadMore() }
+                reachEnd()
             } catch {
                 guard generation == self.generation else { return }
                 isRequesting = false
@@ -168,6 +191,7 @@ final class Feed {
                 wantedCount = 0
                 state = .failed(problem)
                 changed.emit(.extended)
+                reachEnd()
             }
         }
     }
@@ -268,9 +292,9 @@ final class Feed {
     }
 
     private func updated(_ source: String, _ new: UInt32) {
-        guard source == self.source, new > 0 else { return }
+        guard source == self.source, new > 0 || isOutdated else { return }
         // Nothing is above the first photo of an empty list.
-        if photos.isEmpty { return reload() }
+        if photos.isEmpty || isOutdated { return reload() }
         newCount += new
         changed.emit(.arrived)
     }

@@ -7,6 +7,7 @@ struct Photo: Equatable {
     let id: String
     let account: ObjectPath
     var created: Int64?
+    var updated: Int64?
     var width: Int?
     var height: Int?
     var color: String?
@@ -25,6 +26,15 @@ struct Photo: Equatable {
     var isPending = false
     var isSensitive = false
     var camera = ""
+    var lens = ""
+    /// In seconds.
+    var exposureTime: Double?
+    var aperture: Double?
+    var iso: UInt32?
+    var license = ""
+    var licenseURL = ""
+    /// True if the original has several frames, of which the first one is shown.
+    var isAnimated = false
     var latitude: Double?
     var longitude: Double?
     var album = ""
@@ -49,7 +59,11 @@ struct Photo: Equatable {
         func text(_ key: String, _ value: inout String) {
             if let entry = entries[key]?.string { value = entry }
         }
+        func number(_ key: String, _ value: inout Double?) {
+            if case .double(let entry) = entries[key] { value = entry }
+        }
         if let value = entries["created"]?.int64 { created = value }
+        if let value = entries["updated"]?.int64 { updated = value }
         if let value = entries["width"]?.uint32, value > 0 { width = Int(value) }
         if let value = entries["height"]?.uint32, value > 0 { height = Int(value) }
         if let value = entries["color"]?.string { color = value }
@@ -61,9 +75,16 @@ struct Photo: Equatable {
         text("author_url", &authorURL)
         text("url", &url)
         text("camera", &camera)
+        text("lens", &lens)
+        number("exposure_time", &exposureTime)
+        number("aperture", &aperture)
+        if let value = entries["iso"]?.uint32 { iso = value }
+        text("license", &license)
+        text("license_url", &licenseURL)
+        if let value = entries["animated"]?.bool { isAnimated = value }
         text("album", &album)
-        if case .double(let value) = entries["latitude"] { latitude = value }
-        if case .double(let value) = entries["longitude"] { longitude = value }
+        number("latitude", &latitude)
+        number("longitude", &longitude)
         text("media_type", &mediaType)
         if let value = entries["likes"]?.uint32 { likes = value }
         if let value = entries["liked"]?.bool { isLiked = value }
@@ -107,7 +128,8 @@ struct Photo: Equatable {
             case (false, true): "no longer liked, not confirmed yet"
             case (false, false): ""
             }
-        return [accessibleName, day, like].filter { !$0.isEmpty }.joined(separator: ", ")
+        return [accessibleName, day, like, isAnimated ? "animated" : ""].filter { !$0.isEmpty }
+            .joined(separator: ", ")
     }
 
     /// The author and the date on one line.
@@ -118,7 +140,13 @@ struct Photo: Equatable {
     var dayAndTime: String { created.map { Self.text(of: $0, "%e %B %Y, %H:%M") } ?? "" }
     var month: String { created.map { Self.text(of: $0, "%B %Y") } ?? "" }
 
-    private static func text(of seconds: Int64, _ format: String) -> String {
+    /// Returns a time as text in the user's language and time zone.
+    ///
+    /// - Parameters:
+    ///   - seconds: The time since 1970.
+    ///   - format: The format of `strftime`.
+    /// - Returns: The text; empty if the time cannot be converted.
+    nonisolated static func text(of seconds: Int64, _ format: String) -> String {
         var time = time_t(seconds)
         var parts = tm()
         guard localtime_r(&time, &parts) != nil else { return "" }

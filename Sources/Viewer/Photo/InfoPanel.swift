@@ -29,33 +29,26 @@ final class InfoPanel {
         if !photo.description.isEmpty, photo.description != photo.title {
             content.append(Label(photo.description).wrapping().selectable())
         }
-        if !photo.author.isEmpty {
-            let author = Label().wrapping()
-            if photo.authorURL.isEmpty {
-                author.text = photo.author
-            } else {
-                author.setLink(photo.authorURL, title: photo.author)
-            }
-            add("Author", author)
+        add("Author", photo.author, link: photo.authorURL)
+        add("Licence", photo.license, link: photo.licenseURL)
+        add("Date", photo.dayAndTime)
+        if let (width, height) = photo.size {
+            add("Size", "\u{2066}\(width) × \(height)\u{2069}")
         }
-        if photo.created != nil {
-            add("Date", Label(photo.dayAndTime).wrapping().selectable())
-        }
-        if let width = photo.width, let height = photo.height {
-            add("Size", Label("\u{2066}\(width) × \(height)\u{2069}").wrapping().selectable())
-        }
-        if !photo.camera.isEmpty { add("Camera", Label(photo.camera).wrapping().selectable()) }
-        if !photo.album.isEmpty { add("Album", Label(photo.album).wrapping().selectable()) }
+        add("Camera", photo.camera)
+        add("Lens", photo.lens)
+        add("Exposure", photo.exposureTime.map(Self.exposure) ?? "")
+        add("Aperture", photo.aperture.map { "f/\(Self.decimal($0))" } ?? "")
+        add("ISO", photo.iso.map { "\($0)" } ?? "")
+        add("Album", photo.album)
         if let latitude = photo.latitude, let longitude = photo.longitude {
-            let label = Label().wrapping().selectable()
-            label.setLink(
-                "https://www.openstreetmap.org/?mlat=\(latitude)&mlon=\(longitude)#map=15/\(latitude)/\(longitude)",
-                title: "\(latitude)°, \(longitude)°")
-            add("Place", label)
+            add(
+                "Place", "\(latitude)°, \(longitude)°",
+                link:
+                    "https://www.openstreetmap.org/?mlat=\(latitude)&mlon=\(longitude)#map=15/\(latitude)/\(longitude)"
+            )
         }
-        if !photo.mediaType.isEmpty {
-            add("Format", Label(photo.mediaType).wrapping().selectable())
-        }
+        add("Format", photo.mediaType + (photo.isAnimated ? " (animated)" : ""))
         content.append(fileBox)
         fileBox.removeAll()
         if !photo.isFile {
@@ -68,14 +61,10 @@ final class InfoPanel {
     func show(file path: String, byteCount: Int64) {
         let path = PathBytes(path)
         let name = String(path.text.dropFirst(path.folder.text.count))
-        let folder = Label().wrapping().selectable()
-        folder.setLink(FileActions.uri(path.folder.text), title: path.folder.text)
         fileBox.removeAll()
-        add("File", Label(name).wrapping().selectable(), to: fileBox)
-        add("Folder", folder, to: fileBox)
-        add(
-            "File size", Label(FileActions.sizeText(byteCount)).wrapping().selectable(), to: fileBox
-        )
+        add("File", name, to: fileBox)
+        add("Folder", path.folder.text, link: FileActions.uri(path.folder.text), to: fileBox)
+        add("File size", FileActions.sizeText(byteCount), to: fileBox)
     }
 
     /// Shows the current likes of the same photo.
@@ -90,7 +79,22 @@ final class InfoPanel {
         likes.text = photo.likes.map { "\($0) · \(own)" } ?? own
     }
 
-    private func add(_ title: String, _ value: Label, to parent: Box? = nil) {
+    /// Returns a time in seconds as photographers write it.
+    static func exposure(_ seconds: Double) -> String {
+        seconds < 0.4 ? "1/\(Int((1 / seconds).rounded())) s" : "\(decimal(seconds)) s"
+    }
+
+    /// Returns a number with at most one digit after the point.
+    private static func decimal(_ number: Double) -> String {
+        let tenths = Int((number * 10).rounded())
+        return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+    }
+
+    /// Adds a fact unless it is unknown.
+    private func add(_ title: String, _ text: String, link: String = "", to parent: Box? = nil) {
+        guard !text.isEmpty else { return }
+        let value = Label(text).wrapping().selectable()
+        if !link.isEmpty { value.setLink(link, title: text) }
         let box = Box(
             .vertical, spacing: 2,
             Label(title).styled("caption", "dim-label").aligned(.start, .start), value)

@@ -104,9 +104,9 @@ final class PhotoActions {
     }
 
     private func saveAs(_ photo: Photo, in feed: Feed) {
-        SaveDialog.present(
+        FileDialog.present(
             window, title: isLocal(photo) ? "Save a copy" : "Download",
-            name: Downloads.name(photo), folder: Downloads.folder.text
+            .newFile(Downloads.name(photo)), folder: Downloads.folder.text
         ) { [downloads] path in
             if let path { downloads.start(photo, in: feed, to: path) }
         }

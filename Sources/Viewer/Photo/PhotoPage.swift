@@ -1,7 +1,6 @@
 internal import BusAPI
 internal import DBus
 internal import Dispatch
-internal import ProviderKit
 internal import System
 internal import Toolkit
 
@@ -14,16 +13,13 @@ final class PhotoPage {
 
     private let window: Window
     private let service: Service
-    private let loader: ImageLoader
     private let actions: PhotoActions
     private let header = HeaderBar()
     private let fullScreen: FullScreenControls
-    private let view = PhotoView()
+    private let image: PhotoImage
+    private let view: PhotoView
     private let info = InfoPanel()
     private let flap: Flap
-    private let spinner = Spinner(size: 48)
-    private let problemLabel = Label().wrapping(atStart: false)
-    private let problemBox: Box
     private let likeButton = Button(icon: "emote-love-symbolic", tooltip: "Like")
     private let downloadButton = Button(icon: "document-save-symbolic", tooltip: "Download")
     private let infoButton: ToggleButton
@@ -40,19 +36,7 @@ final class PhotoPage {
     private var feed: Feed?
     private var index = 0
     private var photoID = ""
-    private var task: Task<Void, Never>?
-    private var preloads: [Task<Void, Never>] = []
-    /// The image that is shown.
-    private var shown: LoadedImage?
-    /// The limits of the last image that was loaded completely.
-    private var loadedLimits: ImageLimits?
-    /// True if the image cannot be decoded.
-    private var isRefused = false
-    /// The images of the neighbors, by the ID of the photo.
-    private var preloaded: [String: LoadedImage] = [:]
     private var isInSlideshow = false
-    /// True if the last photo is shown when all photos are loaded.
-    private var isMovingToEnd = false
     private lazy var slideshowTimer = MainLoopTimer { [weak self] in self?.showNextOfSlideshow() }
 
     /// The time for which the slideshow shows a photo.
@@ -61,21 +45,16 @@ final class PhotoPage {
     init(_ window: Window, _ service: Service, _ loader: ImageLoader, _ actions: PhotoActions) {
         self.window = window
         self.service = service
-        self.loader = loader
         self.actions = actions
-        let retry = Button("_Try again")
-        retry.aligned(.center, .center).styled("pill")
-        problemBox = Box(.vertical, spacing: 12, problemLabel, retry)
-        problemBox.aligned(.center, .center).margins(24).styled("osd", "problem")
-        problemBox.isVisible = false
-        spinner.aligned(.center, .center)
-        spinner.receivesPointer = false
+        image = PhotoImage(loader, isLocal: actions.isLocal)
+        view = image.view
         previousButton.styled("circular", "osd", "step").aligned(.start, .center).margins(12)
         nextButton.styled("circular", "osd", "step").aligned(.end, .center).margins(12)
         fullScreen = FullScreenControls(window, header, view, [previousButton, nextButton])
         downloadBar = DownloadBar(actions.downloads)
         let overlay = Overlay(
-            view.widget, spinner, problemBox, previousButton, nextButton, downloadBar.widget,
+            view.widget, image.spinner, image.problemBox, previousButton, nextButton,
+            downloadBar.widget,
             fullScreen.revealer)
         overlay.styled("photo-page")
         // In a narrow window, the information covers the photo.
@@ -87,7 +66,6 @@ final class PhotoPage {
         }
         widget.append(header)
         widget.append(flap)
-        retry.onClick { [weak self] in self?.load() }
         addHeader()
         connect()
         fullScreen.connect(widget, overlay)
@@ -145,8 +123,6 @@ final class PhotoPage {
             guard let self else { return false }
             return step($0 * forward)
         }
-        view.onZoom = { [weak self] in self?.loadSharp() }
-        view.onResize = { [weak self] in Task { self?.loadSharp() } }
         flap.onReveal { [weak self] in
             guard let self else { return }
             infoButton.isActive = flap.isRevealed
@@ -188,25 +164,10 @@ final class PhotoPage {
             } else {
                 show(min(index, feed.photos.count - 1))
             }
-        case .extended:
-            updateState()
-            if isMovingToEnd { continueToEnd() }
+        case .extended: updateState()
         case .arrived: break
-        case .available: if problemBox.isVisible, !isRefused { load() }
+        case .available: image.retry()
         }
-    }
-
-    /// Shows the last photo, after the photos before it were loaded.
-    private func moveToEnd() {
-        isMovingToEnd = true
-        feed?.loadToEnd()
-        continueToEnd()
-    }
-
-    private func continueToEnd() {
-        guard let feed, !feed.isLoadingToEnd else { return }
-        isMovingToEnd = false
-        show(feed.photos.count - 1)
     }
 
     /// Continues in another feed that contains the photo that is shown.
@@ -214,6 +175,7 @@ final class PhotoPage {
         observe(feed)
         self.index = index
         photoID = feed.photos[index].id
+        image.adopt(feed)
         showFacts(feed.photos[index])
     }
 
@@ -226,7 +188,7 @@ final class PhotoPage {
         let photo = feed.photos[index]
         photoID = photo.id
         showFacts(photo)
-        load()
+        image.show(photo, in: feed)
         if feed.photos.count - index < 10 { feed.loadMore() }
     }
 
@@ -280,129 +242,6 @@ final class PhotoPage {
         info.update(photo)
     }
 
-    // MARK: Images
-
-    /// Shows the largest image at hand, and replaces it by one for the pixels of the view.
-    private func load() {
-        guard let photo, let feed else { return }
-        task?.cancel()
-        task = nil
-        isRefused = false
-        loadedLimits = nil
-        problemBox.isVisible = false
-        if let image = preloaded[photo.id] ?? loader.cached(photo.id, of: feed.account) {
-            show(image, isSamePhoto: false)
-        } else {
-            shown = nil
-            view.show(nil, isSamePhoto: false)
-            spinner.isVisible = true
-            spinner.isSpinning = true
-        }
-        loadSharp()
-    }
-
-    /// Loads the image for the pixels that the photo has on the screen, unless it is shown.
-    private func loadSharp() {
-        guard task == nil, !isRefused, view.widget.width > 0, let photo, let feed else { return }
-        let limits = ImageLimits(view.transform)
-        if let loadedLimits, loadedLimits.contain(limits) { return }
-        if let shown, limits.areMet(by: shown, photo.size) { return finish(limits) }
-        // The size regular of a service may be sufficient, and is smaller to transfer.
-        let sizes = actions.isLocal(photo) || limits.isZoomed ? ["full"] : ["regular", "full"]
-        let isFirst = shown == nil
-        task = Task { [weak self, loader] in
-            do {
-                if isFirst, sizes == ["full"], !photo.isFile {
-                    let key = Self.key(feed, photo, "small", 512, 512)
-                    // Without the small image, the sharp one is the first.
-                    if let image = try? await loader.load(key) {
-                        self?.show(image, photo.id)
-                    }
-                }
-                for size in sizes {
-                    let key = Self.key(feed, photo, size, limits.width, limits.height)
-                    let image = try await loader.load(key, isKept: false)
-                    guard let self, !Task.isCancelled else { return }
-                    show(image, photo.id)
-                    if limits.areMet(by: image, photo.size) { break }
-                }
-                guard let self, !Task.isCancelled, photoID == photo.id else { return }
-                task = nil
-                finish(limits)
-                // The zoom may have changed.
-                loadSharp()
-            } catch {
-                guard let self, !Task.isCancelled, photoID == photo.id,
-                    !(error is CancellationError)
-                else { return }
-                task = nil
-                fail(error)
-            }
-        }
-    }
-
-    private static func key(
-        _ feed: Feed, _ photo: Photo, _ size: String, _ width: Int, _ height: Int
-    ) -> ImageLoader.Key {
-        ImageLoader.Key(
-            account: feed.account, photo: photo.id, size: size, width: width, height: height)
-    }
-
-    private func finish(_ limits: ImageLimits) {
-        loadedLimits = limits
-        preloadNeighbors()
-    }
-
-    /// Shows why there is no sharp image. An image that cannot be decoded is not shown in another size, either.
-    private func fail(_ error: any Error) {
-        stopSpinner()
-        if error is ImageProcessorError {
-            isRefused = true
-            shown = nil
-            view.show(nil, isSamePhoto: true)
-        }
-        problemLabel.text = Problem(error).sentence
-        problemBox.isVisible = true
-    }
-
-    /// Shows an image unless another photo is shown meanwhile.
-    private func show(_ image: LoadedImage, _ photo: String) {
-        if photo == photoID, !Task.isCancelled { show(image, isSamePhoto: shown != nil) }
-    }
-
-    private func show(_ image: LoadedImage, isSamePhoto: Bool) {
-        stopSpinner()
-        problemBox.isVisible = false
-        shown = image
-        var size = (width: image.fullWidth, height: image.fullHeight)
-        // The image may be a smaller one of the service.
-        if let whole = photo?.size, whole.width >= size.width { size = whole }
-        view.show(image.texture, size: size, isSamePhoto: isSamePhoto)
-    }
-
-    private func stopSpinner() {
-        spinner.isVisible = false
-        spinner.isSpinning = false
-    }
-
-    /// Loads the images of the next and the previous photo for the whole view.
-    private func preloadNeighbors() {
-        guard let feed, !view.transform.isZoomed else { return }
-        let neighbors = [1, -1].map { index + $0 }.filter { feed.photos.indices.contains($0) }
-            .map { feed.photos[$0] }
-        let limits = ImageLimits(view.transform)
-        preloaded = preloaded.filter { entry in neighbors.contains { $0.id == entry.key } }
-        for preload in preloads { preload.cancel() }
-        preloads = neighbors.filter { preloaded[$0.id] == nil }.map { photo in
-            let size = actions.isLocal(photo) ? "full" : "regular"
-            let key = Self.key(feed, photo, size, limits.width, limits.height)
-            return Task { [weak self, loader] in
-                let image = try? await loader.load(key, isKept: false)
-                if let self, let image, !Task.isCancelled { preloaded[photo.id] = image }
-            }
-        }
-    }
-
     // MARK: Actions
 
     private func handle(_ key: KeyPress) -> Bool {
@@ -416,7 +255,7 @@ final class PhotoPage {
         {
             return false
         }
-        isMovingToEnd = false
+        feed?.cancelEnd()
         perform(command)
         return true
     }
@@ -434,7 +273,7 @@ final class PhotoPage {
         case .previous: step(-1)
         case .next: step(1)
         case .first: show(0)
-        case .last: moveToEnd()
+        case .last: feed?.findEnd { [weak self] in self?.show($0) }
         case .zoomIn: view.zoom(by: 1.25)
         case .zoomOut: view.zoom(by: 1 / 1.25)
         case .showWhole: view.showWhole()
@@ -460,18 +299,12 @@ final class PhotoPage {
     }
 
     private func leave() {
-        task?.cancel()
-        task = nil
-        for preload in preloads { preload.cancel() }
-        preloads = []
-        preloaded = [:]
-        shown = nil
         window.isFullScreen = false
         let index = index
         photoID = ""
+        feed?.cancelEnd()
         feed = nil
-        // A large image would stay in memory.
-        view.show(nil, isSamePhoto: false)
+        image.clear()
         onBack?(index)
     }
 
@@ -526,7 +359,7 @@ final class PhotoPage {
 
     private func showNextOfSlideshow() {
         // A photo that is still loading stays until the next time.
-        if !spinner.isVisible, !step(1) { show(0) }
+        if !image.isLoading, !step(1) { show(0) }
         slideshowTimer.start(after: Self.slideshowTime)
     }
 }

@@ -17,7 +17,7 @@ final class MainMenu {
     /// - Parameter perform: Performs a command that is not one of this menu.
     func fill(_ perform: @escaping (Command) -> Void) {
         for (title, command) in [
-            ("Search", Command.search), ("Slideshow", .slideshow),
+            ("Search", Command.search), ("Slideshow", .slideshow), ("Preferences", .preferences),
             ("Keyboard shortcuts", .shortcuts), ("Help", .help), ("About Image Feed", .about),
         ] {
             button.menu.add(title) { [weak self] in

@@ -40,6 +40,7 @@ final class MainWindow {
         if state.isMaximized { window.maximize() }
         sidebar = Sidebar(service, loader)
         feedPage = FeedPage(service, loader)
+        feedPage.grid.scale = state.thumbnails.scale
         backButton = Button(icon: "go-previous-symbolic", tooltip: "Back to the sources")
         leaflet.add(sidebar.widget)
         leaflet.add(feedPage.widget)
@@ -219,6 +220,16 @@ final class MainWindow {
             photoPage.close()
             leaflet.show(feedPage.widget)
             feedPage.startSearch()
+        case .months:
+            photoPage.close()
+            feedPage.openMonths()
+        case .preferences:
+            PreferencesDialog.present(
+                window, service, toasts, state.thumbnails,
+                onSize: { [weak self] in
+                    self?.state.thumbnails = $0
+                    self?.feedPage.grid.scale = $0.scale
+                }, onFolder: { [weak self] in self?.feedPage.feed?.isOutdated = true })
         case .slideshow:
             if photoPage.shownFeed == nil { open(feedPage.grid.currentIndex) }
             if photoPage.shownFeed != nil { photoPage.startSlideshow() }

@@ -5,7 +5,8 @@ nonisolated enum Command: Sendable {
     case left, right, up, down, pageUp, pageDown, first, last
     case previous, next, open, back, escape
     case like, information, download, copyLink, trash, menu
-    case select, selectRange, pause, slideshow, search, closeWindow, shortcuts, help, about
+    case select, selectRange, pause, slideshow, search, months, closeWindow, preferences, shortcuts
+    case help, about
     case zoomIn, zoomOut, showWhole, showPixels, rotateRight, rotateLeft, fullScreen
 }
 
@@ -107,9 +108,15 @@ nonisolated struct Shortcut: Sendable {
             "Search at the service, or in the titles, authors, albums, cameras and months of the photos.",
             ["Control+f": .search]),
         Shortcut(
+            .everywhere, "Control+G", "Go to a month of a source that is ordered by date.",
+            ["Control+g": .months]),
+        Shortcut(
             .everywhere, "F5", "Show the photos one after another in full screen.",
             ["F5": .slideshow]),
         Shortcut(.everywhere, "F10", "Open the main menu.", ["F10": .menu]),
+        Shortcut(
+            .everywhere, "Control+Comma", "Open the preferences.",
+            ["Control+comma": .preferences]),
         Shortcut(.everywhere, "Control+?", "Show the keys.", ["Control+question": .shortcuts]),
         Shortcut(.everywhere, "Control+W", "Close the window.", ["Control+w": .closeWindow]),
         Shortcut(.everywhere, "Control+Q", "End the program."),

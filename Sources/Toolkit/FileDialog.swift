@@ -1,24 +1,38 @@
 internal import CAdwaita
 
-/// The dialog for the name of a new file, which the portal shows in a sandbox.
+/// The dialog for a file or folder, which the portal shows in a sandbox.
 @MainActor
-package enum SaveDialog {
+package enum FileDialog {
+    /// The choice of the user.
+    package enum Choice: Sendable {
+        /// A new file, with the proposed name.
+        case newFile(String)
+        case folder
+    }
+
     /// Shows the dialog.
     ///
     /// - Parameters:
     ///   - parent: The window.
     ///   - title: The title of the dialog.
-    ///   - name: The proposed name of the file.
+    ///   - choice: The choice of the user.
     ///   - folder: The folder that is shown first.
     ///   - completion: Receives the path; nil if the user cancelled it.
     package static func present(
-        _ parent: Window, title: String, name: String, folder: String,
+        _ parent: Window, title: String, _ choice: Choice, folder: String,
         completion: @escaping (String?) -> Void
     ) {
-        let raw = gtk_file_chooser_native_new(
-            title, parent.window, GTK_FILE_CHOOSER_ACTION_SAVE, "_Save", "_Cancel")
+        let (action, button) =
+            if case .folder = choice {
+                (GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER, "_Choose")
+            } else {
+                (GTK_FILE_CHOOSER_ACTION_SAVE, "_Save")
+            }
+        let raw = gtk_file_chooser_native_new(title, parent.window, action, button, "_Cancel")
         let dialog = Object(owning: UnsafeMutableRawPointer(raw))
-        gtk_file_chooser_set_current_name(dialog.opaque, name)
+        if case .newFile(let name) = choice {
+            gtk_file_chooser_set_current_name(dialog.opaque, name)
+        }
         let location = g_file_new_for_path(folder)
         gtk_file_chooser_set_current_folder(dialog.opaque, location, nil)
         g_object_unref(UnsafeMutableRawPointer(location))

@@ -1,0 +1,403 @@
+"""Tests of months, preferences, information about a photo, and of the ways in which the desktop and the window work together."""
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import time
+
+import pixels
+from appearance import extents, narrow, window
+from keeping import focused
+from online import photo as remote_photo
+from screen import Screen, open_samples, open_unsplash
+from session import SAMPLES, until
+from viewing import HANDLER
+
+
+def month(number):
+    """Returns the middle of a month, counted back from June 2026, as a time and as text."""
+    year, index = divmod(2026 * 12 + 5 - number, 12)
+    moment = time.mktime((year, index + 1, 15, 12, 0, 0, 0, 0, -1))
+    return moment, time.strftime("%B %Y", time.localtime(moment))
+
+
+def add_months(session, count, photos=4):
+    """Adds some photos of each of many months."""
+    for number in range(count * photos):
+        source = SAMPLES[number % len(SAMPLES)]
+        target = session.pictures / f"Photo {number:03}{source.suffix}"
+        target.write_bytes(source.read_bytes() + str(number).encode())
+        moment = month(number // photos)[0] - number % photos * 60
+        os.utime(target, (moment, moment))
+
+
+def months(start, step):
+    count, photos = 60, 4
+    session = start(photos=0)
+    add_months(session, count, photos)
+    session.start_daemon()
+    session.log_in()
+    screen = Screen()
+    session.start_window()
+    names = screen.until(lambda: len(screen.names("heading")) > 1 and screen.names("heading"), "the headings")
+    assert names == [month(number)[1] for number in range(len(names))], names
+    session.screenshot("months")
+
+    def grid():
+        """Returns the headings and photos of the grid: their role, name and description."""
+        parts = [part for part in screen.descendants(screen.wait("Photos", "list"))
+                 if part.get_role_name() in ("heading", "list item")]
+        return [(part.get_role_name(), part.get_name(), part.get_description()) for part in parts]
+
+    for line in grid()[:8]:
+        print(*line, sep=" | ", flush=True)
+
+    def positions():
+        return [int(line[2].split(" of ")[0]) for line in grid() if line[0] == "list item" and " of " in line[2]]
+
+    screen.until(lambda: positions() == list(range(1, len(positions()) + 1)) and len(positions()) > 3, "the positions")
+
+    def headed():
+        """Returns the positions of the photos below the headings."""
+        lines = grid()
+        return [int(after[2].split(" of ")[0]) for line, after in zip(lines, lines[1:]) if line[0] == "heading"]
+
+    assert headed()[:2] == [1, photos + 1], headed()
+    assert grid()[1][2] == f"1 of {count * photos}", grid()[1]
+    step("each month has a heading before its photos, whose positions count photos only")
+    screen.mouse("mousemove", 700, 500, "click", "--repeat", 4, "--delay", 20, 5)
+    scrolled = screen.until(lambda: [name for name in screen.names("label") if name in names], "the month of the visible part")
+    assert len(scrolled) == 1, scrolled
+    screen.until(lambda: not [name for name in screen.names("label") if name in scrolled], "the end of the month")
+    step("while the grid scrolls, the month of the visible part is shown")
+    screen.key("ctrl+g")
+    title = month(count - 2)[1]
+    screen.wait(title, "push button")
+    until(lambda: len([name for name in screen.names("push button") if name[-4:].isdigit() and " " in name]) == count,
+          "all months in the menu")
+    session.screenshot("month-menu")
+    screen.press(title)
+    first = f"Photo {(count - 2) * photos:03}"
+    screen.until(lambda: (focused(screen) or "").startswith(first), "the focus of the first photo of the month")
+    heading = screen.wait(title, "heading")
+    assert extents(screen, heading).y < 400, extents(screen, heading).y
+    step("the menu of months moves to the first photo of a month that was not loaded")
+    session.screenshot("month-shown")
+    screen.mouse("key", "Up")
+    screen.until(lambda: not (focused(screen) or "").startswith(first), "the focus of another photo")
+    screen.wait(month(count - 3)[1], "heading")
+    step("the heading above a photo is visible when the keys reach the photo")
+    # Files that were copied long after they were taken are in the order of the files.
+    photo = session.pictures / "Photo 999.jpg"
+    photo.write_bytes(with_exif(SAMPLES[0].read_bytes()))
+    screen.press("1 new photo")
+    screen.wait("Photo 999", "list item")
+    until(lambda: "Canon" in session.control("photo", session.control("feed", "--count", "1").split("\t")[0]), "the metadata")
+    names = screen.until(lambda: screen.names("heading")[:2] == [time.strftime("%B %Y"), month(0)[1]], "the months of the files")
+    step("photos that are not in the order of their dates have the months of their files")
+    narrow(screen)
+    session.screenshot("months-narrow")
+
+
+def with_exif(jpeg):
+    """Returns a JPEG with the settings of a camera."""
+    def table(fields, offset):
+        data, entries = b"", b""
+        place = offset + 2 + 12 * len(fields) + 4
+        for tag, kind, count, value in fields:
+            if len(value) <= 4:
+                entries += struct.pack(">HHI", tag, kind, count) + value.ljust(4, b"\0")
+            else:
+                entries += struct.pack(">HHII", tag, kind, count, place + len(data))
+                data += value
+        return struct.pack(">H", len(fields)) + entries + bytes(4) + data
+
+    def text(tag, words):
+        return tag, 2, len(words) + 1, words.encode() + b"\0"
+
+    details = [(0x829a, 5, 1, struct.pack(">II", 1, 250)), (0x829d, 5, 1, struct.pack(">II", 28, 10)),
+               (0x8827, 3, 1, struct.pack(">H", 800)), text(0x9003, "2019:03:02 12:00:00"), text(0xa434, "RF35mm F1.8")]
+    image = [text(0x10f, "Canon"), text(0x110, "Canon EOS R6"), (0x8769, 4, 1, bytes(4))]
+    offset = 8 + len(table(image, 8))
+    image[2] = (0x8769, 4, 1, struct.pack(">I", offset))
+    block = b"Exif\0\0MM\0*" + struct.pack(">I", 8) + table(image, 8) + table(details, offset)
+    return jpeg[:2] + b"\xff\xe1" + struct.pack(">H", len(block) + 2) + block + jpeg[2:]
+
+
+# One pixel, twice.
+ANIMATION = (b"GIF89a\x01\0\x01\0\x80\0\0\xff\0\0\0\0\xff" + b"!\xff\x0bNETSCAPE2.0\x03\x01\0\0\0"
+             + 2 * (b"!\xf9\x04\0\x32\0\0\0" + b",\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0") + b";")
+
+
+def information(start, step):
+    session = start(photos=0, configuration="[Provider local]\nShowLocation=true\n")
+    (session.pictures / "Photo 000.jpg").write_bytes(with_exif(SAMPLES[0].read_bytes()))
+    (session.pictures / "Photo 001.gif").write_bytes(ANIMATION)
+    (session.pictures / "Photo 002.jpg").write_bytes(SAMPLES[1].read_bytes())
+    now = time.time()
+    for number, path in enumerate(sorted(session.pictures.iterdir())):
+        os.utime(path, (now - number, now - number))
+    session.start_daemon()
+    session.log_in()
+    screen = Screen()
+    session.start_window()
+    screen.wait("Photo 001", "list item")
+    screen.wait(starts="Photo 001, ", role="list item", contains=", animated")
+    assert len(screen.all("Animated", "label")) == 1
+    session.screenshot("animated")
+    step("a photo with several frames is marked in the grid, also for screen readers")
+    screen.press("Photo 000")
+    screen.wait("Photo 000", "image")
+    screen.press("Information")
+    screen.wait("ISO", "label")
+    found = screen.names("label")
+    for text in ("Canon EOS R6", "RF35mm F1.8", "1/250 s", "f/2.8", "800", "Photo 000.jpg"):
+        screen.wait(text, "label")
+    facts = [(title, found[found.index(title) + 1]) for title in ("Camera", "Lens", "Exposure", "Aperture", "ISO")]
+    print(facts, flush=True)
+    session.screenshot("information")
+    step("the information has the lens, the exposure, the aperture and the sensitivity")
+    screen.press("Next photo")
+    screen.wait("image/gif (animated)", "label")
+    screen.wait_gone("Lens", "label")
+    step("facts that are not known have no title")
+
+
+def preferences(start, step):
+    session, screen = open_samples(start, 8)
+    other = session.folder / "home/Other photos"
+    other.mkdir()
+    (other / "Shore 1.jpg").write_bytes(SAMPLES[1].read_bytes() + b"shore")
+    configuration = session.folder / "config/imagefeed/imagefeed.conf"
+    configuration.write_text("# A comment\n[Daemon]\nCacheLimit=300M\n")
+    first = screen.wait("Photo 000", "list item")
+    height = extents(screen, first).height
+    screen.key("ctrl+comma")
+    screen.wait("Size of the thumbnails")
+    session.screenshot("preferences")
+    screen.wait("300M", "label")
+    step("the preferences show the values of the configuration file")
+
+    def choose(title, choice):
+        """Chooses an entry of a row with a list."""
+        def attempt():
+            entries = [entry for entry in screen.all(choice) if entry.get_role_name() in ("label", "list item")]
+            for entry in reversed(entries):
+                if screen.click(entry):
+                    return True
+            for row in screen.all(title, "combo box"):
+                screen.click(row)
+            return False
+        screen.until(attempt, f"the choice {choice!r}")
+
+    choose("Size of the thumbnails", "Large")
+    screen.until(lambda: extents(screen, screen.all("Photo 000", "list item")[0]).height > height * 1.3, "large thumbnails")
+    step("the size of the thumbnails changes at once")
+    choose("Look for new photos", "Never")
+    until(lambda: "RefreshInterval=0" in configuration.read_text(), "the interval")
+    screen.click(screen.wait("Show the places of photos", "check box"))
+    until(lambda: "ShowLocation=true" in configuration.read_text(), "the places")
+    text = configuration.read_text()
+    assert text.startswith("# A comment\n[Daemon]\n") and "CacheLimit=300M" in text, text
+    step("a setting is written into the configuration file, whose other lines stay")
+    screen.press("Choose…")
+    files = screen.wait("GtkFileChooserWidget")
+    area = screen.until(lambda: extents(screen, files).width > 300 and extents(screen, files), "the dialog")
+    # The list of folders is not accessible in GTK 4.8. A path can be typed in it.
+    screen.mouse("mousemove", area.x + area.width // 2, area.y + area.height // 2, "click", 1, "type", f"{other}")
+    session.screenshot("folder")
+    screen.mouse("key", "Return")
+
+    def chooses():
+        for button in screen.all("_Choose Choose", "push button"):
+            screen.act(button)
+        return f"Directory={other}" in configuration.read_text()
+
+    screen.until(chooses, "the folder")
+    until(lambda: "Shore 1" in session.control("feed"), "the photos of the other folder")
+    screen.wait("Shore 1", "list item")
+    step("another folder of photos is shown at once")
+    screen.key("Escape")
+    screen.wait_gone("Size of the thumbnails")
+    screen.key("ctrl+q")
+    until(lambda: session.window.poll() is not None, "the end of the window")
+    session.start_window()
+    card = screen.wait("Shore 1", "list item")
+    screen.until(lambda: extents(screen, card).height > height * 1.3, "large thumbnails")
+    step("the size of the thumbnails is remembered")
+
+
+def maximized(start, step):
+    session = start(photos=3)
+    session.start("openbox", "--sm-disable")
+    session.start_daemon()
+    session.log_in()
+    screen = Screen()
+    session.start_window()
+    screen.wait("Photo 000", "list item")
+
+    def is_maximized():
+        state = subprocess.run(["xprop", "-id", window(screen), "_NET_WM_STATE"], capture_output=True, text=True).stdout
+        return "MAXIMIZED_VERT" in state and "MAXIMIZED_HORZ" in state
+
+    def maximize():
+        if is_maximized():
+            return True
+        for button in screen.all("Maximize", "push button"):
+            screen.act(button)
+        return False
+
+    screen.until(maximize, "the maximized window")
+    screen.key("ctrl+q")
+    until(lambda: session.window.poll() is not None, "the end of the window")
+    session.start_window()
+    screen.wait("Photo 000", "list item")
+    screen.until(is_maximized, "the maximized window")
+    step("a maximized window is maximized again")
+
+
+def covers(start, step):
+    session = start(photos=2)
+    album = session.pictures / "Tall"
+    album.mkdir()
+    picture = album / "Tower.jpg"
+    subprocess.run(["convert", "-size", "300x900", "gradient:red-blue", str(picture)], check=True)
+    session.start_daemon()
+    session.log_in()
+    screen = Screen()
+    session.start_window()
+    row = screen.wait(starts="Tall, 1 photo", role="list item")
+
+    def sizes():
+        return [(extents(screen, part).width, extents(screen, part).height) for part in screen.descendants(row)
+                if part.get_role_name() in ("image", "icon") and extents(screen, part).width > 0]
+
+    screen.until(lambda: (32, 32) in sizes(), "a square cover")
+    assert all(width <= 32 and height <= 32 for width, height in sizes()), sizes()
+    step("the cover of an album of portraits is square")
+
+
+def recorder(session, *types):
+    """Installs a program that records its arguments, for some types."""
+    program, record = session.folder / "bin/recorder", session.folder / "addresses"
+    program.write_text(f"#!/bin/sh\necho \"$1\" >>{record}\n")
+    program.chmod(0o755)
+    applications = session.folder / "data/applications"
+    applications.mkdir()
+    (applications / "recorder.desktop").write_text(HANDLER.format(program=program))
+    (session.folder / "config/mimeapps.list").write_text("[Default Applications]\n" + "".join(
+        f"{kind}=recorder.desktop\n" for kind in types))
+    return lambda: record.read_text().splitlines() if record.exists() else []
+
+
+def links(start, step):
+    session = start(photos=1)
+    recorded = recorder(session, "x-scheme-handler/https")
+    session.start_daemon()
+    session.log_in()
+    screen = Screen()
+    session.start_window()
+    screen.wait("Photo 000", "list item")
+    screen.press("Log in to another account")
+    screen.activate(starts="Unsplash")
+    screen.wait("Client ID", "text")
+    help_text = screen.wait(role="label", contains="https://")
+    text = help_text.get_name()
+    address = next(word for word in text.split() if word.startswith("https://")).rstrip(".,;)")
+    session.screenshot("links")
+
+    def click():
+        # GTK 4.8 does not report where a part of a text is.
+        area = extents(screen, help_text)
+        for y in range(area.y + 7, area.y + area.height, 14):
+            screen.mouse("mousemove", area.x + area.width // 2, y, "click", 1)
+        return recorded()
+
+    screen.until(click, "the address")
+    assert set(recorded()) == {address}, (recorded(), address)
+    step("the address in the help of a service opens in the browser")
+
+
+def activation(start, step):
+    session = start(photos=3)
+    folder = session.folder / "home/Elsewhere"
+    folder.mkdir()
+    (folder / "Shot 1.jpg").write_bytes(SAMPLES[0].read_bytes())
+    (folder / "Shot 2.jpg").write_bytes(SAMPLES[1].read_bytes())
+    session.start_daemon()
+    session.log_in()
+    screen = Screen()
+    session.activate("org.imagefeed.Viewer", "imagefeed", "--gapplication-service")
+
+    def open_files(*paths):
+        addresses = ", ".join(f"'{path.as_uri()}'" for path in paths)
+        subprocess.run(["gdbus", "call", "--session", "--dest", "org.imagefeed.Viewer", "--object-path",
+                        "/org/imagefeed/Viewer", "--method", "org.freedesktop.Application.Open", f"[{addresses}]", "{}"],
+                       env=session.environment, check=True, timeout=60, stdout=subprocess.DEVNULL)
+
+    open_files(folder / "Shot 2.jpg")
+    screen.wait("Shot 2", "image")
+    step("a file that the desktop opens over D-Bus starts the window")
+    open_files(next(session.pictures.glob("Photo 001.*")))
+    screen.wait("Photo 001", "image")
+    screen.wait("Like", "push button")
+    step("a file of the pictures folder is opened in its feed by the running window")
+    subprocess.run(["gdbus", "call", "--session", "--dest", "org.imagefeed.Viewer", "--object-path",
+                    "/org/imagefeed/Viewer", "--method", "org.freedesktop.Application.Activate", "{}"],
+                   env=session.environment, check=True, timeout=60, stdout=subprocess.DEVNULL)
+    assert screen.wait("Photo 001", "image")
+    step("the activation by the desktop keeps the photo")
+
+
+def portals(start, step):
+    session, screen = open_samples(start, 3)
+    stub = session.start("/usr/bin/python3", pathlib.Path(__file__).with_name("portal.py"), stdout=subprocess.PIPE)
+    assert stub.stdout.readline() == b"ready\n"
+    screen.press("Photo 000")
+    screen.wait("Photo 000", "image")
+    content = next(session.pictures.glob("Photo 000.*")).read_bytes()
+
+    def received():
+        words = stub.stdout.readline().decode().split()
+        return words[0], [bytes.fromhex(word) for word in words[1:]]
+
+    screen.menu("Set as wallpaper")
+    assert received() == ("SetWallpaperFile", [content])
+    step("the portal for wallpapers receives the file")
+    screen.menu("Send the file by e-mail")
+    assert received() == ("ComposeEmail", [content])
+    step("the portal for e-mail receives the file")
+    session.end(stub)
+    screen.menu("Set as wallpaper")
+    screen.wait("The desktop has no portal for wallpapers.", "label")
+    step("without a portal, a message says so")
+
+
+def described(photo):
+    return photo.get("title") or photo.get("description") or "Photo"
+
+
+def service_search(start, step):
+    session, screen = open_unsplash(start)
+    screen.until(lambda: remote_photo(screen), "the photos of the service")
+    before = {name.split(",")[0] for name in screen.names("list item")}
+    screen.key("ctrl+f")
+    screen.wait("Search photos")
+    screen.until(lambda: focused(screen) is not None, "the field")
+    # The service finds photos by their tags, which are not in its responses.
+    screen.mouse("type", "wallpaper")
+    screen.mouse("key", "Return")
+    photos = json.loads(session.control("feed", "--source", "search:wallpaper", "--json"))["photos"]
+    found = [name for name in map(described, photos) if name not in before]
+    assert found, photos
+    screen.until(lambda: [name for name in screen.names("list item") if name.startswith(found[0])], "the results of the service")
+    session.screenshot("service-search")
+    step("a search at a service shows the results of the service")
+    screen.key("ctrl+f")
+    screen.mouse("key", "Escape")
+    screen.until(lambda: before <= {name.split(",")[0] for name in screen.names("list item")}, "the photos before the search")
+    step("the end of the search shows the source again")
+
+
+TESTS = [months, information, preferences, maximized, covers, links, activation, portals, service_search]

@@ -1,0 +1,58 @@
+internal import Glibc
+
+/// The months of the photos of a feed, the newest first; empty if the feed is not ordered by date.
+nonisolated struct MonthList {
+    nonisolated struct Month: Equatable {
+        /// The number of months since the year 1900.
+        let number: Int
+        /// The index of its first photo.
+        let first: Int
+        let title: String
+    }
+
+    /// A date of photos, with the months in which it orders them.
+    private struct Order {
+        let date: @Sendable (Photo) -> Int64?
+        var months: [Month] = []
+
+        /// Adds a photo. Returns false if its date is unknown, or in a later month than that of the photo before.
+        mutating func add(_ photo: Photo, at index: Int) -> Bool {
+            guard let seconds = date(photo) else { return false }
+            var time = time_t(seconds)
+            var parts = tm()
+            guard localtime_r(&time, &parts) != nil else { return false }
+            let number = Int(parts.tm_year) * 12 + Int(parts.tm_mon)
+            guard let last = months.last?.number, number >= last else {
+                months.append(
+                    Month(number: number, first: index, title: Photo.text(of: seconds, "%B %Y")))
+                return true
+            }
+            return number == last
+        }
+    }
+
+    /// The dates that order all photos so far. Local photos are ordered by the times of their files.
+    private var orders = [Order(date: { $0.created }), Order(date: { $0.updated })]
+    /// The number of photos.
+    private(set) var count = 0
+
+    var months: [Month] { orders.first?.months ?? [] }
+
+    /// Adds photos.
+    ///
+    /// - Returns: False if the months of earlier photos are no longer valid.
+    mutating func append(_ photos: some Sequence<Photo>) -> Bool {
+        var isSameOrder = true
+        for photo in photos {
+            for order in orders.indices.reversed() where !orders[order].add(photo, at: count) {
+                orders.remove(at: order)
+                if order == 0 { isSameOrder = false }
+            }
+            count += 1
+        }
+        return isSameOrder
+    }
+
+    /// Returns the month of a photo; nil if there are no months.
+    func month(of photo: Int) -> Month? { months.last { $0.first <= photo } }
+}

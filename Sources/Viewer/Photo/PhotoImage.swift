@@ -1,0 +1,198 @@
+internal import ProviderKit
+internal import Toolkit
+
+/// The image of the photo that a page shows: the largest one at hand, and then one for the pixels of the view.
+final class PhotoImage {
+    let view = PhotoView()
+    let spinner = Spinner(size: 48)
+    /// The reason why there is no sharp image.
+    let problemBox: Box
+
+    private let problemLabel = Label().wrapping(atStart: false)
+    private let loader: ImageLoader
+    private let isLocal: (Photo) -> Bool
+    private var feed: Feed?
+    private var photoID = ""
+    private var task: Task<Void, Never>?
+    private var preloads: [Task<Void, Never>] = []
+    /// The image that is shown.
+    private var shown: LoadedImage?
+    /// The limits of the last image that was loaded completely.
+    private var loadedLimits: ImageLimits?
+    /// True if the image cannot be decoded.
+    private var isRefused = false
+    /// The images of the neighbors, by the ID of the photo.
+    private var preloaded: [String: LoadedImage] = [:]
+
+    /// - Parameters:
+    ///   - loader: The source of images.
+    ///   - isLocal: Returns true for a photo on this computer.
+    init(_ loader: ImageLoader, isLocal: @escaping (Photo) -> Bool) {
+        self.loader = loader
+        self.isLocal = isLocal
+        let retry = Button("_Try again")
+        retry.aligned(.center, .center).styled("pill")
+        problemBox = Box(.vertical, spacing: 12, problemLabel, retry)
+        problemBox.aligned(.center, .center).margins(24).styled("osd", "problem")
+        problemBox.isVisible = false
+        spinner.aligned(.center, .center)
+        spinner.receivesPointer = false
+        retry.onClick { [weak self] in self?.load() }
+        view.onZoom = { [weak self] in self?.loadSharp() }
+        view.onResize = { [weak self] in Task { self?.loadSharp() } }
+    }
+
+    /// True until an image is shown, or the reason why there is none.
+    var isLoading: Bool { spinner.isVisible }
+
+    private var photo: Photo? { feed?.photo(photoID) }
+
+    func show(_ photo: Photo, in feed: Feed) {
+        self.feed = feed
+        photoID = photo.id
+        load()
+    }
+
+    /// Continues in another feed that contains the photo.
+    func adopt(_ feed: Feed) { self.feed = feed }
+
+    /// Repeats a failed request, unless it would fail in the same way.
+    func retry() {
+        if problemBox.isVisible, !isRefused { load() }
+    }
+
+    /// Releases the images, which would stay in memory.
+    func clear() {
+        task?.cancel()
+        task = nil
+        for preload in preloads { preload.cancel() }
+        preloads = []
+        preloaded = [:]
+        shown = nil
+        feed = nil
+        photoID = ""
+        view.show(nil, isSamePhoto: false)
+    }
+
+    /// Shows the largest image at hand, and replaces it by one for the pixels of the view.
+    private func load() {
+        guard let photo, let feed else { return }
+        task?.cancel()
+        task = nil
+        isRefused = false
+        loadedLimits = nil
+        problemBox.isVisible = false
+        if let image = preloaded[photo.id] ?? loader.cached(photo.id, of: feed.account) {
+            show(image, isSamePhoto: false)
+        } else {
+            shown = nil
+            view.show(nil, isSamePhoto: false)
+            setLoading(true)
+        }
+        loadSharp()
+    }
+
+    /// Loads the image for the pixels that the photo has on the screen, unless it is shown.
+    private func loadSharp() {
+        guard task == nil, !isRefused, view.widget.width > 0, let photo, let feed else { return }
+        let limits = ImageLimits(view.transform)
+        if let loadedLimits, loadedLimits.contain(limits) { return }
+        if let shown, limits.areMet(by: shown, photo.size) { return finish(limits) }
+        // The size regular of a service may be sufficient, and is smaller to transfer.
+        let sizes = isLocal(photo) || limits.isZoomed ? ["full"] : ["regular", "full"]
+        let isFirst = shown == nil
+        task = Task { [weak self, loader] in
+            do {
+                if isFirst, sizes == ["full"], !photo.isFile {
+                    let key = Self.key(feed, photo, "small", 512, 512)
+                    // Without the small image, the sharp one is the first.
+                    if let image = try? await loader.load(key) {
+                        self?.show(image, photo.id)
+                    }
+                }
+                for size in sizes {
+                    let key = Self.key(feed, photo, size, limits.width, limits.height)
+                    let image = try await loader.load(key, isKept: false)
+                    guard let self, !Task.isCancelled else { return }
+                    show(image, photo.id)
+                    if limits.areMet(by: image, photo.size) { break }
+                }
+                guard let self, !Task.isCancelled, photoID == photo.id else { return }
+                task = nil
+                finish(limits)
+                // The zoom may have changed.
+                loadSharp()
+            } catch {
+                guard let self, !Task.isCancelled, photoID == photo.id,
+                    !(error is CancellationError)
+                else { return }
+                task = nil
+                fail(error)
+            }
+        }
+    }
+
+    private static func key(
+        _ feed: Feed, _ photo: Photo, _ size: String, _ width: Int, _ height: Int
+    ) -> ImageLoader.Key {
+        ImageLoader.Key(
+            account: feed.account, photo: photo.id, size: size, width: width, height: height)
+    }
+
+    private func finish(_ limits: ImageLimits) {
+        loadedLimits = limits
+        preloadNeighbors()
+    }
+
+    /// Shows why there is no sharp image. An image that cannot be decoded is not shown in another size, either.
+    private func fail(_ error: any Error) {
+        setLoading(false)
+        if error is ImageProcessorError {
+            isRefused = true
+            shown = nil
+            view.show(nil, isSamePhoto: true)
+        }
+        problemLabel.text = Problem(error).sentence
+        problemBox.isVisible = true
+    }
+
+    /// Shows an image unless another photo is shown meanwhile.
+    private func show(_ image: LoadedImage, _ photo: String) {
+        if photo == photoID, !Task.isCancelled { show(image, isSamePhoto: shown != nil) }
+    }
+
+    private func show(_ image: LoadedImage, isSamePhoto: Bool) {
+        setLoading(false)
+        problemBox.isVisible = false
+        shown = image
+        var size = (width: image.fullWidth, height: image.fullHeight)
+        // The image may be a smaller one of the service.
+        if let whole = photo?.size, whole.width >= size.width { size = whole }
+        view.show(image.texture, size: size, isSamePhoto: isSamePhoto)
+    }
+
+    private func setLoading(_ isLoading: Bool) {
+        spinner.isVisible = isLoading
+        spinner.isSpinning = isLoading
+    }
+
+    /// Loads the images of the next and the previous photo for the whole view.
+    private func preloadNeighbors() {
+        guard let feed, let index = feed.index(of: photoID), !view.transform.isZoomed else {
+            return
+        }
+        let neighbors = [1, -1].map { index + $0 }.filter { feed.photos.indices.contains($0) }
+            .map { feed.photos[$0] }
+        let limits = ImageLimits(view.transform)
+        preloaded = preloaded.filter { entry in neighbors.contains { $0.id == entry.key } }
+        for preload in preloads { preload.cancel() }
+        preloads = neighbors.filter { preloaded[$0.id] == nil }.map { photo in
+            let size = isLocal(photo) ? "full" : "regular"
+            let key = Self.key(feed, photo, size, limits.width, limits.height)
+            return Task { [weak self, loader] in
+                let image = try? await loader.load(key, isKept: false)
+                if let self, let image, !Task.isCancelled { preloaded[photo.id] = image }
+            }
+        }
+    }
+}

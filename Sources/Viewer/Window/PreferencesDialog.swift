@@ -1,0 +1,179 @@
+internal import BusAPI
+internal import Configuration
+internal import DBus
+internal import Dispatch
+internal import Glibc
+internal import System
+internal import Toolkit
+
+/// The settings of the window, and those of the daemon that most users need.
+///
+/// The daemon reads the configuration file again after a change. Source: imagefeed.conf(5).
+final class PreferencesDialog {
+    private let dialog: Dialog
+    private let connection: BusConnection
+    private let toasts: ToastArea
+    private let folders: UserFolders
+    private let configuration: Configuration
+    private let folderRow = ActionRow("Folder")
+    private let onFolder: () -> Void
+
+    /// Writes one setting after another.
+    private static let queue = DispatchQueue(label: "settings")
+    private static let daemon = "Daemon"
+    private static let local = "Provider local"
+
+    /// Shows the dialog.
+    ///
+    /// - Parameters:
+    ///   - parent: The window.
+    ///   - service: The daemon.
+    ///   - toasts: The place for errors.
+    ///   - size: The size of the thumbnails.
+    ///   - onSize: Receives another size.
+    ///   - onFolder: Called before the daemon reads another folder.
+    static func present(
+        _ parent: Window, _ service: Service, _ toasts: ToastArea, _ size: ThumbnailSize,
+        onSize: @escaping (ThumbnailSize) -> Void, onFolder: @escaping () -> Void
+    ) {
+        guard let folders = try? UserFolders.ofThisProcess() else { return }
+        Task {
+            let configuration = await queue.run {
+                Configuration(paths: folders.configurationFiles)
+            }
+            let dialog = PreferencesDialog(
+                parent, service, toasts, folders, configuration, onFolder)
+            dialog.fill(size, onSize)
+            dialog.dialog.present()
+        }
+    }
+
+    private init(
+        _ parent: Window, _ service: Service, _ toasts: ToastArea, _ folders: UserFolders,
+        _ configuration: Configuration, _ onFolder: @escaping () -> Void
+    ) {
+        dialog = Dialog(parent, title: "Preferences", width: 560, height: 620)
+        connection = service.connection
+        self.toasts = toasts
+        self.onFolder = onFolder
+        self.folders = folders
+        self.configuration = configuration
+        // The dialog keeps this object, which its rows refer to.
+        dialog.onClosed = { withExtendedLifetime(self) {} }
+    }
+
+    private func fill(_ size: ThumbnailSize, _ onSize: @escaping (ThumbnailSize) -> Void) {
+        let sizes = ThumbnailSize.allCases
+        let sizeRow = ComboRow(
+            "Size of the thumbnails", sizes.map(\.title), sizes.firstIndex(of: size) ?? 0
+        ) { onSize(sizes[$0]) }
+        dialog.content.append(RowGroup("Photos", sizeRow))
+        // In a sandbox, the folder is not the one of the daemon.
+        guard access("/.flatpak-info", F_OK) != 0 else { return }
+        let choose = Button("_Choose…") { [unowned self] in chooseFolder() }
+        folderRow.addSuffix(choose.aligned(.end, .center))
+        showFolder(
+            configuration.path(Self.local, "Directory").map(folders.absolutePath)
+                ?? folders.pictures)
+        dialog.content.append(
+            RowGroup(
+                "Photos on this computer", folderRow,
+                switchRow("Show the places of photos", Self.local, "ShowLocation", false)))
+        dialog.content.append(
+            RowGroup(
+                "Services",
+                choiceRow(
+                    "Look for new photos", "RefreshInterval",
+                    [
+                        ("5m", "Every 5 minutes"), ("15m", "Every 15 minutes"),
+                        ("1h", "Every hour"), ("0", "Never"),
+                    ], standard: "15m"),
+                choiceRow(
+                    "Disk space for images, after the next start", "CacheLimit",
+                    [("128M", "128 MB"), ("512M", "512 MB"), ("2G", "2 GB"), ("8G", "8 GB")],
+                    standard: "512M"),
+                switchRow("Notifications about problems", Self.daemon, "Notifications", true)))
+    }
+
+    private func switchRow(
+        _ title: String, _ group: String, _ key: String, _ standard: Bool
+    ) -> SwitchRow {
+        SwitchRow(title, configuration.bool(group, key) ?? standard) { [unowned self] in
+            set("\($0)", key, in: group)
+        }
+    }
+
+    /// Returns a row for some values of a key, and for its current one if that is another.
+    private func choiceRow(
+        _ title: String, _ key: String, _ values: [(value: String, title: String)],
+        standard: String
+    ) -> ComboRow {
+        let current = configuration.string(Self.daemon, key) ?? standard
+        let values =
+            values.contains { $0.value == current } ? values : values + [(current, current)]
+        return ComboRow(
+            title, values.map(\.title), values.firstIndex { $0.value == current } ?? 0
+        ) { [unowned self] in set(values[$0].value, key, in: Self.daemon) }
+    }
+
+    private func showFolder(_ path: [UInt8]) {
+        folderRow.setTitle("Folder", subtitle: String(decoding: path, as: UTF8.self))
+    }
+
+    private func chooseFolder() {
+        FileDialog.present(
+            dialog.window, title: "Folder with the photos", .folder, folder: folders.home
+        ) { [weak self] path in
+            guard let self, let path else { return }
+            showFolder(Array(path.utf8))
+            onFolder()
+            set(path, "Directory", in: Self.local)
+        }
+    }
+
+    /// Writes a setting, and lets the daemon read the file again.
+    private func set(_ value: String, _ key: String, in group: String) {
+        let path = "\(folders.configuration)/imagefeed.conf"
+        let bus = BusProxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus")
+        Task { [toasts, folders] in
+            let reason = await Self.queue.run { () -> String? in
+                UserFile.createFolder(folders.configuration)
+                do throws(KeyFile.FileError) {
+                    try KeyFile.set(value, for: key, in: group, at: path)
+                    return nil
+                } catch {
+                    return error.reason
+                }
+            }
+            if let reason { return toasts.show("\(path) cannot be changed: \(reason).") }
+            // Without a running daemon, its next start reads the file.
+            guard
+                let process: UInt32 = try? await bus.call(
+                    "org.freedesktop.DBus", "GetConnectionUnixProcessID", ServiceName.bus.text)
+            else { return }
+            kill(pid_t(process), SIGHUP)
+        }
+    }
+}
+
+/// The size of the thumbnails in the grid.
+nonisolated enum ThumbnailSize: Int, CaseIterable, Sendable {
+    case small, medium, large
+
+    var title: String {
+        switch self {
+        case .small: "Small"
+        case .medium: "Medium"
+        case .large: "Large"
+        }
+    }
+
+    /// The height of the rows, relative to that of medium thumbnails.
+    var scale: Double {
+        switch self {
+        case .small: 0.65
+        case .medium: 1
+        case .large: 1.6
+        }
+    }
+}
