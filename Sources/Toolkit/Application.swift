@@ -72,11 +72,6 @@ package final class Application: Object {
         return g_application_run(cast(), CommandLine.argc, CommandLine.unsafeArgv)
     }
 
-    /// Keeps the application running without a window until ``release()``.
-    package func hold() { g_application_hold(cast()) }
-    package func release() { g_application_release(cast()) }
-    package func quit() { g_application_quit(cast()) }
-
     /// Adds the application action `app.NAME` with its keys.
     package func addAction(_ name: String, keys: [String] = [], _ handler: @escaping () -> Void) {
         let action = Object(owning: UnsafeMutableRawPointer(g_simple_action_new(name, nil)))

@@ -19,13 +19,6 @@ package final class MessageDialog: Widget {
             adw_message_dialog_set_response_appearance(cast(), id, ADW_RESPONSE_DESTRUCTIVE)
         }
     }
-    package func setChild(_ child: Widget) {
-        adw_message_dialog_set_extra_child(cast(), child.widget)
-    }
-    package func setEnabled(_ id: String, _ isEnabled: Bool) {
-        adw_message_dialog_set_response_enabled(cast(), id, isEnabled ? 1 : 0)
-    }
-    package func close() { gtk_window_close(cast()) }
 
     /// Shows the dialog.
     ///

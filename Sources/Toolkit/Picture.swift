@@ -7,11 +7,9 @@ package final class Picture: Widget {
         didSet { gtk_picture_set_paintable(opaque, texture?.raw) }
     }
 
-    /// - Parameter isCropped: True to fill the place, false to show the whole image.
-    package init(isCropped: Bool = true) {
+    package init() {
         super.init(gtk_picture_new())
-        gtk_picture_set_content_fit(
-            opaque, isCropped ? GTK_CONTENT_FIT_COVER : GTK_CONTENT_FIT_CONTAIN)
+        gtk_picture_set_content_fit(opaque, GTK_CONTENT_FIT_COVER)
         gtk_picture_set_can_shrink(opaque, 1)
     }
 }
@@ -32,7 +30,6 @@ package final class Avatar: Widget {
         super.init(adw_avatar_new(Int32(size), name, 1))
     }
 
-    package func setName(_ name: String) { adw_avatar_set_text(opaque, name) }
     package func setTexture(_ texture: Texture?) {
         adw_avatar_set_custom_image(opaque, texture?.raw)
     }

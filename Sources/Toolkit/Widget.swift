@@ -137,10 +137,6 @@ package class Widget: Object {
 
     /// Calls `handler` each time the widget appears on the screen.
     package func onMap(_ handler: @escaping () -> Void) { connect("map") { _ in handler() } }
-    package func onUnmap(_ handler: @escaping () -> Void) { connect("unmap") { _ in handler() } }
-    package func onScaleFactorChange(_ handler: @escaping () -> Void) {
-        onChange(of: "scale-factor", handler)
-    }
 
     /// Calls `handler` before each frame until it returns false.
     ///

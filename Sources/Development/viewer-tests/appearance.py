@@ -137,6 +137,14 @@ def visit_dialogs(session, screen, name):
     page("question")
     screen.press_of_adwaita("Cancel")
     screen.wait_gone("Log out of ada?")
+    leave("Log out", "push button")
+    screen.mouse("key", "ctrl+comma")
+    screen.wait("Size of the thumbnails", "combo box")
+    page("preferences")
+    leave("Size of the thumbnails", "combo box")
+    screen.mouse("key", "F10")
+    screen.wait("About Image Feed", "push button")
+    page("main-menu")
 
 
 def enlarge_text(session):

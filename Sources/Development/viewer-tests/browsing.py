@@ -12,7 +12,7 @@ from keeping import focused
 from online import photo as remote_photo
 from screen import Screen, open_samples, open_unsplash
 from session import SAMPLES, until
-from viewing import HANDLER
+from viewing import recorder
 
 
 def month(number):
@@ -276,19 +276,6 @@ def covers(start, step):
     screen.until(lambda: (32, 32) in sizes(), "a square cover")
     assert all(width <= 32 and height <= 32 for width, height in sizes()), sizes()
     step("the cover of an album of portraits is square")
-
-
-def recorder(session, *types):
-    """Installs a program that records its arguments, for some types."""
-    program, record = session.folder / "bin/recorder", session.folder / "addresses"
-    program.write_text(f"#!/bin/sh\necho \"$1\" >>{record}\n")
-    program.chmod(0o755)
-    applications = session.folder / "data/applications"
-    applications.mkdir()
-    (applications / "recorder.desktop").write_text(HANDLER.format(program=program))
-    (session.folder / "config/mimeapps.list").write_text("[Default Applications]\n" + "".join(
-        f"{kind}=recorder.desktop\n" for kind in types))
-    return lambda: record.read_text().splitlines() if record.exists() else []
 
 
 def links(start, step):

@@ -142,8 +142,8 @@ def save_as(screen, path, replaces=False):
     screen.wait_gone("Name:", "text")
 
 
-def share(start, step):
-    session = start(photos=0, services=True)
+def recorder(session, *types):
+    """Installs a program that records its arguments, for some types."""
     program, record = session.folder / "bin/recorder", session.folder / "addresses"
     program.write_text(f"#!/bin/sh\necho \"$1\" >>{record}\n")
     program.chmod(0o755)
@@ -151,7 +151,13 @@ def share(start, step):
     applications.mkdir()
     (applications / "recorder.desktop").write_text(HANDLER.format(program=program))
     (session.folder / "config/mimeapps.list").write_text("[Default Applications]\n" + "".join(
-        f"x-scheme-handler/{scheme}=recorder.desktop\n" for scheme in ("http", "https", "mailto")))
+        f"{kind}=recorder.desktop\n" for kind in types))
+    return lambda: record.read_text().splitlines() if record.exists() else []
+
+
+def share(start, step):
+    session = start(photos=0, services=True)
+    recorded = recorder(session, *(f"x-scheme-handler/{scheme}" for scheme in ("http", "https", "mailto")))
     session.start_daemon()
     session.log_in_to_unsplash()
     screen = Screen()
@@ -168,9 +174,6 @@ def share(start, step):
     assert copied.stdout == link, (copied, link)
     step("the clipboard has the link with its attribution")
 
-    def recorded():
-        return record.read_text().splitlines() if record.exists() else []
-
     screen.menu("Open in browser")
     screen.until(lambda: len(recorded()) == 1, "the address of the browser")
     assert recorded() == [link], recorded()
@@ -184,7 +187,7 @@ def share(start, step):
     assert fields == {"subject": [name], "body": [link]}, fields
     step("the mail program receives the name and the link")
     (session.folder / "config/mimeapps.list").unlink()
-    (applications / "recorder.desktop").unlink()
+    (session.folder / "data/applications/recorder.desktop").unlink()
     session.end(session.window)
     session.start_window()
     screen.press(name)

@@ -27,11 +27,7 @@ final class ConfigureDialog {
         }
         if !provider.redirectURI.isEmpty {
             let uri = Label(provider.redirectURI).wrapping().selectable()
-            dialog.content.append(
-                Box(
-                    .vertical, spacing: 2,
-                    Label("Redirect address").styled("caption", "dim-label").aligned(
-                        .start, .start), uri))
+            dialog.content.append(Box(fact: "Redirect address", uri))
         }
         dialog.content.append(RowGroup("", identifier, secret))
         problem.styled("error").isVisible = false

@@ -1,5 +1,14 @@
 internal import Toolkit
 
+extension Box {
+    /// Creates a fact with its title above it.
+    convenience init(fact title: String, _ value: Widget) {
+        self.init(
+            .vertical, spacing: 2,
+            Label(title).styled("caption", "dim-label").aligned(.start, .start), value)
+    }
+}
+
 /// A dialog with a header and a scrollable column of widgets.
 final class Dialog {
     let window: Window

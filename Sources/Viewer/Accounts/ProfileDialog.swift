@@ -70,10 +70,7 @@ final class ProfileDialog {
     }
 
     private func add(_ title: String, _ value: Label) {
-        dialog.content.append(
-            Box(
-                .vertical, spacing: 2,
-                Label(title).styled("caption", "dim-label").aligned(.start, .start), value))
+        dialog.content.append(Box(fact: title, value))
     }
 
     private func addActions() {

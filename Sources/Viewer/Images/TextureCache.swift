@@ -38,11 +38,6 @@ nonisolated struct TextureCache<Key: Hashable & Sendable, Value> {
         }
     }
 
-    mutating func removeAll() {
-        entries = [:]
-        byteCount = 0
-    }
-
     private mutating func remove(_ key: Key) {
         if let old = entries.removeValue(forKey: key) { byteCount -= old.byteCount }
     }

@@ -10,9 +10,7 @@ final class InfoPanel {
     private let fileBox = Box(.vertical, spacing: 12)
 
     init() {
-        likesBox = Box(
-            .vertical, spacing: 2,
-            Label("Likes").styled("caption", "dim-label").aligned(.start, .start), likes)
+        likesBox = Box(fact: "Likes", likes)
         likesBox.aligned(.fill, .start)
         content.margins(18)
         widget = ScrollArea(content)
@@ -95,9 +93,6 @@ final class InfoPanel {
         guard !text.isEmpty else { return }
         let value = Label(text).wrapping().selectable()
         if !link.isEmpty { value.setLink(link, title: text) }
-        let box = Box(
-            .vertical, spacing: 2,
-            Label(title).styled("caption", "dim-label").aligned(.start, .start), value)
-        (parent ?? content).append(box)
+        (parent ?? content).append(Box(fact: title, value))
     }
 }
