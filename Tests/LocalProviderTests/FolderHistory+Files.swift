@@ -37,26 +37,35 @@ extension FolderHistory {
     }
 
     /// Moves a file, also to another file system.
-    private func moveFile(_ from: String, _ to: String) throws {
+    ///
+    /// - Returns: True if it was copied.
+    @discardableResult
+    private func moveFile(_ from: String, _ to: String) throws -> Bool {
         let disk = absolute("d/")
         guard from.hasPrefix(disk) != to.hasPrefix(disk), readTarget(Array(from.utf8)) == nil
-        else { return try PhotosFixture.check(rename(from, to)) }
+        else {
+            try PhotosFixture.check(rename(from, to))
+            return false
+        }
         let status = try #require(FileStatus(Array(from.utf8)))
         let staged = directory.appending("copied")
         try Data(contentsOf: URL(filePath: from)).write(to: URL(filePath: staged))
         PhotosFixture.touch(staged, seconds: Int(status.stamp.modified / 1_000_000_000))
         try PhotosFixture.check(rename(staged, to))
         try PhotosFixture.check(unlink(from))
+        return true
     }
 
     /// Changes the date of a file that would have the path or the inode, the size and the date of another content,
-    /// because it counts as that one.
-    func settle(_ path: String) throws {
+    /// because it counts as that one. A new file would also count as a deleted copy, whose time of creation it does not
+    /// have.
+    func settle(_ path: String, isNew: Bool = false) throws {
         guard let content = files[path] else { return }
         while true {
             let file = try #require(FileStatus(Array(absolute(path).utf8))).stamp
             let keys = ["\(path) \(file.sizeBytes) \(file.modified)", "\(file)"]
-            if keys.allSatisfy({ contents[$0, default: content] == content }) {
+            let isKnown = isNew && contents["\(file)"] != nil
+            if !isKnown, keys.allSatisfy({ contents[$0, default: content] == content }) {
                 for key in keys { contents[key] = content }
                 return
             }
@@ -70,11 +79,13 @@ extension FolderHistory {
         record("create \(path): \(lastContent)")
         try write(lastContent, to: path, isInPlace: number(0, 1) == 0)
         files[path] = lastContent
-        try settle(path)
+        replaced.insert(path)
+        try settle(path, isNew: true)
     }
 
     func delete(_ path: String) throws {
         record("delete \(path)")
+        replaced.insert(path)
         try PhotosFixture.check(unlink(absolute(path)))
         files[path] = nil
         links[path] = nil
@@ -85,35 +96,32 @@ extension FolderHistory {
         // Two names of one file: rename(2) does nothing.
         let (a, b) = (FileStatus(Array(absolute(from).utf8)), FileStatus(Array(absolute(to).utf8)))
         guard a?.stamp.inode != b?.stamp.inode else { return }
-        // The name is free for a moment, as it is while files are renumbered and moved to another disk, or the file is
-        // replaced. A file that no scan has found, or that remains under another name, would be an edit then.
-        let hasOtherName = files.keys.contains { path in
-            path != from
-                && FileStatus(Array(absolute(path).utf8))?.stamp.inode == a?.stamp.inode
-        }
-        let isEdit =
-            scanned[from] != content || hasOtherName
-            || from.hasPrefix("d/") != to.hasPrefix("d/")
+        // The name is free for a moment, as it is while files are renumbered, or the file is replaced. A file that no
+        // scan has found with this date, or that is copied from another disk, would be an edit, which ``edit()`` makes.
+        let isEdit = stamps[from] != a?.stamp || from.hasPrefix("d/") != to.hasPrefix("d/")
         if files[to] != nil, isEdit || number(0, 1) == 0 { try delete(to) }
         record("move \(from) → \(to)")
-        try moveFile(absolute(from), absolute(to))
+        replaced.formUnion([from, to])
+        let isCopied = try moveFile(absolute(from), absolute(to))
         files[from] = nil
         files[to] = content
         links[to] = links.removeValue(forKey: from)
-        try settle(to)
+        try settle(to, isNew: isCopied)
     }
 
     private func copy(_ from: String, _ to: String, keepsTime: Bool) throws {
         guard let content = files[from], from != to else { return }
         let status = try #require(FileStatus(Array(absolute(from).utf8)))
+        // Otherwise it would be an edit, see ``move(_:_:)``.
         if files[to] != nil { try delete(to) }
+        replaced.insert(to)
         record("copy \(from) → \(to)")
         try write(content, to: to, isInPlace: false)
         if keepsTime {
             PhotosFixture.touch(absolute(to), seconds: Int(status.stamp.modified / 1_000_000_000))
         }
         files[to] = content
-        try settle(to)
+        try settle(to, isNew: true)
     }
 
     /// Gives a file another inode number.
@@ -122,7 +130,7 @@ extension FolderHistory {
         let status = try #require(FileStatus(Array(absolute(path).utf8)))
         try write(content, to: path, isInPlace: false)
         PhotosFixture.touch(absolute(path), seconds: Int(status.stamp.modified / 1_000_000_000))
-        try settle(path)
+        try settle(path, isNew: true)
     }
 
     func step() async throws {
@@ -195,20 +203,22 @@ extension FolderHistory {
     private func swap() throws {
         guard let a = usedPath(), let b = usedPath(), a != b else { return }
         record("swap \(a) \(b)")
+        replaced.formUnion([a, b])
         let kept = directory.appending("kept")
         try moveFile(absolute(a), kept)
-        try moveFile(absolute(b), absolute(a))
+        let isCopied = try moveFile(absolute(b), absolute(a))
         try moveFile(kept, absolute(b))
         (files[a], files[b]) = (files[b], files[a])
         (links[a], links[b]) = (links[b], links[a])
-        try settle(a)
-        try settle(b)
+        try settle(a, isNew: isCopied)
+        try settle(b, isNew: isCopied)
     }
 
     private func hardLink(_ path: String) throws {
         let other = freePath()
         guard links[path] == nil, path.hasPrefix("d/") == other.hasPrefix("d/") else { return }
         record("hard link \(path) → \(other)")
+        replaced.insert(other)
         try PhotosFixture.check(link(absolute(path), absolute(other)))
         files[other] = files[path]
         try settle(other)
@@ -220,6 +230,7 @@ extension FolderHistory {
         lastContent += 1
         let path = freePath()
         record("link \(path): \(lastContent)")
+        replaced.insert(path)
         let target = directory.appending("outside/\(lastContent).jpg")
         try PhotosFixture.write(bytes(lastContent), to: Array(target.utf8))
         PhotosFixture.touch(target, seconds: tick())

@@ -31,6 +31,10 @@ final class FolderHistory {
     var files: [String: Int] = [:]
     /// The photos that the last scan has found.
     var scanned: [String: Int] = [:]
+    /// Their stamps at that time.
+    private(set) var stamps: [String: FileStamp] = [:]
+    /// The paths that have got or lost a file since then.
+    var replaced: Set<String> = []
     /// Links to files outside of the pictures folder, and their targets.
     var links: [String: String] = [:]
     /// The time of the clock, which is sometimes set back.
@@ -113,8 +117,8 @@ final class FolderHistory {
             for _ in 0..<number(0, 3) { try await mark() }
             try await compare()
             guard failure == nil else { return }
-            // An edit is recognized only if a scan has found the file before, and nothing else has changed since.
             if number(0, 2) == 0 {
+                for _ in 0..<max(0, number(-2, 2)) { try await step() }
                 try await edit()
                 try await compare()
                 guard failure == nil else { return }
@@ -170,7 +174,7 @@ final class FolderHistory {
     }
 
     func setPlugged(_ isPlugged: Bool) async throws {
-        // The scan of a change needs the disk.
+        // The photos that the feed must have would be unknown if the disk had changes that no scan has found.
         if !isPlugged { try await scan(mayStop: false) }
         record(isPlugged ? "plug" : "unplug")
         self.isPlugged = isPlugged
@@ -181,6 +185,8 @@ final class FolderHistory {
             rmdir(disk)
             try PhotosFixture.check(rename(away, disk))
             isDiskUnknown = false
+            // Until a scan has found the photos on the disk, an edit may look like another photo.
+            replaced.formUnion(files.keys.filter { $0.hasPrefix("d/") })
             // Some file systems give other inode numbers at each mount.
             if number(0, 1) == 0 {
                 record("other inodes")
@@ -194,7 +200,10 @@ final class FolderHistory {
     }
 
     /// Scans the changes that the watcher has seen, or everything.
-    private func scan(mayStop: Bool = true) async throws {
+    ///
+    /// - Returns: False if the scan was interrupted, so that another one followed.
+    @discardableResult
+    private func scan(mayStop: Bool = true) async throws -> Bool {
         try await marks.load()
         let root = Array(directory.appending("pictures").utf8)
         try await index.writer.run { [marks] database in
@@ -244,10 +253,14 @@ final class FolderHistory {
             try scan.scan(entries)
             isNew = false
             scanned = files
+            for path in files.keys { stamps[path] = FileStatus(Array(absolute(path).utf8))?.stamp }
+            replaced = []
+            return true
         } catch is CancellationError {
             record("kill")
             try await restart(wipe: false)
             try await self.scan(mayStop: false)
+            return false
         }
     }
 
@@ -275,9 +288,6 @@ final class FolderHistory {
         {
             model.uncertain.insert(content)
         }
-        // Marks of missing photos of this content may be removed, which the model cannot predict.
-        guard isPlugged || !files.contains(where: { $0.key.hasPrefix("d/") && $0.value == content })
-        else { return }
         if number(0, 2) == 0 {
             let missing = marks.missing
             let isHidden = model.hidden[user]?.contains(id) != true
@@ -301,15 +311,24 @@ final class FolderHistory {
         }
     }
 
-    /// Edits a file, and scans.
+    /// Edits a file that the last scan has found, and scans.
     private func edit() async throws {
-        guard let path = usedPath(), let before = files[path], links[path] == nil else { return }
+        guard let path = usedPath(), let before = files[path], scanned[path] == before,
+            !replaced.contains(path)
+        else {
+            try await scan()
+            return
+        }
         // If there are copies, the marks may belong to any of them.
-        guard present.values.count(where: { $0 == before }) == 1 else { return }
+        guard present.values.count(where: { $0 == before }) == 1,
+            scanned.values.count(where: { $0 == before }) == 1
+        else {
+            try await scan()
+            return
+        }
         lastContent += 1
         let content = lastContent
         if number(0, 4) == 0 { try await restart(wipe: false) }
-        let isWatched = !isNew && !watcher.isOutOfWatches
         let isInPlace = number(0, 1) == 0
         record("edit \(path)\(isInPlace ? " in place" : ""): \(content)")
         clock += 1
@@ -318,10 +337,12 @@ final class FolderHistory {
         model.taken[content] = .some(taken)
         try write(content, to: path, isInPlace: isInPlace)
         files[path] = content
-        try settle(path)
-        try await scan(mayStop: false)
+        if !isInPlace { links[path] = nil }
+        try settle(path, isNew: !isInPlace)
+        let isWatched = !isNew && !watcher.isOutOfWatches
+        let isWhole = try await scan()
         let isSameTime = model.takenTime(before) != nil && taken != nil
-        guard isSameTime || isInPlace || isWatched else { return }
+        guard isSameTime || isInPlace || isWatched && isWhole else { return }
         for user in Self.users where (model.likes[user]?[before] ?? 0) > 0 {
             model.likes[user]?[before, default: 0] -= 1
             model.likes[user, default: [:]][content, default: 0] += 1

@@ -26,6 +26,21 @@ import Testing
         }
     }
 
+    @Test func `changed attributes of the pictures folder are not reported as everything`() throws {
+        let directory = try TemporaryDirectory()
+        let pictures = directory.appending("pictures")
+        try PhotosFixture.check(mkdir(pictures, 0o700))
+        let watcher = FolderWatcher { _ in }
+        defer { watcher.stop() }
+        watcher.watchTarget(of: .root, at: Array(pictures.utf8))
+        watcher.watch(.root, at: Array(pictures.utf8))
+        chmod(pictures, 0o755)
+        watcher.readPendingEvents()
+        let changes = watcher.takeChanges()
+        #expect(changes.count == 1)
+        #expect(changes.allSatisfy { if case .rootAttributes = $0 { true } else { false } })
+    }
+
     @Test func `a file that is created again is not closed`() async throws {
         let directory = try TemporaryDirectory()
         let changes = Observed<[FolderWatcher.Change]>()

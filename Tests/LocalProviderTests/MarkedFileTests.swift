@@ -104,6 +104,41 @@ import Testing
         #expect(try await liked(again) == ["IMG_0002"])
     }
 
+    @Test(arguments: [true, false])
+    func `a photo that is moved over a liked one is not liked`(hasOtherName: Bool) async throws {
+        let folder = try await PhotosFixture.scanned(["x/a.jpg", "b.jpg"])
+        try await folder.like("a")
+        try PhotosFixture.check(rename(folder.path("b.jpg"), folder.path("x/a.jpg")))
+        if hasOtherName {
+            try PhotosFixture.check(link(folder.path("x/a.jpg"), folder.path("c.jpg")))
+        } else {
+            try folder.add("b.jpg", seconds: 9_000_000, bytes: PhotosFixture.jpeg + [9])
+        }
+        try await scan(folder)
+        #expect(try await folder.titles().count == 2)
+        #expect(try await liked(folder) == [])
+    }
+
+    @Test(arguments: ["a", "b"])
+    func `a photo keeps its like if a deleted photo was at its path before`(
+        name: String
+    ) async throws {
+        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"])
+        let (path, other) = (folder.path("\(name).jpg"), name == "a" ? "b" : "a")
+        // The first photo stays marked, because it is hidden, but it is gone.
+        let first = try await folder.id(name)
+        try await folder.session.setMarked([first], .hidden)
+        try PhotosFixture.check(rename(folder.path("\(other).jpg"), path))
+        try await scan(folder)
+        try await folder.like(name)
+        let second = try await folder.id(name)
+        #expect(first != second)
+        try overwrite("\(name).jpg", PhotosFixture.jpeg + [9, 9], folder)
+        try await scan(folder)
+        #expect(try await liked(folder) == [name])
+        #expect(try await folder.id(name) == second)
+    }
+
     @Test(arguments: Daemon.allCases)
     func `a link that leads to another photo is not liked`(_ daemon: Daemon) async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg"])

@@ -29,7 +29,13 @@ extension FolderScan {
 
     /// Reads the collected files, the newest first, and updates the index.
     func flush() throws {
-        candidates.sort { $0.stamp.modified > $1.stamp.modified }
+        let former = try formerFiles(of: candidates)
+        // A file that is new at the former path of another one would replace the stamp by which that one is recognized.
+        candidates.sort { first, second in
+            let isMoved = former.stamps.contains(first.stamp)
+            guard isMoved == former.stamps.contains(second.stamp) else { return isMoved }
+            return first.stamp.modified > second.stamp.modified
+        }
         var rest = candidates[...]
         candidates = []
         while !rest.isEmpty {
@@ -37,7 +43,6 @@ extension FolderScan {
             let batch = rest.prefix(Self.filesInTransaction)
             rest = rest.dropFirst(Self.filesInTransaction)
             let contents = files.contents(batch.map { absolute($0.path.appending($0.name)) })
-            let former = try formerPaths(of: batch)
             try database.runAndWait { database in
                 let index = PictureIndex(database)
                 try database.transaction { () throws(StorageError) in
@@ -53,7 +58,7 @@ extension FolderScan {
 
     private func store(
         _ candidate: Candidate, _ content: FileContent, _ index: PictureIndex,
-        _ former: FormerPaths
+        _ former: FormerFiles
     ) throws(StorageError) {
         let (folder, name, stamp) = (candidate.folder, candidate.name, candidate.stamp)
         // The known file may have been moved meanwhile, or this file may have been collected with its folder as well.
@@ -100,7 +105,10 @@ extension FolderScan {
             // Before its content is known, a file gets no row that it might have to give to a marked photo.
             let missingMarks = marks.missing(path, sizeBytes: stamp.sizeBytes)
             if known.map({ marks.contains($0.id) }) == true || !missingMarks.isEmpty {
-                doubtful[path] = DoubtfulFile(candidate: candidate, format: format, known: known)
+                let isMoved =
+                    former.stamps.contains(stamp) && known?.stamp.inode != stamp.inode
+                doubtful[path] = DoubtfulFile(
+                    candidate: candidate, format: format, known: known, isMoved: isMoved)
             } else {
                 try store(candidate, format, known, index)
             }
@@ -133,16 +141,20 @@ extension FolderScan {
         }
     }
 
-    /// The inodes at paths of the index, if they are known; nil for paths that lead nowhere.
-    private typealias FormerPaths = [RelativePath: Int64?]
+    /// The files in the index that may be the same files as candidates.
+    private struct FormerFiles {
+        var stamps: Set<FileStamp> = []
+        /// The inodes at paths of the index, if they are known; nil for paths that lead nowhere.
+        var inodes: [RelativePath: Int64?] = [:]
+    }
 
-    /// Looks up the paths of the files in the index that may be the same files as candidates.
-    private func formerPaths(of candidates: ArraySlice<Candidate>) throws -> FormerPaths {
-        var former: FormerPaths = [:]
+    private func formerFiles(of candidates: [Candidate]) throws -> FormerFiles {
+        var former = FormerFiles()
         let paths = try index { index throws(StorageError) -> Set<RelativePath> in
             var paths: Set<RelativePath> = []
             for candidate in candidates {
                 for file in try index.files(stamp: candidate.stamp) {
+                    former.stamps.insert(candidate.stamp)
                     guard let folder = try index.folderPath(file.folder) else { continue }
                     paths.insert(folder.appending(file.name))
                 }
@@ -152,26 +164,27 @@ extension FolderScan {
         let list = Array(paths)
         for (path, lookup) in zip(list, try lookUp(list.map(absolute))) {
             switch lookup {
-            case .found(let status): former[path] = status.stamp.inode
-            case .absent: former.updateValue(nil, forKey: path)
+            case .found(let status): former.inodes[path] = status.stamp.inode
+            case .absent: former.inodes.updateValue(nil, forKey: path)
             case .unavailable: continue
             }
         }
         for candidate in candidates {
-            former[candidate.path.appending(candidate.name)] = candidate.stamp.inode
+            former.inodes[candidate.path.appending(candidate.name)] = candidate.stamp.inode
         }
         return former
     }
 
     /// Returns the row of a moved file: the same file, which is proven to be gone from the path in the row.
     private func formerRow(
-        _ stamp: FileStamp, _ index: PictureIndex, _ former: FormerPaths
+        _ stamp: FileStamp, _ index: PictureIndex, _ former: FormerFiles
     ) throws(StorageError) -> PictureIndex.File? {
+        guard former.stamps.contains(stamp) else { return nil }
         for file in try index.files(stamp: stamp) {
             // A displaced file has a name that no file can have.
             if file.name.first == UInt8(ascii: "/") { return file }
             guard let folder = try index.folderPath(file.folder),
-                let inode = former[folder.appending(file.name)], inode != stamp.inode
+                let inode = former.inodes[folder.appending(file.name)], inode != stamp.inode
             else { continue }
             return file
         }

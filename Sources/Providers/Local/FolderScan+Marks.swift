@@ -8,6 +8,8 @@ extension FolderScan {
         let candidate: Candidate
         let format: ImageFormat?
         let known: PictureIndex.File?
+        /// True if the last scan has found the file at another path, so that it is no edit of the file at this one.
+        let isMoved: Bool
 
         var path: RelativePath { candidate.path.appending(candidate.name) }
     }
@@ -109,10 +111,13 @@ extension FolderScan {
         var own: [Int64: Place] = [:]
         let byPath = Dictionary(uniqueKeysWithValues: places.map { ($0.path, $0) })
         for place in places { if let id = place.doubtful?.known?.id { own[id] = place } }
-        for file in files where own[file.id] == nil { own[file.id] = byPath[file.path] }
+        // A photo that was at a path at the last scan has precedence over missing ones that were there before.
+        let present = files.filter { own[$0.id] != nil }
+        let missing = files.filter { own[$0.id] == nil }
+        for file in missing { own[file.id] = byPath[file.path] }
         // The first step finds unchanged files.
         var open: [MarkedFile] = []
-        for file in files {
+        for file in present + missing {
             guard let place = own[file.id], place.doubtful?.format != nil else {
                 open.append(file)
                 continue
@@ -151,7 +156,9 @@ extension FolderScan {
         }
         // Edits are last, because unchanged content has precedence.
         for file in rest {
-            guard let place = own[file.id], !place.isTaken, place.doubtful?.format != nil else {
+            guard let place = own[file.id], !place.isTaken, let doubtful = place.doubtful,
+                doubtful.format != nil, !doubtful.isMoved
+            else {
                 decision.lost.append(file)
                 continue
             }
@@ -160,9 +167,7 @@ extension FolderScan {
                 continue
             }
             // The name of a missing photo was free, and the events of a link do not concern its target.
-            let isWatched =
-                place.doubtful?.known?.id == file.id
-                && place.doubtful?.candidate.mayBeLink == false
+            let isWatched = doubtful.known?.id == file.id && !doubtful.candidate.mayBeLink
             let wasFree = isWatched ? watcher.wasFree(place.path, events) : nil
             if file.isEdited(as: content, wasFree: wasFree) {
                 take(place, for: file)

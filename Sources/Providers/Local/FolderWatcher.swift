@@ -400,7 +400,9 @@ final class FolderWatcher: Sendable {
             state.unclosed = [:]
             return
         }
-        recordTargets(event, name, isFinal: has(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED), &state)
+        recordTargets(
+            event, name, isFinal: has(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED),
+            hasOnlyAttributes: has(IN_ATTRIB), &state)
         guard let folder = state.paths[event.wd] else { return }
         if has(IN_IGNORED) {
             state.paths[event.wd] = nil
@@ -429,14 +431,19 @@ final class FolderWatcher: Sendable {
 
     /// Reports the links that lead to a changed name.
     private func recordTargets(
-        _ event: inotify_event, _ name: [UInt8], isFinal: Bool, _ state: inout State
+        _ event: inotify_event, _ name: [UInt8], isFinal: Bool, hasOnlyAttributes: Bool,
+        _ state: inout State
     ) {
         guard let names = state.targets[event.wd] else { return }
         let links = isFinal ? names.values.reduce(into: []) { $0.formUnion($1) } : names[name] ?? []
         if isFinal, Int(event.mask) & Int(IN_IGNORED) != 0 { state.targets[event.wd] = nil }
         for link in links {
             guard let (folder, name) = link.split else {
-                state.requireFullScan()
+                if hasOnlyAttributes {
+                    state.hasRootAttributes = true
+                } else {
+                    state.requireFullScan()
+                }
                 continue
             }
             add(folder, name, isClosed: true, to: &state)

@@ -1,7 +1,8 @@
 /// A photo to which a user has attached something durable, and the file by which it is recognized.
 ///
-/// A mark stays with the path while the file is edited in place or renamed over, follows the content when the file is
-/// moved, and ends when neither is found. If the content appears again, for example from the trash, so do the marks.
+/// A mark stays with the path while the file is edited in place or a new file is renamed over it, follows the content
+/// when the file is moved, and ends when neither is found. A photo that was in the index is no new file: it stays the same
+/// photo when it is moved over another one. If the content appears again, for example from the trash, so do the marks.
 /// ``FolderScan`` decides this. The ID never changes, and no other photo gets it.
 struct MarkedFile: Sendable, Equatable {
     /// The ID of the photo, which is its row in the index.
