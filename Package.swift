@@ -41,6 +41,7 @@ let libraries = [
     library("CDBus", pkgConfig: "dbus-1", package: "libdbus-1-dev"),
     library("CExpat", package: "libexpat1-dev"),
     library("CGLib", pkgConfig: "glib-2.0", package: "libglib2.0-dev"),
+    library("CHomepage"),
     library("CImages"),
     library("CLinux"),
     library("CPango", pkgConfig: "glib-2.0", package: "libglib2.0-dev"),
@@ -52,7 +53,7 @@ let libraries = [
 ]
 
 let modules = [
-    module("BusAPI", "DBus System"),
+    module("BusAPI", "CHomepage DBus System"),
     tests("BusAPITests", "BusAPI DBus System TestSupport"),
     module("BusService", "BusAPI DBus Engine PluginProtocol ProviderKit Quoting Storage System"),
     tests(

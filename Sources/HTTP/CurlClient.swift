@@ -36,7 +36,7 @@ package final class CurlClient: nonisolated HTTPClient {
     private let fileQueue = DispatchQueue(label: "org.imagefeed.http.files")
 
     /// - Parameters:
-    ///   - userAgent: The user agent, `ImageFeed/1.0 (+https://imagefeed.org)`.
+    ///   - userAgent: The user agent, `ImageFeed/1.0 (+https://example.org)`.
     ///   - proxies: The proxy settings.
     ///   - onRest: Called after the connections have been closed, a minute after the last transfer.
     package convenience init(

@@ -157,7 +157,7 @@ final class Daemon {
         plugins.start()
         let engine = Engine(
             providers: providers + plugins.providers, store: store, contents: contents,
-            slideshows: slideshows, openSlideshow: openSlideshow, ports: ports(version))
+            slideshows: slideshows, openSlideshow: openSlideshow, ports: ports())
         self.engine = engine
         engine.setRefreshInterval(Self.refreshInterval(settings.configuration))
         service = BusService(
@@ -214,10 +214,8 @@ final class Daemon {
         }
     }
 
-    private func ports(_ version: String) -> EnginePorts {
-        let http = CurlClient(userAgent: "ImageFeed/\(version) (+https://imagefeed.org)") {
-            [unowned self] in trimMemory()
-        }
+    private func ports() -> EnginePorts {
+        let http = CurlClient(userAgent: userAgent) { [unowned self] in trimMemory() }
         http.certificateFiles = Self.certificateFiles(settings.configuration, folders)
         self.http = http
         return EnginePorts(

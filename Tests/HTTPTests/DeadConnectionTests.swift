@@ -347,7 +347,7 @@ private final class RelayedService {
     ) -> CurlClient {
         signal(SIGPIPE, SIG_IGN)
         let client = CurlClient(
-            userAgent: "ImageFeed/0 (+https://imagefeed.org)", proxies: ProxySettings { _ in nil },
+            userAgent: "ImageFeed/0 (+https://example.org)", proxies: ProxySettings { _ in nil },
             limits: limits, suspendDetector: suspendDetector)
         if let frontend { client.certificateFiles = ["127.0.0.1": frontend.certificate] }
         return client

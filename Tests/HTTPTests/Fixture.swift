@@ -13,7 +13,7 @@ func makeClient(
 ) -> CurlClient {
     signal(SIGPIPE, SIG_IGN)
     return CurlClient(
-        userAgent: "ImageFeed/0 (+https://imagefeed.org)", proxies: ProxySettings { proxies[$0] },
+        userAgent: "ImageFeed/0 (+https://example.org)", proxies: ProxySettings { proxies[$0] },
         limits: limits, suspendDetector: SuspendDetector { .zero }, onRest: onRest)
 }
 

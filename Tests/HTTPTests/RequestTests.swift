@@ -21,7 +21,7 @@ struct RequestTests {
         #expect(seen["Accept-Version"] == "v1")
         #expect(seen["X-Empty"] == "")
         #expect(seen["Authorization"] == "Bearer abc")
-        #expect(seen["User-Agent"] == "ImageFeed/0 (+https://imagefeed.org)")
+        #expect(seen["User-Agent"] == "ImageFeed/0 (+https://example.org)")
         #expect(try #require(seen["Accept-Encoding"]).contains("gzip"))
         #expect(seen["Cookie"] == nil)
     }

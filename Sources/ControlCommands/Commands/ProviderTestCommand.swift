@@ -60,7 +60,7 @@ struct ProviderTestCommand: AsyncParsableCommand {
             [
                 JSON.Member("manifest", .string(manifest)),
                 .init("settings", .object(settings.map { .init($0, .string($1)) })),
-                .init("user_agent", .string("ImageFeed/\(programVersion)")),
+                .init("user_agent", .string(userAgent)),
             ] + given.compactMap { name, value in value.map { .init(name, .string($0)) } }
         var report = ProviderTestReport()
         let target = OutputTarget.standardOutput

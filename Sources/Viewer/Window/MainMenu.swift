@@ -40,7 +40,7 @@ final class MainMenu {
         case .about:
             AboutWindow.present(
                 window, name: "Image Feed", icon: "org.imagefeed.Viewer", version: programVersion,
-                website: "https://imagefeed.org",
+                website: homepage,
                 comments: "Photos from your disk and from services")
         default: return false
         }

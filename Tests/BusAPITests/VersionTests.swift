@@ -1,0 +1,12 @@
+import Testing
+
+@testable import BusAPI
+
+@Suite struct VersionTests {
+    @Test func `the user agent has an address only if a publisher set one`() {
+        #expect(makeUserAgent(homepage: "") == "ImageFeed/\(programVersion)")
+        #expect(
+            makeUserAgent(homepage: "https://example.org")
+                == "ImageFeed/\(programVersion) (+https://example.org)")
+    }
+}
