@@ -40,6 +40,19 @@ import Testing
         #expect(list.months.isEmpty)
     }
 
+    @Test func `a photo with another date is valid only in its month`() throws {
+        let june = Self.june
+        var list = MonthList()
+        #expect(
+            list.append([
+                try photo(june, updated: june), try photo(june - 31 * Self.day, updated: june),
+            ]))
+        #expect(list.isValid(try photo(june + Self.day), at: 0))
+        #expect(!list.isValid(try photo(june - 31 * Self.day), at: 0))
+        #expect(!list.isValid(try photo(nil), at: 1))
+        #expect(MonthList().isValid(try photo(nil), at: 0))
+    }
+
     @Test func `a photo without a date ends the groups`() throws {
         var list = MonthList()
         #expect(list.append([try photo(Self.june)]))

@@ -66,10 +66,16 @@ def months(start, step):
     assert headed()[:2] == [1, photos + 1], headed()
     assert grid()[1][2] == f"1 of {count * photos}", grid()[1]
     step("each month has a heading before its photos, whose positions count photos only")
-    screen.mouse("mousemove", 700, 500, "click", "--repeat", 4, "--delay", 20, 5)
-    scrolled = screen.until(lambda: [name for name in screen.names("label") if name in names], "the month of the visible part")
-    assert len(scrolled) == 1, scrolled
-    screen.until(lambda: not [name for name in screen.names("label") if name in scrolled], "the end of the month")
+    titles = {month(number)[1] for number in range(count)}
+
+    def shown():
+        return [name for name in screen.names("label") if name in titles]
+
+    # The month hides a second after the last movement.
+    wheel = session.start("xdotool", "mousemove", 700, 500, "click", "--repeat", 300, "--delay", 100, 5)
+    assert len(screen.until(shown, "the month of the visible part")) == 1
+    wheel.wait()
+    screen.until(lambda: not shown(), "the end of the month")
     step("while the grid scrolls, the month of the visible part is shown")
     screen.key("ctrl+g")
     title = month(count - 2)[1]

@@ -28,8 +28,9 @@ final class FeedGrid {
     /// The cells in use, by the index of their photo.
     private var cells: [Int: PhotoCell] = [:]
     private var unused: [PhotoCell] = []
-    /// The visible headings, by the index of the photo below.
-    private var headings: [Int: Label] = [:]
+    private let headings: MonthHeadings
+    /// True if the months are those of former dates.
+    private var hasOldMonths = false
     private var lastPosition = 0.0
     /// The height of the rows, relative to the usual one.
     var scale = 1.0 { didSet { if scale != oldValue { scheduleUpdate() } } }
@@ -51,6 +52,7 @@ final class FeedGrid {
 
     init(_ loader: ImageLoader) {
         self.loader = loader
+        headings = MonthHeadings(area)
         widget = ScrollArea(area, mayOverflow: true)
         widget.expanding()
         trace = GridTrace(widget)
@@ -78,7 +80,12 @@ final class FeedGrid {
                 onSelection?()
             case .extended: scheduleUpdate()
             case .photo(let index):
-                if let photo = self.feed?.photos[index] { cells[index]?.update(photo) }
+                guard let photo = self.feed?.photos[index] else { return }
+                cells[index]?.update(photo)
+                guard index < monthList.count, !monthList.isValid(photo, at: index) else { return }
+                // The date of a local photo is known after its file was read.
+                hasOldMonths = true
+                scheduleUpdate()
             case .arrived: break
             case .available: retryFailed()
             }
@@ -197,15 +204,12 @@ final class FeedGrid {
             cells[index] = nil
             recycle(cell)
         }
-        for (index, heading) in headings where !indexes.contains(index) {
-            headings[index] = nil
-            area.remove(heading)
-        }
+        headings.keep(indexes)
         let scale = Double(widget.scaleFactor)
         var previous: Widget?
         for (index, frame) in wanted {
-            if layout.isSection(index) {
-                previous = placeHeading(index, above: frame, after: previous)
+            if layout.isSection(index), let month = monthList.month(of: index) {
+                previous = headings.place(month, above: frame, layout, after: previous)
             }
             previous = place(feed.photos[index], index, frame, scale, after: previous).widget
         }
@@ -232,7 +236,9 @@ final class FeedGrid {
     private func updateLayout(_ feed: Feed, _ width: Double) {
         let usual = width < 500 ? min(150, width / 2.2) : min(max(width / 5, 190), 320)
         let target = min(usual * scale, width)
-        if layout.width != width || layout.targetHeight != target {
+        if layout.width != width || layout.targetHeight != target || hasOldMonths {
+            if hasOldMonths { monthList = MonthList() }
+            hasOldMonths = false
             // The photo at the top remains there.
             let first = layout.rows(from: widget.position, to: widget.position).first
             let anchor = first.map { layout.rows[$0].photos.lowerBound }
@@ -247,11 +253,10 @@ final class FeedGrid {
     }
 
     private func beginLayout(_ width: Double, _ targetHeight: Double) {
-        for heading in headings.values { area.remove(heading) }
-        headings = [:]
+        headings.keep([])
         layout = JustifiedLayout(
             width: width, targetHeight: targetHeight, spacing: Self.spacing,
-            headingHeight: makeHeading("M").naturalHeight)
+            headingHeight: headings.height)
         laidOut = 0
     }
 
@@ -293,24 +298,6 @@ final class FeedGrid {
         cell.setPosition(index + 1, of: feed.count)
         cell.setSelected(selected.contains(photo.id))
         return cell
-    }
-
-    private func makeHeading(_ title: String) -> Label {
-        let heading = Label(title, isHeading: true).ellipsizing()
-        heading.styled("month", "heading")
-        return heading
-    }
-
-    private func placeHeading(
-        _ index: Int, above frame: JustifiedLayout.Frame, after previous: Widget?
-    ) -> Label {
-        if let heading = headings[index] { return heading }
-        let heading = makeHeading(monthList.month(of: index)?.title ?? "")
-        heading.setMinimumSize(width: Int(layout.width - 2 * Self.spacing))
-        headings[index] = heading
-        area.add(
-            heading, x: Self.spacing, y: frame.y - layout.headingHeight, after: previous)
-        return heading
     }
 
     /// The months, the newest first; empty if the feed is not ordered by date.

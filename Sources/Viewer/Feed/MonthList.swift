@@ -17,17 +17,22 @@ nonisolated struct MonthList {
 
         /// Adds a photo. Returns false if its date is unknown, or in a later month than that of the photo before.
         mutating func add(_ photo: Photo, at index: Int) -> Bool {
-            guard let seconds = date(photo) else { return false }
-            var time = time_t(seconds)
-            var parts = tm()
-            guard localtime_r(&time, &parts) != nil else { return false }
-            let number = Int(parts.tm_year) * 12 + Int(parts.tm_mon)
+            guard let seconds = date(photo), let number = number(photo) else { return false }
             guard let last = months.last?.number, number >= last else {
                 months.append(
                     Month(number: number, first: index, title: Photo.text(of: seconds, "%B %Y")))
                 return true
             }
             return number == last
+        }
+
+        /// Returns the number of the month of a photo; nil if its date is unknown.
+        func number(_ photo: Photo) -> Int? {
+            guard let seconds = date(photo) else { return nil }
+            var time = time_t(seconds)
+            var parts = tm()
+            guard localtime_r(&time, &parts) != nil else { return nil }
+            return Int(parts.tm_year) * 12 + Int(parts.tm_mon)
         }
     }
 
@@ -51,6 +56,11 @@ nonisolated struct MonthList {
             count += 1
         }
         return isSameOrder
+    }
+
+    /// Returns true if a photo that has changed is still in its month.
+    func isValid(_ photo: Photo, at index: Int) -> Bool {
+        orders.first.map { $0.number(photo) == month(of: index)?.number } ?? true
     }
 
     /// Returns the month of a photo; nil if there are no months.
