@@ -247,14 +247,8 @@ def maximized(start, step):
         state = subprocess.run(["xprop", "-id", window(screen), "_NET_WM_STATE"], capture_output=True, text=True).stdout
         return "MAXIMIZED_VERT" in state and "MAXIMIZED_HORZ" in state
 
-    def maximize():
-        if is_maximized():
-            return True
-        for button in screen.all("Maximize", "push button"):
-            screen.act(button)
-        return False
-
-    screen.until(maximize, "the maximized window")
+    screen.press("Maximize")
+    screen.until(is_maximized, "the maximized window")
     screen.key("ctrl+q")
     until(lambda: session.window.poll() is not None, "the end of the window")
     session.start_window()

@@ -133,13 +133,16 @@ final class FeedPage {
     }
 
     private func monthsChanged() {
-        let months = grid.months
-        monthButton.isVisible = months.count > 1
-        if !months.starts(with: listedMonths) {
+        updateMonthButton()
+        if !grid.months.starts(with: listedMonths) {
             monthButton.menu.removeAll()
             listedMonths = []
         }
         if monthButton.menu.isVisible { listMonths() }
+    }
+
+    private func updateMonthButton() {
+        monthButton.isVisible = stack.visiblePage == "photos" && grid.months.count > 1
     }
 
     /// Adds the months that are not in the menu yet. A menu that is open keeps its entries and the focus.
@@ -306,6 +309,7 @@ final class FeedPage {
 
     private func show(_ page: String) {
         stack.visiblePage = page
+        updateMonthButton()
         loading.isSpinning = page == "loading"
     }
 }
