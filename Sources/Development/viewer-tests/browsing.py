@@ -180,7 +180,7 @@ def preferences(start, step):
     first = screen.wait("Photo 000", "list item")
     height = extents(screen, first).height
     screen.key("ctrl+comma")
-    screen.wait("Size of the thumbnails")
+    screen.wait("Thumbnails")
     session.screenshot("preferences")
     screen.wait("300M", "label")
     step("the preferences show the values of the configuration file")
@@ -197,7 +197,7 @@ def preferences(start, step):
             return False
         screen.until(attempt, f"the choice {choice!r}")
 
-    choose("Size of the thumbnails", "Large")
+    choose("Thumbnails", "Large")
     screen.until(lambda: extents(screen, screen.all("Photo 000", "list item")[0]).height > height * 1.3, "large thumbnails")
     step("the size of the thumbnails changes at once")
     choose("Look for new photos", "Never")
@@ -207,7 +207,7 @@ def preferences(start, step):
     text = configuration.read_text()
     assert text.startswith("# A comment\n[Daemon]\n") and "CacheLimit=300M" in text, text
     step("a setting is written into the configuration file, whose other lines stay")
-    screen.press("Choose…")
+    screen.press("Choose the folder")
     files = screen.wait("GtkFileChooserWidget")
     area = screen.until(lambda: extents(screen, files).width > 300 and extents(screen, files), "the dialog")
     # The list of folders is not accessible in GTK 4.8. A path can be typed in it.
@@ -225,7 +225,7 @@ def preferences(start, step):
     screen.wait("Shore 1", "list item")
     step("another folder of photos is shown at once")
     screen.key("Escape")
-    screen.wait_gone("Size of the thumbnails")
+    screen.wait_gone("Thumbnails")
     screen.key("ctrl+q")
     until(lambda: session.window.poll() is not None, "the end of the window")
     session.start_window()

@@ -65,19 +65,21 @@ final class PreferencesDialog {
     private func fill(_ size: ThumbnailSize, _ onSize: @escaping (ThumbnailSize) -> Void) {
         let sizes = ThumbnailSize.allCases
         let sizeRow = ComboRow(
-            "Size of the thumbnails", sizes.map(\.title), sizes.firstIndex(of: size) ?? 0
+            "Thumbnails", sizes.map(\.title), sizes.firstIndex(of: size) ?? 0
         ) { onSize(sizes[$0]) }
         dialog.content.append(RowGroup("Photos", sizeRow))
         // In a sandbox, the folder is not the one of the daemon.
         guard access("/.flatpak-info", F_OK) != 0 else { return }
-        let choose = Button("_Choose…") { [unowned self] in chooseFolder() }
+        let choose = Button(icon: "folder-open-symbolic", tooltip: "Choose the folder") {
+            [unowned self] in chooseFolder()
+        }
         folderRow.addSuffix(choose.aligned(.end, .center))
         showFolder(
             configuration.path(Self.local, "Directory").map(folders.absolutePath)
                 ?? folders.pictures)
         dialog.content.append(
             RowGroup(
-                "Photos on this computer", folderRow,
+                "This computer", folderRow,
                 switchRow("Show the places of photos", Self.local, "ShowLocation", false)))
         dialog.content.append(
             RowGroup(
