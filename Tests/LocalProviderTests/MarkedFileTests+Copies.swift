@@ -63,6 +63,19 @@ extension MarkedFileTests {
         }
     }
 
+    @Test func `a like moves to another name of its file`() async throws {
+        let folder = try await PhotosFixture.scanned(["a.jpg"])
+        try PhotosFixture.check(link(folder.path("a.jpg"), folder.path("b.jpg")))
+        try await scan(folder)
+        try await folder.like("a")
+        // No event reports the date under the other name.
+        PhotosFixture.touch(folder.path("a.jpg"), seconds: 5_000_000)
+        unlink(folder.path("a.jpg"))
+        let path = try #require(RelativePath(bytes: Array("a.jpg".utf8)).entry)
+        try await folder.session.folder.scan([path])
+        #expect(try await liked(folder) == ["b"])
+    }
+
     @Test func `a restored copy has its like again`() async throws {
         let folder = try await PhotosFixture.scanned([])
         PhotosFixture.makeFolder(folder.root)

@@ -1,6 +1,7 @@
 import BusAPI
 import DBus
 import Foundation
+import Storage
 import TestSupport
 import Testing
 
@@ -91,6 +92,43 @@ struct SlideshowTests {
         // A wait of two seconds in each step would exceed this limit.
         #expect(ContinuousClock.now - beginning < .seconds(60))
         #expect(!first.isTorn.value && !second.isTorn.value)
+        try await daemon.stop()
+    }
+
+    @Test
+    func `hidden photos of an earlier version stay hidden after a move and without the cache`()
+        async throws
+    {
+        let (first, ids) = try await start()
+        try await TestClient().service.slideshow.hide(ids[1])
+        try await first.stop()
+        let directory = try PrivateBus.current.directory
+        let marks = try Database(
+            path: directory.appending("home/.local/share/imagefeed/local.sqlite"),
+            durability: .process)
+        // The other photos have the same content.
+        try (Pictures.png + Data([1])).write(
+            to: URL(filePath: directory.appending("\(Pictures.home)/b.png")))
+        // Earlier versions stored hidden photos only with the slideshow.
+        try marks.execute("DELETE FROM mark; DELETE FROM marked")
+        let second = try await RunningDaemon()
+        try await poll {
+            try marks.first("SELECT 1 FROM mark WHERE kind = 'hidden'") { _ in true } == true
+        }
+        try await second.stop()
+        let folder = directory.appending(Pictures.home)
+        try FileManager.default.createDirectory(
+            atPath: "\(folder)/Moved", withIntermediateDirectories: false)
+        try FileManager.default.moveItem(
+            atPath: "\(folder)/b.png", toPath: "\(folder)/Moved/c.png")
+        try FileManager.default.removeItem(atPath: directory.appending("home/.cache/imagefeed"))
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let ada = client.service.account(ServiceName.accounts.appending("local_ada"))
+        try await client.waitUntilReady(ada)
+        let moved = try await ada.page("album:Moved", cursor: "", count: 1).photos
+        #expect(moved.map { $0["id"]?.string.map { "local_ada/\($0)" } } == [ids[1]])
+        #expect(try await client.service.slideshow.properties()["Hidden"]?.strings == [ids[1]])
         try await daemon.stop()
     }
 

@@ -17,7 +17,7 @@ extension FolderScan {
     /// A file that a marked photo may be in.
     private final class Place {
         let path: RelativePath
-        let stamp: FileStamp
+        var stamp: FileStamp
         /// The row, which belongs to no other marked photo; nil for a doubtful file.
         let row: Int64?
         let doubtful: DoubtfulFile?
@@ -227,8 +227,10 @@ extension FolderScan {
         guard !isStopped() else { throw CancellationError() }
         place.isRead = true
         let content = files.digest(absolute(place.path), marks.digests)
-        // A file that has changed since it was looked up is found by the next scan.
-        guard let content, content.stamp == place.stamp else { return nil }
+        // A file that has changed since it was looked up is found by the next scan. The file of a row may have changed
+        // under another of its names, which no event reports.
+        guard let content, content.stamp == place.stamp || place.row != nil else { return nil }
+        place.stamp = content.stamp
         place.content = content
         if let row = place.row {
             // A photo of the same content is looked for again later, so it is not read again.

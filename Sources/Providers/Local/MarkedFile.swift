@@ -23,8 +23,6 @@ struct Mark: Hashable, Sendable {
         case hidden
         /// The photo is the current one of the slideshow.
         case current
-        /// The avatar of the user was made from the photo.
-        case avatar
     }
 
     let user: Int64
