@@ -127,11 +127,7 @@ package final class BusService: EngineObserver {
             exported.emit(.feed, "Updated", source.text, UInt32(clamping: new))
         case .photosChanged(let photos):
             object.feed.photosChanged()
-            for photo in photos {
-                var changes = PhotoEntry(photo, account: account.path)
-                changes.isNamed = false
-                exported.emit(.feed, "PhotoChanged", photo.id.text, changes)
-            }
+            exported.emitChanges(of: photos.map { PhotoEntry($0, account: account.path) })
         case .photosRemoved(let photos):
             object.feed.photosChanged()
             exported.emit(.feed, "PhotosRemoved", photos.map(\.text))

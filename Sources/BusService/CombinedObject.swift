@@ -72,11 +72,7 @@ final class CombinedObject {
             }
         case .photosChanged(let photos):
             feed.photosChanged()
-            for photo in photos {
-                var changes = PhotoEntry(CombinedPhoto(account, photo))
-                changes.isNamed = false
-                exported.emit(.feed, "PhotoChanged", changes.photo.id.text, changes)
-            }
+            exported.emitChanges(of: photos.map { PhotoEntry(CombinedPhoto(account, $0)) })
         case .photosRemoved(let photos):
             feed.photosChanged()
             exported.emit(.feed, "PhotosRemoved", photos.map { id(account, $0) })

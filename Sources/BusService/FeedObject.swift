@@ -82,6 +82,7 @@ final class FeedObject {
             },
             .signal("Updated", ["source", "new"], String.self, UInt32.self),
             .signal("PhotoChanged", ["photo", "changes"], String.self, [String: Variant].self),
+            .signal("PhotosChanged", ["photos"], [[String: Variant]].self),
             .signal("PhotosRemoved", ["photos"], [String].self),
             .property("DefaultSource", { $0.photos.defaultSource.text }) {
                 try await $0.photos.setDefaultSource(SourceID($1))

@@ -110,3 +110,19 @@ nonisolated struct SourceEntry: BusType {
         static let cover = EntryHead<String>(SourceKey.cover)
     }
 }
+
+extension ExportedObject {
+    /// The number of changed photos up to which each has a signal of its own.
+    private static let separatePhotos = 10
+
+    /// Announces changed photos of a feed.
+    func emitChanges(of photos: [PhotoEntry]) {
+        guard photos.count <= Self.separatePhotos else {
+            return emit(.feed, "PhotosChanged", photos)
+        }
+        for var changes in photos {
+            changes.isNamed = false
+            emit(.feed, "PhotoChanged", changes.photo.id.text, changes)
+        }
+    }
+}

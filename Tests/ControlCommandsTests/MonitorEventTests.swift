@@ -75,6 +75,19 @@ struct MonitorEventTests {
         #expect(json(event).hasSuffix(#""photo":"7","changes":{"liked":false,"pending":true}}"#))
     }
 
+    @Test func `each of many changed photos is an event`() throws {
+        let photos = ["7", "8"].map { id in
+            [
+                "id": Variant.string(id), "account": .objectPath(account),
+                "album": .string("See"),
+            ]
+        }
+        let signal = try BusMessage(.signal(account, .feed, "PhotosChanged"), photos)
+        let events = MonitorEvent.events(in: signal)
+        #expect(events.map(\.summary) == ["photo 7 changed: album", "photo 8 changed: album"])
+        #expect(json(events[1]).hasSuffix(#""photo":"8","changes":{"album":"See"}}"#))
+    }
+
     @Test func `changes of pending likes and profiles are events`() throws {
         let likes = try change(
             .like, ["Count": .uint32(2), "Pending": .array([.string("1"), .string("2")], of: "s")])

@@ -184,6 +184,35 @@ struct LocalUserTests {
         try await daemon.stop()
     }
 
+    @Test func `the photos in a renamed folder are announced together`() async throws {
+        let names = (1...12).map { "Sea/\($0)" }
+        try Pictures.add(names)
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let ada = try await client.logIn("ada")
+        try await client.waitUntilReady(ada)
+        let folder = try PrivateBus.current.directory.appending(Pictures.home)
+        for path in [ada.path, ServiceName.combined] {
+            let account = ServiceClient(client.connection).account(path)
+            let ids = try await account.page("", cursor: "", count: 20).photos.map { $0["id"] }
+            #expect(ids.count == names.count)
+            let changes = try await Signals(client.connection, path, .feed, "PhotosChanged")
+            let album = path == ada.path ? "See" : "Lake"
+            let old = path == ada.path ? "Sea" : "See"
+            try FileManager.default.moveItem(
+                atPath: "\(folder)/\(old)", toPath: "\(folder)/\(album)")
+            let photos = try await changes.messages.wait { messages in
+                messages.lazy.compactMap { message -> [[String: Variant]]? in
+                    let photos: [[String: Variant]]? = try? message.read()
+                    return photos?.first?["album"] == .string(album) ? photos : nil
+                }.first
+            }
+            #expect(Set(photos.map { $0["id"] }) == Set(ids))
+            #expect(photos.allSatisfy { $0["account"] == .objectPath(ada.path) })
+        }
+        try await daemon.stop()
+    }
+
     @Test func `a new photo with the name of a liked one is not liked`() async throws {
         try Pictures.add(["IMG_0001", "IMG_0002"])
         let folder = try PrivateBus.current.directory.appending(Pictures.home)

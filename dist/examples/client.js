@@ -24,7 +24,7 @@ function show() {
     }
 }
 
-// The signals are Updated, PhotoChanged and PhotosRemoved.
+// The signals are Updated, PhotoChanged, PhotosChanged and PhotosRemoved.
 feed.connect('g-signal', show);
 show();
 new GLib.MainLoop(null, false).run();

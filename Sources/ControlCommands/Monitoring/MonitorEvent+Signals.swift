@@ -112,16 +112,15 @@ extension MonitorEvent {
             ]
         case "PhotoChanged":
             let (photo, changes): (String, [String: Variant]) = try signal.read()
-            return [
-                MonitorEvent(
-                    name: "photo-changed", object: path,
-                    members: [
-                        .init("photo", .string(photo)),
-                        .init("changes", JSON(changes, order: PropertyOrder.photo)),
-                    ],
-                    summary:
-                        "photo \(photo) changed: \(changes.keys.sorted().joined(separator: ", "))")
-            ]
+            return [changed(path, photo, changes)]
+        case "PhotosChanged":
+            let photos: [[String: Variant]] = try signal.read()
+            return photos.map { photo in
+                var changes = photo
+                changes[PhotoKey.account.rawValue] = nil
+                let id = changes.removeValue(forKey: PhotoKey.id.rawValue)
+                return changed(path, id?.string ?? "", changes)
+            }
         case "PhotosRemoved":
             let photos: [String] = try signal.read()
             let firstPhotos =
@@ -136,6 +135,18 @@ extension MonitorEvent {
             ]
         default: return []
         }
+    }
+
+    private static func changed(
+        _ path: ObjectPath, _ photo: String, _ changes: [String: Variant]
+    ) -> MonitorEvent {
+        MonitorEvent(
+            name: "photo-changed", object: path,
+            members: [
+                .init("photo", .string(photo)),
+                .init("changes", JSON(changes, order: PropertyOrder.photo)),
+            ],
+            summary: "photo \(photo) changed: \(changes.keys.sorted().joined(separator: ", "))")
     }
 
     private static func like(

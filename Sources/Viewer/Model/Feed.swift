@@ -272,6 +272,12 @@ final class Feed {
                 return
             }
             change(id) { $0.apply(changes) }
+        case "PhotosChanged":
+            guard let photos: [[String: Variant]] = try? signal.message.read() else { return }
+            for values in photos {
+                guard let id = values[PhotoKey.id.rawValue]?.string else { continue }
+                change(id) { $0.apply(values) }
+            }
         case "PhotosRemoved":
             guard let ids: [String] = try? signal.message.read() else { return }
             remove(Set(ids))
