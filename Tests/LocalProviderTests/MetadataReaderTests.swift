@@ -72,7 +72,7 @@ struct MetadataReaderTests {
         async throws
     {
         images.facts.update { $0 = ["jpg": facts()] }
-        let names = (0..<210).map { "\($0 + 100).jpg" }
+        let names = (0..<1010).map { "\($0 + 1000).jpg" }
         let clock = ManualClock()
         let fixture = try PhotosFixture(photos: names, images: images, clock: clock)
         try await fixture.ready()

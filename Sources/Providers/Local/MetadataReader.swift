@@ -28,7 +28,8 @@ final class MetadataReader: Sendable {
     /// The maximum number of requested rows. Older requests are treated as remaining rows.
     private static let maximumRequested = 500
     private static let requestedBatch = 25
-    private static let restBatch = 100
+    /// The rows are stored in random order, so that each batch writes pages of the whole database: large batches write less.
+    private static let restBatch = 500
     /// The time limit of ``waitForMetadata(of:)``.
     private static let timeout = Duration.milliseconds(500)
     /// The time until the remaining rows are read, so that a start, or a change of many files, can finish first.
@@ -232,7 +233,7 @@ final class MetadataReader: Sendable {
             found.append(result)
         }
         await retryMoved(pictures ?? [])
-        let results = found
+        let results = found.sorted { $0.file.id < $1.file.id }
         guard !results.isEmpty else { return [] }
         do {
             let (changed, dates) = try await database.writer.run { database in
