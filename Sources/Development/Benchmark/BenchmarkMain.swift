@@ -23,6 +23,8 @@ enum BenchmarkMain {
         do {
             if let plugin = options.plugin {
                 try await PluginBenchmark.run(options, plugin)
+            } else if options.isLibrary {
+                try await LibraryBenchmark.run(options)
             } else {
                 try await run(options)
             }

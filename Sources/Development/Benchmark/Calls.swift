@@ -93,11 +93,11 @@ extension BusConnection {
 }
 
 extension BusMessage {
-    /// A call to the bus, which the daemon does not receive.
-    static func ping() throws -> BusMessage {
+    /// A call without effect; to the bus, it is not received by the daemon.
+    static func ping(_ name: BusName = "org.freedesktop.DBus") throws -> BusMessage {
         try BusMessage(
             .methodCall(
-                "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.Peer",
+                name, "/org/freedesktop/DBus", "org.freedesktop.DBus.Peer",
                 "Ping"))
     }
 

@@ -3,13 +3,15 @@ struct Options {
     static let usage =
         """
         Usage: Benchmark IMAGEFEEDD [--idle SECONDS] [--users COUNT] [--photos COUNT]
-            [--reference PROGRAM] [--plugins PROGRAM]
+            [--reference PROGRAM] [--plugins PROGRAM] [--library]
         """
 
     let daemon: String
     private(set) var idleSeconds = 30
     private(set) var users = 20
     private(set) var photos = 10_000
+    /// True if only the scans of the pictures folder are measured.
+    private(set) var isLibrary = false
     /// The provider of Unsplash as a plugin; if it is set, only plugins are measured.
     private(set) var plugin: String?
 
@@ -28,6 +30,8 @@ struct Options {
                 case "--users": users = count
                 default: photos = count
                 }
+            } else if argument == "--library" {
+                isLibrary = true
             } else if argument == "--plugins" {
                 guard let program = iterator.next() else { return nil }
                 plugin = program

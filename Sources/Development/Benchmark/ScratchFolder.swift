@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A home folder with photos, without the user's files.
 final class ScratchFolder {
-    private static let folders = 40
+    static let folders = 40
     private static var all: [String] = []
 
     private let path: String
@@ -57,6 +57,29 @@ final class ScratchFolder {
         for photo in 0..<photos {
             let folder = "\(path)/home/Pictures/Album \(photo % Self.folders)"
             try addPhoto("\(folder)/Photo \(photo).png", takenAt: 1_600_000_000 + photo * 60)
+        }
+    }
+
+    /// Returns the number of photos in a folder.
+    func count(in folder: Int) -> Int {
+        photos / Self.folders + (folder < photos % Self.folders ? 1 : 0)
+    }
+
+    /// Renames a folder `Album NUMBER`.
+    func renameFolder(_ number: Int, to name: String) throws {
+        try rename("Album \(number)", "\(name) \(number)")
+    }
+
+    /// Moves all other folders `Album NUMBER` into a new one.
+    func moveAll(to name: String) throws {
+        try make("home/Pictures/\(name)")
+        for folder in 1..<Self.folders { try rename("Album \(folder)", "\(name)/Album \(folder)") }
+    }
+
+    private func rename(_ old: String, _ new: String) throws {
+        let pictures = "\(path)/home/Pictures"
+        guard Glibc.rename("\(pictures)/\(old)", "\(pictures)/\(new)") == 0 else {
+            throw BenchmarkError.system(old)
         }
     }
 
