@@ -63,7 +63,7 @@ extension FolderHistory {
         guard let content = files[path] else { return }
         while true {
             let file = try #require(FileStatus(Array(absolute(path).utf8))).stamp
-            let keys = ["\(path) \(file.sizeBytes) \(file.modified)", "\(file)"]
+            let keys = [Self.key(path, file), "\(file)"]
             let isKnown = isNew && contents["\(file)"] != nil
             if !isKnown, keys.allSatisfy({ contents[$0, default: content] == content }) {
                 for key in keys { contents[key] = content }
@@ -72,6 +72,10 @@ extension FolderHistory {
             PhotosFixture.touch(
                 absolute(path), seconds: Int(file.modified / 1_000_000_000) + 1)
         }
+    }
+
+    private static func key(_ path: String, _ file: FileStamp) -> String {
+        "\(path) \(file.sizeBytes) \(file.modified)"
     }
 
     func create(at path: String) throws {
@@ -98,7 +102,10 @@ extension FolderHistory {
         guard a?.stamp.inode != b?.stamp.inode else { return }
         // The name is free for a moment, as it is while files are renumbered, or the file is replaced. A file that no
         // scan has found with this date, or that is copied from another disk, would be an edit, which ``edit()`` makes.
-        let isEdit = stamps[from] != a?.stamp || from.hasPrefix("d/") != to.hasPrefix("d/")
+        let isSettled = a.map { contents[Self.key(to, $0.stamp), default: content] == content }
+        let isEdit =
+            stamps[from] != a?.stamp || isSettled == false
+            || from.hasPrefix("d/") != to.hasPrefix("d/")
         if files[to] != nil, isEdit || number(0, 1) == 0 { try delete(to) }
         record("move \(from) → \(to)")
         replaced.formUnion([from, to])
@@ -173,6 +180,12 @@ extension FolderHistory {
     }
 
     private func touch(_ path: String) throws {
+        // A file that replaced another since the last scan, also under another name, would be an edit with another date.
+        let inode = FileStatus(Array(absolute(path).utf8))?.stamp.inode
+        let isMoved = replaced.contains { path in
+            files[path] != nil && FileStatus(Array(absolute(path).utf8))?.stamp.inode == inode
+        }
+        guard !isMoved else { return }
         record("touch \(path)")
         PhotosFixture.touch(absolute(path), seconds: tick())
         for path in files.keys.sorted() where isPlugged || !path.hasPrefix("d/") {
