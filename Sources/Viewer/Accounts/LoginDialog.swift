@@ -14,6 +14,7 @@ final class LoginDialog {
     private let username: EntryRow
     private let password: EntryRow
     private let server = EntryRow("Server")
+    private let fields = RowGroup("")
     private let problem = Label().wrapping()
     private let logInButton = Button("_Log in")
     private let registerButton = Button("_Register a new user")
@@ -83,24 +84,23 @@ final class LoginDialog {
     private func makeForm() -> Box {
         let form = Box(.vertical, spacing: 18)
         if hasNames, account == nil { addUsers(to: form) }
-        let group = RowGroup("")
         if needsServer {
-            group.add(row: server)
+            fields.add(row: server)
             let hint = "The address of your server, such as photos.example.org"
-            group.setDescription(hint)
-            server.onChange { [weak self, weak group] in
-                guard let self, let group else { return }
+            fields.setDescription(hint)
+            server.onChange { [weak self] in
+                guard let self else { return }
                 let isPlain = server.text.lowercased().hasPrefix("http://")
-                group.setDescription(isPlain ? plainServer : hint)
+                fields.setDescription(isPlain ? plainServer : hint)
             }
         }
         if hasNames {
             username.text = account?.username ?? Application.userName
             username.isSensitive = account == nil
-            group.add(row: username)
+            fields.add(row: username)
         }
-        if hasPassword { group.add(row: password) }
-        form.append(group)
+        if hasPassword { fields.add(row: password) }
+        form.append(fields)
         if hasPassword, !hasNames {
             let names = RowGroup("", username)
             names.setDescription(
