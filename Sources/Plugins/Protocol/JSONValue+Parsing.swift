@@ -34,10 +34,17 @@ private struct Parser {
     let bytes: UnsafeBufferPointer<UInt8>
     var offset = 0
     private var count = 0
+    /// The number of members of the last object at each depth, as an estimate for the next one.
+    private var sizes = [Int](repeating: 1, count: JSONValue.maximumDepth)
+    private static let largestGuess = 32
 
     init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
     mutating func document() throws(JSONSyntaxError) -> JSONValue {
+        // The parts of valid text between ASCII characters are valid, too.
+        guard (try? UTF8Span(validating: bytes.span)) != nil else {
+            throw error("a string is not UTF-8")
+        }
         let value = try value(depth: 0)
         skipBlanks()
         guard offset == bytes.count else { throw error("extra text after the value") }
@@ -99,7 +106,7 @@ private struct Parser {
     private mutating func object(_ depth: Int) throws(JSONSyntaxError) -> JSONValue {
         offset += 1
         if take("}") { return .object([:]) }
-        var members: [String: JSONValue] = [:]
+        var members: [String: JSONValue] = Dictionary(minimumCapacity: sizes[depth])
         repeat {
             skipBlanks()
             guard next == UInt8(ascii: "\"") else { throw error("a key is missing") }
@@ -110,6 +117,7 @@ private struct Parser {
             }
         } while take(",")
         guard take("}") else { throw error("an object is not closed") }
+        sizes[depth] = min(members.count, Self.largestGuess)
         return .object(members)
     }
 
@@ -131,27 +139,21 @@ private struct Parser {
         // Most strings have no escape sequence.
         if next == UInt8(ascii: "\"") {
             defer { offset += 1 }
-            return try text(bytes[start..<offset])
+            return String(
+                decoding: UnsafeBufferPointer(rebasing: bytes[start..<offset]), as: UTF8.self)
         }
         var utf8 = Array(bytes[start..<offset])
         while let byte = next, byte == UInt8(ascii: "\\") {
             offset += 1
             utf8 += UTF8.encode(try escape()) ?? UTF8.EncodedScalar()
             let end = JSONValue.plainEnd(of: bytes, from: offset)
-            utf8 += bytes[offset..<end]
+            utf8.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[offset..<end]))
             offset = end
         }
         guard let byte = next else { throw error("a string is not closed") }
         guard byte == UInt8(ascii: "\"") else { throw error("a control character in a string") }
         offset += 1
-        return try text(utf8)
-    }
-
-    private func text(_ utf8: some Collection<UInt8>) throws(JSONSyntaxError) -> String {
-        guard let text = String(validating: utf8, as: UTF8.self) else {
-            throw error("a string is not UTF-8")
-        }
-        return text
+        return String(decoding: utf8, as: UTF8.self)
     }
 
     private mutating func escape() throws(JSONSyntaxError) -> Unicode.Scalar {

@@ -47,7 +47,7 @@ extension [UInt8] {
         var position = 0
         while true {
             let end = JSONValue.plainEnd(of: utf8, from: position)
-            append(contentsOf: utf8[position..<end])
+            append(contentsOf: UnsafeBufferPointer(rebasing: utf8[position..<end]))
             guard end < utf8.count else { break }
             append(UInt8(ascii: "\\"))
             switch utf8[end] {
