@@ -1,3 +1,4 @@
+import BusAPI
 import DBus
 import Testing
 
@@ -51,6 +52,22 @@ struct ReferenceTests {
             try Samples.snapshot.account(reference)
         }
         #expect(failure?.status == status)
+    }
+
+    @Test func `a prefix names the account that is logged in if there is only one`() throws {
+        let account = InterfaceName.account.text
+        let snapshot = ServiceSnapshot(
+            manager: [:],
+            objects: [
+                ServiceName.accounts.appending("local_ada"): [
+                    account: ["Id": .string("local_ada")], InterfaceName.feed.text: [:],
+                ],
+                ServiceName.accounts.appending("local_bob"): [
+                    account: ["Id": .string("local_bob")]
+                ],
+            ])
+        #expect(try snapshot.loggedInAccount("local").id == "local_ada")
+        #expect(throws: CommandFailure.self) { try snapshot.account("local") }
     }
 
     @Test func `commands without an account require a login`() {

@@ -5,11 +5,14 @@ internal import Quoting
 extension ServiceSnapshot {
     /// Finds the account for an account argument.
     ///
-    /// - Parameter reference: An ID, an unambiguous prefix of one, or an object path; nil or empty for the default
-    ///   account.
+    /// - Parameters:
+    ///   - reference: An ID, an unambiguous prefix of one, or an object path; nil or empty for the default account.
+    ///   - prefersLoggedIn: True if a prefix of one account that is logged in is unambiguous.
     /// - Returns: The account, logged in or not.
     /// - Throws: ``CommandFailure`` if there is no such account or the prefix is ambiguous.
-    func account(_ reference: String?) throws(CommandFailure) -> AccountRecord {
+    func account(
+        _ reference: String?, prefersLoggedIn: Bool = false
+    ) throws(CommandFailure) -> AccountRecord {
         guard let reference, !reference.isEmpty else {
             guard let account = accounts.first(where: { $0.path == defaultAccount }) else {
                 throw Self.noAccount
@@ -19,7 +22,9 @@ extension ServiceSnapshot {
         let prefix = ServiceName.accounts.text + "/"
         let id = reference.hasPrefix(prefix) ? String(reference.dropFirst(prefix.count)) : reference
         if let account = accounts.first(where: { $0.id == id }) { return account }
-        let candidates = accounts.filter { $0.id.hasPrefix(id) }
+        let matches = accounts.filter { $0.id.hasPrefix(id) }
+        let loggedIn = prefersLoggedIn ? matches.filter(\.isLoggedIn) : []
+        let candidates = loggedIn.count == 1 ? loggedIn : matches
         guard let account = candidates.first else {
             throw CommandFailure(
                 .failed,
@@ -39,7 +44,7 @@ extension ServiceSnapshot {
     /// - Returns: The account.
     /// - Throws: ``CommandFailure`` if there is no such account, the prefix is ambiguous or the account is logged out.
     func loggedInAccount(_ reference: String?) throws(CommandFailure) -> AccountRecord {
-        let account = try account(reference)
+        let account = try account(reference, prefersLoggedIn: true)
         guard account.isLoggedIn else {
             throw CommandFailure(
                 .needsLogin,
