@@ -3,6 +3,7 @@
 import Clutter from 'gi://Clutter';
 import Gio from 'gi://Gio';
 import GLib from 'gi://GLib';
+import Meta from 'gi://Meta';
 import Pango from 'gi://Pango';
 import St from 'gi://St';
 import * as Main from 'resource:///org/gnome/shell/ui/main.js';
@@ -13,10 +14,22 @@ const root = '/org/imagefeed/ImageFeed1';
 const {NONE, NO_AUTO_START} = Gio.DBusCallFlags;
 // Images may take longer than the default timeout.
 const timeoutMilliseconds = 600000;
+const fadeMilliseconds = 500;
+
+// Returns a text as one line, because the title of a post may have many.
+const oneLine = text => (text ?? '').replace(/\s+/g, ' ').trim();
+
+// Returns the group of the wallpapers, or else that of the windows.
+function findBackground() {
+    const windows = global.window_group;
+    return windows.get_children().find(child => child instanceof Meta.BackgroundGroup) ?? windows;
+}
 
 class PhotoWidget {
-    constructor(settings) {
+    constructor(settings, folder) {
         this._settings = settings;
+        this._hearts = [new Gio.FileIcon({file: folder.get_child('like-symbolic.svg')}),
+            new Gio.ThemedIcon({name: 'emote-love-symbolic'})];
         this._cancellable = new Gio.Cancellable();
         this._slideshow = null;
         this._image = '';
@@ -54,9 +67,8 @@ class PhotoWidget {
         const vertical = new Clutter.BoxLayout({orientation: Clutter.Orientation.VERTICAL});
         const x_align = Clutter.ActorAlign.CENTER;
         this._actor = new St.Widget({style_class: 'imagefeed-widget', layout_manager: vertical, reactive: true});
-        this._frame = new St.Widget({layout_manager: new Clutter.BinLayout(), x_align});
+        this._frame = new St.Widget({layout_manager: new Clutter.FixedLayout(), x_align, clip_to_allocation: true});
         this._message = new St.Label({style_class: 'imagefeed-message', x_align});
-        this._message.clutter_text.line_wrap = true;
         this._bar = new St.Widget({layout_manager: new Clutter.BoxLayout(), x_align});
         this._like = this._addButton('emote-love-symbolic', 'Like', photo => this._toggleLike(photo));
         this._photoButtons = [
@@ -69,7 +81,7 @@ class PhotoWidget {
         ];
         this._start = this._addButton('media-playback-start-symbolic', 'Start Image Feed', () => this._attach());
         [this._frame, this._message, this._bar].forEach(child => this._actor.add_child(child));
-        Main.layoutManager._backgroundGroup.add_child(this._actor);
+        findBackground().add_child(this._actor);
         this._show();
     }
 
@@ -195,16 +207,19 @@ class PhotoWidget {
         const isPending = isCalling || photo.pending;
         // While a like is pending, the wanted state is the opposite of the confirmed one.
         this._like.checked = isCalling ? this._wanted.liked : photo.liked !== photo.pending;
+        // The shape shows the state without colors.
+        this._like.child.gicon = this._hearts[Number(this._like.checked)];
         this._like.accessible_name = (this._like.checked ? 'Unlike' : 'Like') + (isPending ? ' (pending)' : '');
         this._like.opacity = isPending ? 128 : 255;
         this._photoButtons.forEach(button => button.set({visible: Boolean(photo.id)}));
         this._start.visible = this._canStart && !isRunning;
-        const title = photo.title || photo.description || '';
+        const title = oneLine(photo.title || photo.description);
         const hint = isRunning ? 'There is no photo to show. Log in to an account with photos.' : '';
         const size = this._settings.get_int('size') * St.ThemeContext.get_for_stage(global.stage).scale_factor;
-        // A title takes one line.
-        this._message.clutter_text.ellipsize = Pango.EllipsizeMode[this._problem || !photo.id ? 'NONE' : 'END'];
-        this._message.text = this._problem || (photo.id ? title : hint);
+        const isTitle = Boolean(photo.id) && this._problem === '';
+        this._message.clutter_text.line_wrap = !isTitle;
+        this._message.clutter_text.ellipsize = Pango.EllipsizeMode[isTitle ? 'END' : 'NONE'];
+        this._message.text = isTitle ? title : oneLine(this._problem) || hint;
         this._message.visible = this._message.text !== '';
         this._message.style = `max-width: ${this._settings.get_int('size')}px;`;
         this._actor.visible = this._message.visible || Boolean(photo.id);
@@ -212,29 +227,72 @@ class PhotoWidget {
         this._place();
     }
 
-    // Loads the image in another thread. Until then, its frame has the size and the color of the photo.
+    // Shows the image of the photo, which fades in over the previous one. The frame gets the size of the texture, because
+    // the size of a photo can be unknown.
     _showImage(photo, path, size) {
-        const key = `${size} ${path}`;
+        const fit = this._settings.get_string('fit');
+        const key = `${size} ${fit} ${path}`;
         if (key === this._image)
             return;
         this._image = key;
-        this._frame.destroy_all_children();
+        this._frame.get_children().forEach(layer => this._fade(layer, 0));
         this._frame.visible = path !== '';
+        this._frame.accessible_name = oneLine(photo.description || photo.title) || 'Photo';
         if (path === '')
             return;
-        const sides = [photo.width || 4, photo.height || 3];
-        const [width, height] = sides.map(side => Math.round(size * side / Math.max(...sides)));
-        this._frame.set_size(width, height);
         this._frame.style = /^#[0-9a-f]{6}$/i.test(photo.color) ? `background-color: ${photo.color};` : null;
-        this._frame.accessible_name = photo.description || photo.title || 'Photo';
-        this._frame.add_child(St.TextureCache.get_default().load_file_async(Gio.File.new_for_path(path), width, height,
-            1, this._frame.get_resource_scale()));
+        if (fit !== 'whole' || this._frame.width === 0)
+            this._frame.set_size(size, Math.round(size * 3 / 4));
+        // A photo that fills the frame is larger than the frame. One of few pixels, enlarged, is blurred.
+        if (fit === 'blurred')
+            this._addLayer(path, 16, (width, height) => this._placeLayer(width, height, Math.max));
+        this._addLayer(path, fit === 'filled' ? 2 * size : size, (width, height) => {
+            if (fit !== 'whole')
+                return this._placeLayer(width, height, fit === 'filled' ? Math.max : Math.min);
+            const scale = size / Math.max(width, height);
+            this._frame.set_size(Math.round(width * scale), Math.round(height * scale));
+            return this._placeLayer(width, height, Math.max);
+        });
+    }
+
+    // Returns the place in the frame of an image, which the smaller or the greater scale of its sides determines.
+    _placeLayer(width, height, choose) {
+        const frame = [this._frame.width, this._frame.height];
+        const scale = choose(frame[0] / width, frame[1] / height);
+        return [...[width, height].map((side, index) => Math.round((frame[index] - side * scale) / 2)), scale];
+    }
+
+    // Adds an image to the frame, and places it when another thread has loaded it.
+    _addLayer(path, size, place) {
+        // Without a height, the texture keeps the proportions of the image.
+        const layer = St.TextureCache.get_default().load_file_async(Gio.File.new_for_path(path), size, -1, 1,
+            this._frame.get_resource_scale());
+        layer.opacity = 0;
+        layer.set_content_scaling_filters(Clutter.ScalingFilter.TRILINEAR, Clutter.ScalingFilter.LINEAR);
+        const show = () => {
+            const [isKnown, width, height] = layer.content?.get_preferred_size() ?? [false];
+            if (!isKnown)
+                return;
+            const [x, y, scale] = place(width, height);
+            layer.set_position(x, y);
+            // The cache sets the size of the texture after this signal.
+            layer.set_scale(scale, scale);
+            this._fade(layer, 255);
+        };
+        layer.connect('notify::content', show);
+        this._frame.add_child(layer);
+        show();
+    }
+
+    // The shell shows no animation if the user wants less motion.
+    _fade(layer, opacity) {
+        layer.ease({opacity, duration: fadeMilliseconds, onComplete: () => opacity || layer.destroy()});
     }
 }
 
 export default class ImageFeedExtension extends Extension {
     enable() {
-        this._widget = new PhotoWidget(this.getSettings());
+        this._widget = new PhotoWidget(this.getSettings(), this.dir);
     }
 
     disable() {

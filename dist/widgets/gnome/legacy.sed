@@ -5,3 +5,4 @@ s|^import \* as Main from .*|const Main = imports.ui.main;|
 s|^import {Extension.*|const ExtensionUtils = imports.misc.extensionUtils;|
 s|^export default class \(.*\) extends Extension.* {$|class \1 {|
 s|this\.getSettings()|ExtensionUtils.getSettings()|
+s|this\.dir|ExtensionUtils.getCurrentExtension().dir|

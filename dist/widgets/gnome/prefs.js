@@ -9,6 +9,7 @@ import {ExtensionPreferences} from 'resource:///org/gnome/Shell/Extensions/js/ex
 const service = 'org.imagefeed.ImageFeed1';
 const root = '/org/imagefeed/ImageFeed1';
 const places = ['Top left', 'Top', 'Top right', 'Left', 'Center', 'Right', 'Bottom left', 'Bottom', 'Bottom right'];
+const fits = ['Blurred edges', 'Whole photo', 'Fill the frame'];
 const intervals = [[0, 'Never'], [60, '1 minute'], [300, '5 minutes'], [600, '10 minutes'], [1800, '30 minutes'],
     [3600, '1 hour'], [86400, '1 day']];
 
@@ -25,14 +26,18 @@ class Preferences {
     constructor(window, settings) {
         this._window = window;
         const widget = new Adw.PreferencesGroup({title: 'Widget'});
-        const place = this._addRow(widget, 'Place', Gtk.DropDown.new_from_strings(places));
-        place.selected = settings.get_enum('place');
-        place.connect('notify::selected', () => settings.set_enum('place', place.selected));
+        for (const [title, key, names] of [['Place', 'place', places], ['Photos of other shapes', 'fit', fits]]) {
+            const choice = this._addRow(widget, title, Gtk.DropDown.new_from_strings(names));
+            choice.selected = settings.get_enum(key);
+            choice.connect('notify::selected', () => settings.set_enum(key, choice.selected));
+        }
         const size = this._addRow(widget, 'Size in pixels', Gtk.SpinButton.new_with_range(160, 1600, 20));
         settings.bind('size', size, 'value', Gio.SettingsBindFlags.DEFAULT);
         this._slideshow = new Adw.PreferencesGroup({title: 'Slideshow'});
         const page = new Adw.PreferencesPage();
-        [widget, this._slideshow].forEach(group => page.add(group));
+        const accounts = new Adw.PreferencesGroup({title: 'Accounts'});
+        this._addLogin(accounts);
+        [widget, this._slideshow, accounts].forEach(group => page.add(group));
         window.add(page);
         this._fillSlideshow().catch(error => {
             this._slideshow.description = message(error);
@@ -45,6 +50,23 @@ class Preferences {
         row.add_suffix(widget);
         group.add(row);
         return widget;
+    }
+
+    // Adds a button that opens the window for a login, or names the command if there is no window.
+    _addLogin(group) {
+        const viewer = Gio.AppInfo.get_all().find(app => app.get_id() === 'org.imagefeed.Viewer.desktop');
+        if (!viewer) {
+            group.description = 'To log in, run “imagefeedctl login” in a terminal, or install the package imagefeed-viewer.';
+            return;
+        }
+        const button = this._addRow(group, 'Photos of another service or folder', new Gtk.Button({label: 'Log in…'}));
+        button.connect('clicked', () => {
+            try {
+                viewer.launch([], this._window.get_display().get_app_launch_context());
+            } catch (error) {
+                this._window.add_toast(new Adw.Toast({title: message(error)}));
+            }
+        });
     }
 
     async _call(path, part, method, parameters = null) {

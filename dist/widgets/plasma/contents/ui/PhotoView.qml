@@ -9,6 +9,8 @@ ColumnLayout {
     id: view
 
     property Slideshow slideshow
+    property string fit: "blurred"
+    signal fitChosen(string choice)
     readonly property bool hasPhoto: slideshow.problem === "" && slideshow.photo !== null
 
     Layout.minimumWidth: Kirigami.Units.gridUnit * 12
@@ -32,17 +34,22 @@ ColumnLayout {
     Item {
         Layout.fillWidth: true
         Layout.fillHeight: true
-        Image {
+        Photo {
             anchors.fill: parent
             visible: view.hasPhoto && !configure.checked
             source: view.hasPhoto ? view.slideshow.fileURL(view.slideshow.state.Image) : ""
-            fillMode: Image.PreserveAspectFit
-            autoTransform: true
-            asynchronous: true
-            cache: false
+            fit: view.fit
+            Accessible.role: Accessible.Graphic
             Accessible.name: view.slideshow.caption
         }
-        Settings { anchors.centerIn: parent; visible: configure.checked; slideshow: view.slideshow }
+        Settings {
+            anchors.centerIn: parent
+            width: Math.min(implicitWidth, parent.width)
+            visible: configure.checked
+            slideshow: view.slideshow
+            fit: view.fit
+            onFitChosen: choice => view.fitChosen(choice)
+        }
         ColumnLayout {
             anchors.centerIn: parent
             width: parent.width

@@ -8,20 +8,25 @@ GridLayout {
     id: settings
 
     property Slideshow slideshow
+    property string fit
+    signal fitChosen(string choice)
     readonly property var source: slideshow.state.Source || ["", ""]
 
     columns: 2
+    onVisibleChanged: if (visible) slideshow.item.listSources()
 
     // A list of choices, each with its text and value. Another value is shown below them, and cannot be chosen.
     component Choice: PlasmaComponents.ComboBox {
         property string name
+        // Applies a value.
+        property var choose: value => settings.slideshow.item.set(name, value)
         property var value
         property var choices
         readonly property int index: choices.findIndex(choice => choice[1] === value)
         Layout.fillWidth: true
         model: choices.map(choice => choice[0]).concat(index < 0 ? [String(value)] : [])
         currentIndex: index < 0 ? choices.length : index
-        onActivated: row => { if (row < choices.length) settings.slideshow.item.set(name, choices[row][1]) }
+        onActivated: row => { if (row < choices.length) choose(choices[row][1]) }
     }
 
     PlasmaComponents.Label { text: "Photos:" }
@@ -29,6 +34,7 @@ GridLayout {
         name: "source"
         value: settings.source[0].split("/").pop() + (settings.source[1] ? ":" + settings.source[1] : "")
         choices: [["All", "combined"], ["Likes", "combined:likes"], ["Memories", "combined:memories"]]
+            .concat(settings.slideshow.accountSources)
     }
     PlasmaComponents.Label { text: "Interval:" }
     Choice {
@@ -36,6 +42,12 @@ GridLayout {
         value: settings.slideshow.state.Interval || 0
         choices: [["1 minute", 60], ["10 minutes", 600], ["30 minutes", 1800], ["1 hour", 3600], ["1 day", 86400],
             ["No timer", 0]]
+    }
+    PlasmaComponents.Label { text: "Other shapes:" }
+    Choice {
+        value: settings.fit
+        choices: [["Blurred edges", "blurred"], ["Whole photo", "whole"], ["Fill the widget", "filled"]]
+        choose: value => settings.fitChosen(value)
     }
     PlasmaComponents.CheckBox {
         Layout.columnSpan: 2

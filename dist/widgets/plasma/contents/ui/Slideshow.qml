@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of the slideshow, and the actions of the backend: attach(), act(name) and set(property, choice).
+// The state of the slideshow, and the actions of the backend: attach(), act(name), set(property, choice) and
+// listSources().
 import QtQuick 2.15
 
 FirstOf {
@@ -11,10 +12,12 @@ FirstOf {
     property string problem: ""
     // The error of the last action.
     property string notice: ""
+    // The sources of each account, as pairs of a title and a value of “imagefeedctl slideshow set --source”.
+    property var accountSources: []
 
     readonly property var photo: state.Photo && state.Photo.id ? state.Photo : null
     readonly property string caption:
-        photo ? [photo.title || photo.description, photo.author].filter(part => part).join(" – ") : ""
+        photo ? oneLine([photo.title || photo.description, photo.author].filter(part => part).join(" – ")) : ""
     readonly property bool isPending: photo !== null && photo.pending
     // The wanted state. While a like is pending, it is the opposite of the confirmed state.
     readonly property bool isLiked: photo !== null && photo.liked !== isPending
@@ -27,6 +30,8 @@ FirstOf {
         state = properties
         problem = photo ? "" : noPhoto
     }
+    // Returns a text as one line, because the title of a post may have many.
+    function oneLine(text) { return text.replace(/\s+/g, " ").trim() }
     function fileURL(path) { return "file://" + path.split("/").map(encodeURIComponent).join("/") }
 
     // Before Plasma 6.4, QML cannot follow signals, and the first file does not load.

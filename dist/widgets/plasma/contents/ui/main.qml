@@ -10,5 +10,9 @@ PlasmoidItem {
     switchWidth: Kirigami.Units.gridUnit * 10
     switchHeight: Kirigami.Units.gridUnit * 10
     toolTipSubText: feed.caption
-    fullRepresentation: PhotoView { slideshow: feed }
+    fullRepresentation: PhotoView {
+        slideshow: feed
+        fit: Plasmoid.configuration.fit
+        onFitChosen: choice => { Plasmoid.configuration.fit = choice }
+    }
 }
