@@ -4,7 +4,7 @@ internal import CHomepage
 package let programVersion = "0.1.0"
 
 /// The address of the project, which `HOMEPAGE` sets when the programs are built; empty if it is not set.
-package let homepage = IMAGEFEED_HOMEPAGE
+package let homepage = String(cString: shim_homepage())
 
 /// The user agent of requests to services.
 package let userAgent = makeUserAgent(homepage: homepage)
