@@ -110,7 +110,9 @@ struct RecipeTests {
             // Versions of jq differ in the escape of the apostrophe.
             let data = Data(line.replacing("&apos;", with: "&#39;").utf8)
             let json = try JSONSerialization.jsonObject(with: data) as? [String: String]
-            let markup = "\(id)\n".replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+            // A title takes one line.
+            let markup = "\(id)\n".replacing(/\s+/, with: " ")
+                .replacing("&", with: "&amp;").replacing("<", with: "&lt;")
                 .replacing(">", with: "&gt;").replacing("'", with: "&#39;")
                 .replacing("\"", with: "&quot;")
             #expect(json == ["text": markup, "tooltip": "", "class": "photo"])
