@@ -256,6 +256,34 @@ struct SlideshowTests {
         try await daemon.stop()
     }
 
+    @Test func `the command line uses and removes slideshows with names`() async throws {
+        let (daemon, ids) = try await start()
+        func run(_ line: String, _ status: Int32 = 0) async throws -> String {
+            let words = line.split(separator: " ").map(String.init)
+            let (exit, output, error) = try await Terminal.start(["slideshow"] + words).result()
+            #expect(exit == .code(status), "\(line): \(error)")
+            return output
+        }
+        _ = try await run("set --name frame --source combined:likes --source local_ada:all")
+        _ = try await run("set --name frame --orientation landscape --interval 1h")
+        _ = try await run("show \(ids[1]) --name frame")
+        let state = try await run("--name frame")
+        for line in [
+            "Photo\t\(ids[1])", "Interval\t1h", "Source\tcombined:likes", "Source\tlocal_ada:all",
+            "Orientation\tlandscape",
+        ] { #expect(state.contains("\(line)\n"), "\(state)") }
+        #expect(
+            try await run("list")
+                == "(default)\tcombined\t\nframe\tcombined:likes local_ada:all\tb\n")
+        #expect(try await run("list --json").contains("\"Name\":\"frame\""))
+        _ = try await run("remove --name nothing", 1)
+        _ = try await run("remove", 64)
+        _ = try await run("next --name Frame", 64)
+        _ = try await run("remove --name frame")
+        #expect(try await run("list") == "(default)\tcombined\t\n")
+        try await daemon.stop()
+    }
+
     @Test func `invalid settings are refused`() async throws {
         let (daemon, ids) = try await start()
         let client = try TestClient()

@@ -46,7 +46,8 @@ struct SlideshowSetCommand: AsyncParsableCommand {
             let snapshot = try await session.snapshot()
             let sources = try source.map { (account: try $0.path(snapshot), source: $0.source) }
             try await addingSourceHint(isCombined: source.contains { $0.account == nil }) {
-                try await client.setSources(sources)
+                guard sources.count == 1 else { return try await client.setSources(sources) }
+                try await client.setSource(sources[0].account, sources[0].source)
             }
         }
         if let orientation { try await client.setOrientation(orientation.rawValue) }

@@ -34,6 +34,7 @@ struct SlideshowList: Renderable {
             columns: [
                 .init(title: "NAME"), .init(title: "SOURCES", minimumWidth: 12),
                 .init(title: "PHOTO", minimumWidth: 12, dropRank: 1),
-            ], rows: rows).text(for: target)
+            ], rows: rows
+        ).text(for: target)
     }
 }

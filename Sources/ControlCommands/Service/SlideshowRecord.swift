@@ -24,7 +24,8 @@ struct SlideshowRecord {
 
     /// The sources in the form of the option `--source`: `combined`, or `ACCOUNT:SOURCE`.
     var sources: [String] {
-        guard case .array(let sources, _) = properties["Sources"] else { return [] }
+        var sources = [properties["Source"]].compactMap(\.self)
+        if case .array(let all, _) = properties["Sources"] { sources = all }
         return sources.compactMap { source in
             guard case .structure(let fields) = source, fields.count == 2,
                 let account = fields[0].objectPath, let source = fields[1].string

@@ -9,9 +9,9 @@ extension CommonsState {
     private static let maximumValues = 50
 
     func apiReply(_ request: RecordedRequest) -> Reply {
-        // The policy requires a way to contact the developers.
+        // The policy asks for a way to contact the developers, too. Requests without a name of the program are refused.
         let agent = request["User-Agent"] ?? ""
-        guard agent.contains("https://") || agent.contains("@") else {
+        guard !agent.isEmpty, !["curl/", "python-requests/"].contains(where: agent.hasPrefix) else {
             return Reply(403, text: "Please set a user-agent and respect our robot policy")
         }
         let fields = request.fields

@@ -76,7 +76,8 @@ package final class Slideshow {
     ///   - makeSeed: Returns the seed of the next random order.
     init(
         _ store: SlideshowStore, _ contents: SlideshowStore.Contents,
-        _ photos: any SlideshowPhotos, name: String = "", clock: any Clock<Duration>, logger: Logger,
+        _ photos: any SlideshowPhotos, name: String = "", clock: any Clock<Duration>,
+        logger: Logger,
         makeSeed: @escaping () -> UInt64 = { .random(in: 0...UInt64.max) }
     ) {
         self.name = name
