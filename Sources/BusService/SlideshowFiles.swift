@@ -10,9 +10,8 @@ internal import ProviderKit
 final class SlideshowFiles {
     private let folder: String
     private let name: String
-    /// The last entry and image that were written.
+    /// The photo and the image that were written last; nil if there are no files.
     private var written: (photo: Photo, image: String)?
-    private var hasWritten = false
 
     /// - Parameters:
     ///   - folder: The folder, which is created if necessary.
@@ -29,15 +28,13 @@ final class SlideshowFiles {
     ///   - image: The path of its image.
     func update(_ entry: PhotoEntry?, image: String) {
         guard let entry, !image.isEmpty else {
-            if hasWritten, written == nil { return }
-            hasWritten = true
+            // An earlier process may have left the files.
             written = nil
             unlink(path("json"))
             unlink(path())
             return
         }
         if let written, written == (entry.photo, image) { return }
-        hasWritten = true
         written = (entry.photo, image)
         mkdir(folder, 0o700)
         replace(path()) { symlink(image, $0) == 0 }
@@ -74,14 +71,10 @@ extension PhotoEntry {
         for field in PhotoField.all {
             members[field.key] =
                 switch field.value {
-                case .time(let get, _): get(photo).map { .integer($0.secondsSince1970) }
-                case .count(let get, _): get(photo).map { .integer(Int64($0)) }
-                case .number(_, let get, _): get(photo).map { .number($0) }
-                case .flag(let get, _): get(photo).map { .bool($0) }
-                case .text(_, let get, _): get(photo).map { .string($0) }
                 case .point(let get, _):
                     get(photo).map { .array([.number(($0.x + 1) / 2), .number((1 - $0.y) / 2)]) }
                 case .likeState(let get): .bool(get(photo))
+                default: field.json(of: photo)
                 }
         }
         return members

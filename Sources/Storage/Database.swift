@@ -107,11 +107,16 @@ package final class Database {
         return stat(path, &status) == 0 ? status.st_ino : nil
     }
 
+    /// Deletes the file of a database that is closed, and those that belong to it.
+    package static func delete(_ path: String) {
+        for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+    }
+
     /// Writes the contents of a deleted file to its path. A file that is there now stays.
     func writeAgain() throws(StorageError) {
         try PrivateFolder.create(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
         guard Self.inode(path) == nil else { return }
-        for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
+        Self.delete(path)
         // The statement cannot be cached: its parameter is not a value of a table.
         let quoted = path.split(separator: "'", omittingEmptySubsequences: false)
             .joined(separator: "''")

@@ -116,3 +116,16 @@ final class SlideshowFixture {
 
     func id(_ text: String) -> String { "\(photos.accounts[0].id)/\(text)" }
 }
+
+extension Slideshow {
+    /// Makes a source the only one.
+    func setSource(_ source: SlideshowSource) async throws { try await setSources([source]) }
+}
+
+nonisolated extension SlideshowSettings {
+    /// The first source. Setting it makes it the only one.
+    var source: SlideshowSource {
+        get { sources[0] }
+        set { sources = [newValue] }
+    }
+}

@@ -7,8 +7,9 @@ extension Slideshow {
         var limits = SlideshowSearch()
         /// True if no other source follows.
         var isLastSource = true
-        /// The current photo, if it was found in a source.
-        var current: CombinedPhotoID?
+        /// The current photo, if it was found in a source, and the position after it if that is the last source. It is
+        /// the last choice, because it would be shown twice in succession.
+        var current: (id: CombinedPhotoID, cursor: String?)?
         private let start = ContinuousClock.now
 
         var elapsed: Duration { ContinuousClock.now - start }
@@ -102,11 +103,10 @@ extension Slideshow {
             remaining -= 1
             try await beginNextSource()
         }
-        // The current photo may be the only one of a source that was passed over.
-        if let id = search.current, !search.limits.hasSkipped,
-            let shown = try await attempt(id, &search)
+        if let current = search.current, !search.limits.hasSkipped,
+            let shown = try await attempt(current.id, &search)
         {
-            return Candidate(shown: shown, cursor: nil)
+            return Candidate(shown: shown, cursor: current.cursor)
         }
         throw failure(of: search.limits)
     }
@@ -178,14 +178,7 @@ extension Slideshow {
         }
         // Without an account that is logged in, there is no photo.
         guard !photos.parts(of: source).isEmpty else { return nil }
-        var current: (id: CombinedPhotoID, cursor: String)?
-        if let found = try await walkSource(&search, current: &current) { return found }
-        // The current photo is shown again only if there is no other photo.
-        search.current = current?.id ?? search.current
-        guard let current, search.isLastSource, !search.limits.hasSkipped,
-            let shown = try await attempt(current.id, &search)
-        else { return nil }
-        return Candidate(shown: shown, cursor: current.cursor)
+        return try await walkSource(&search)
     }
 
     /// The maximum number of pages without a photo of the orientation, in sources that are read from a service.
@@ -193,14 +186,10 @@ extension Slideshow {
 
     /// Searches from the position in the source to its end, then, in the last source, from its top to its end.
     ///
-    /// - Parameters:
-    ///   - search: The search.
-    ///   - current: Set to the current photo and the position after it if the walk finds them.
+    /// - Parameter search: The search.
     /// - Returns: The first photo, besides the current one, that can be shown.
     /// - Throws: See ``attempt(_:_:)``; the errors of the source.
-    private func walkSource(
-        _ search: inout RunningSearch, current: inout (id: CombinedPhotoID, cursor: String)?
-    ) async throws -> Candidate? {
+    private func walkSource(_ search: inout RunningSearch) async throws -> Candidate? {
         let source = source
         let isEnd = state.cursor == SlideshowState.end
         if isEnd, !search.isLastSource { return nil }
@@ -239,7 +228,7 @@ extension Slideshow {
             }
             guard !state.isHidden(id) else { continue }
             if id == state.current?.id {
-                current = (id, cursor)
+                search.current = (id, search.isLastSource ? cursor : nil)
             } else if let shown = try await attempt(id, &search) {
                 let isLastPhoto = cursor.isEmpty && settings.sources.count > 1
                 return Candidate(shown: shown, cursor: isLastPhoto ? SlideshowState.end : cursor)
@@ -288,12 +277,8 @@ extension Slideshow {
                 // Pages of other accounts, because the known photos cannot be shown.
                 continue
             }
-            guard let current, found.contains(current) else { return nil }
-            search.current = current
-            guard search.isLastSource, !search.limits.hasSkipped,
-                let shown = try await attempt(current, &search)
-            else { return nil }
-            return Candidate(shown: shown, cursor: nil)
+            if let current, found.contains(current) { search.current = (current, nil) }
+            return nil
         }
     }
 

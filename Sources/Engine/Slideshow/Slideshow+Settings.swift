@@ -38,11 +38,6 @@ extension Slideshow {
         await checkSource()
     }
 
-    /// Makes a source the only one.
-    package func setSource(_ source: SlideshowSource) async throws {
-        try await setSources([source])
-    }
-
     /// Sets the orientation of the photos that are shown. The current photo remains until the next step.
     package func setOrientation(_ name: String) async throws {
         guard let orientation = SlideshowOrientation(rawValue: name) else {

@@ -18,12 +18,6 @@ nonisolated package struct SlideshowSettings: Hashable, Sendable {
     package var imageSize = ImageSize.regular
 
     package init() {}
-
-    /// The first source. Setting it makes it the only one.
-    package var source: SlideshowSource {
-        get { sources[0] }
-        set { sources = [newValue] }
-    }
 }
 
 /// The photos that are shown, by their form.

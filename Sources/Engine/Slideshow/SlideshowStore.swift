@@ -2,6 +2,7 @@ internal import Glibc
 internal import ProviderKit
 package import Storage
 internal import Synchronization
+internal import System
 
 /// The file with the state of the slideshow and the photos of the current round.
 ///
@@ -33,17 +34,10 @@ nonisolated package struct SlideshowStore: Sendable {
 
     /// Returns the names of the slideshows with a file in the data folder, besides the default one.
     package static func names(folder: String) -> [String] {
-        guard let listing = opendir(folder) else { return [] }
-        defer { closedir(listing) }
-        var names: [String] = []
-        while let entry = readdir(listing) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { continue }
-            names.append(String(name.dropFirst(prefix.count).dropLast(suffix.count)))
-        }
-        return names.filter(Slideshows.isValid).sorted()
+        let files = (try? DirectoryListing(folder))?.names ?? []
+        return files.filter { $0.hasPrefix(prefix) && $0.hasSuffix(suffix) }
+            .map { String($0.dropFirst(prefix.count).dropLast(suffix.count)) }
+            .filter(Slideshows.isValid).sorted()
     }
 
     private static let prefix = "slideshow-"
@@ -142,8 +136,7 @@ nonisolated package struct SlideshowStore: Sendable {
     func delete() async {
         file.isDeleted.store(true, ordering: .relaxed)
         await database.close { [file] in
-            guard let path = file.path else { return }
-            for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+            if let path = file.path { Database.delete(path) }
         }
     }
 

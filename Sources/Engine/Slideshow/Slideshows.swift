@@ -87,7 +87,7 @@ package final class Slideshows {
             slideshow.onAttach = onAttach
             named[name] = slideshow
             engine.addObserver(slideshow)
-            start(slideshow)
+            slideshow.start()
             await adoptHidden(slideshow)
             engine.emit(.slideshowAdded(slideshow))
             return slideshow
@@ -117,11 +117,9 @@ package final class Slideshows {
 
     /// Checks the current photos after the accounts have started.
     func start() {
-        for slideshow in all { start(slideshow) }
+        for slideshow in all { slideshow.start() }
         for slideshow in named.values { Task { await adoptHidden(slideshow) } }
     }
-
-    private func start(_ slideshow: Slideshow) { slideshow.start() }
 
     /// Stops all slideshows and closes their stores. Blocks until all data is written.
     func stop() {

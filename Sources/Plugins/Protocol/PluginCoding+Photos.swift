@@ -47,8 +47,8 @@ extension RemotePhoto {
 }
 
 extension PhotoField {
-    /// Returns the property of a photo; nil if it is unknown.
-    fileprivate func json(of photo: Photo) -> JSONValue? {
+    /// Returns the property of a photo in messages of plugins; nil if it is unknown, or a like state.
+    package func json(of photo: Photo) -> JSONValue? {
         switch value {
         case .time(let get, _): get(photo).map { .integer($0.secondsSince1970) }
         case .count(let get, _): get(photo).map { .integer(Int64($0)) }

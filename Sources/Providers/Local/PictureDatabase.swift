@@ -76,7 +76,7 @@ struct PictureDatabase: Sendable {
         logger.warning(
             "The index of the pictures folder cannot be used and is created again",
             metadata: ["path": "\(path)"])
-        for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+        Database.delete(path)
     }
 
     private static func open(_ path: String) throws(StorageError) -> Database {
