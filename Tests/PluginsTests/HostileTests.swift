@@ -323,16 +323,17 @@ struct HostileTests {
         #expect(plugin.log.value.count < 100)
     }
 
-    /// Each byte is a packet of its own if the plugin sets `O_DIRECT`.
+    /// Each byte is a packet of its own if the plugin sets `O_DIRECT`. A pipe joins bytes that are written without pauses,
+    /// and a busy reader then reaches the limit of a message before the limit of time.
     @Test(arguments: ["0", "os.O_DIRECT"])
     func `the time to read single bytes counts as time for the plugin`(
         _ flags: String
     ) async throws {
         let plugin = try PluginFixture(
             """
-            import fcntl
+            import fcntl, time
             fcntl.fcntl(1, fcntl.F_SETFL, fcntl.fcntl(1, fcntl.F_GETFL) | \(flags))
-            while True: os.write(1, b" ")
+            while True: os.write(1, b" "); time.sleep(1e-4)
             """, limits: Self.littleTime)
         await plugin.expectFailure(Self.excessiveTime)
     }
