@@ -15,8 +15,8 @@ final class AccountObject {
     /// - Parameters:
     ///   - account: The account.
     ///   - engine: The engine that has the account.
-    ///   - watchers: Records the clients that read first pages.
-    init(_ account: Account, _ engine: Engine, _ watchers: WatchingClients) {
+    ///   - watchers: The clients that have read first pages.
+    init(_ account: Account, _ engine: Engine, _ watchers: FollowedClients) {
         self.account = account
         self.engine = engine
         exported = ExportedObject(account.path)

@@ -13,7 +13,7 @@ package final class BusService: EngineObserver {
     private let openURL: (String) async throws -> Void
     private let secrets = SecretReader()
     private let manager = ExportedObject(ServiceName.root)
-    private let watchers: WatchingClients
+    private let watchers: FollowedClients
     private let runtimeFolder: String?
     private var slideshows: [String: SlideshowObject] = [:]
     private(set) var accounts: [AccountID: AccountObject] = [:]
@@ -43,7 +43,7 @@ package final class BusService: EngineObserver {
         self.builtInProviders = builtInProviders
         self.engine = engine
         self.tree = tree
-        watchers = WatchingClients(engine, tree.connection)
+        watchers = FollowedClients(tree.connection) { engine.unwatch(.client($0.text)) }
         self.runtimeFolder = runtimeFolder
         manager.add(
             ManagerObject.interface,

@@ -21,8 +21,8 @@ final class CombinedObject {
 
     /// - Parameters:
     ///   - combined: The combined feed.
-    ///   - watchers: Records the clients that read first pages.
-    init(_ combined: CombinedFeed, _ watchers: WatchingClients) {
+    ///   - watchers: The clients that have read first pages.
+    init(_ combined: CombinedFeed, _ watchers: FollowedClients) {
         self.combined = combined
         feed = FeedObject(combined, exported, watchers)
         exported.add(Self.combinedInterface, on: self)

@@ -7,7 +7,7 @@ internal import ProviderKit
 final class FeedObject {
     let photos: any FeedPhotos
     private let exported: ExportedObject
-    private let watchers: WatchingClients
+    private let watchers: FollowedClients
     private var preparedPages = PreparedPageCache()
     /// The pages in progress. Equal calls share one page.
     private var pagesInProgress:
@@ -22,8 +22,8 @@ final class FeedObject {
     /// - Parameters:
     ///   - photos: The photos.
     ///   - exported: The D-Bus object that has the interfaces.
-    ///   - watchers: Records the clients that read first pages.
-    init(_ photos: any FeedPhotos, _ exported: ExportedObject, _ watchers: WatchingClients) {
+    ///   - watchers: The clients that have read first pages.
+    init(_ photos: any FeedPhotos, _ exported: ExportedObject, _ watchers: FollowedClients) {
         self.photos = photos
         self.exported = exported
         self.watchers = watchers
@@ -154,9 +154,13 @@ final class FeedObject {
 
     /// Records that a client read a first page: the client watches the sources of the accounts from then on.
     private func firstPageRead(_ key: PreparedPageCache.Key, by caller: BusName?) {
-        for (account, source) in photos.members(of: key.source) {
-            watchers.firstPageRead(account, source, by: caller)
+        guard let caller else { return }
+        var isWatching = false
+        for (account, source) in photos.members(of: key.source)
+        where account.watch(source, by: .client(caller.text)) {
+            isWatching = true
         }
+        if isWatching, !watchers.contains(caller) { Task { await watchers.add(caller) } }
     }
 
     /// Creates a page, or waits for a page in progress with the same key.

@@ -9,10 +9,9 @@ final class SlideshowObject {
     let exported: ExportedObject
     private let slideshow: Slideshow
     private let engine: Engine
-    private let connection: BusConnection
     private let files: SlideshowFiles?
-    /// The subscription to the disconnection of each attached client; nil while it is being created.
-    private var clients: [BusName: SignalSubscription?] = [:]
+    /// The attached clients.
+    private let clients: FollowedClients
 
     /// Exports a slideshow.
     ///
@@ -24,7 +23,10 @@ final class SlideshowObject {
     init(_ slideshow: Slideshow, _ engine: Engine, _ connection: BusConnection, folder: String?) {
         self.slideshow = slideshow
         self.engine = engine
-        self.connection = connection
+        clients = FollowedClients(connection) { client in
+            // Detaching stores nothing, so it does not fail.
+            Task { try? await slideshow.detach(client.text) }
+        }
         exported = ExportedObject(slideshow.path)
         files = folder.map { SlideshowFiles(folder: $0, name: slideshow.name) }
         exported.add(Self.interface, on: self)
@@ -126,40 +128,15 @@ final class SlideshowObject {
     private func attach(_ client: BusName?) async throws {
         // Without a bus, no disconnection of a client can be detected.
         guard let client else { return }
-        if clients[client] == nil {
-            clients[client] = .some(nil)
-            await follow(client)
-        }
+        await clients.add(client)
         // The client may have disconnected meanwhile.
-        if clients[client] != nil { try await slideshow.attach(client.text) }
+        if clients.contains(client) { try await slideshow.attach(client.text) }
     }
 
     private func detach(_ client: BusName?) async throws {
         guard let client else { return }
-        clients[client] = nil
+        clients.remove(client)
         try await slideshow.detach(client.text)
-    }
-
-    /// Subscribes to the disconnection of the client from the bus.
-    private func follow(_ client: BusName) async {
-        do {
-            let subscription = try await connection.watchOwner(of: client) { [weak self] owner in
-                if owner == nil { self?.remove(client) }
-            }
-            guard clients[client] != nil else { return }
-            clients[client] = subscription
-            // The client may have disconnected before the match rule was added.
-            if try await connection.owner(of: client) == nil { remove(client) }
-        } catch {
-            // Without a bus connection there are no clients.
-            remove(client)
-        }
-    }
-
-    private func remove(_ client: BusName) {
-        clients[client] = nil
-        // Detaching stores nothing, so it does not fail.
-        Task { try? await slideshow.detach(client.text) }
     }
 }
 
