@@ -12,18 +12,16 @@ extension Account {
         guard provider.info.capabilities.contains(.avatar) else {
             throw EngineError.notSupported("\(provider.info.name) does not support avatars.")
         }
-        guard let session = try session().avatarSession else {
-            throw EngineError.notSupported("\(provider.info.name) does not support avatars.")
-        }
+        let photos = try session()
         let (account, id) = accountAndID(of: photo)
-        try await session.setAvatar(try await account.avatarSource(id))
+        try await photos.setAvatar(try await account.avatarSource(id))
         try await refreshProfile()
     }
 
     /// Returns the path of an image that is large enough for an avatar.
     private func avatarSource(_ photo: String) async throws -> String {
         // A local photo is used in full size. For a remote photo, a smaller download is sufficient.
-        try await imagePath(photo, size: (direct == nil ? ImageSize.regular : .full).rawValue)
+        try await imagePath(photo, size: (isLocal ? ImageSize.full : .regular).rawValue)
     }
 
     private func accountAndID(of photo: String) -> (account: Account, id: String) {

@@ -2,9 +2,11 @@ internal import Logging
 internal import ProviderKit
 
 // The events of the service.
-extension Account: RemoteServiceOwner {
+extension Account {
+    /// True if only requests of clients may use the network.
     var savesData: Bool { engine.isMetered }
 
+    /// Handles an event of the session, and passes it on.
     func emit(_ event: AccountEvent) {
         engine.emit(event, of: self)
         switch event {
@@ -15,14 +17,16 @@ extension Account: RemoteServiceOwner {
         }
     }
 
+    /// Called when the service limits requests until a time.
     func rateLimited(until: Timestamp?) {
         for account in engine.accounts(sharingLimitsOf: self) where account !== self {
-            account.remote?.limit(until: until)
+            account.photos?.limit(until: until)
         }
     }
 
     func profileKnown(_ profile: Profile) { show(profile, .ready) }
 
+    /// Called when the service reported the user of the token.
     func identityReported(_ profile: Profile) {
         // Without an ID, a new name is no proof of a rename.
         guard

@@ -13,7 +13,7 @@ extension Account {
     /// - Returns: True if the source is watched. Then call ``unwatch(_:)`` when the watcher ends.
     @discardableResult
     package func watch(_ source: SourceID, by watcher: WatcherID) -> Bool {
-        guard direct == nil else { return watchDated(resolve(source.text), by: watcher) }
+        guard !isLocal else { return watchDated(resolve(source.text), by: watcher) }
         feedWatch.recordRead(resolve(source.text), by: watcher)
         return true
     }
@@ -22,55 +22,54 @@ extension Account {
     package func unwatch(_ watcher: WatcherID) {
         feedWatch.remove(watcher)
         datedReads[watcher] = nil
-        if datedReads.isEmpty { datedSession?.setWatched(false) }
+        if datedReads.isEmpty { photos?.setWatched(false) }
     }
 
-    /// The session, if it has a source that depends on the date.
-    var datedSession: (any DatedFeedSession)? { direct?.session as? any DatedFeedSession }
-
     /// Returns true if the photos of a source change with the date, without an event while the source is not watched.
-    package func isDated(_ source: SourceID) -> Bool { datedSession?.datedSource == source }
+    package func isDated(_ source: SourceID) -> Bool { photos?.datedSource == source }
 
     private func watchDated(_ source: SourceID, by watcher: WatcherID) -> Bool {
-        guard let session = datedSession, session.datedSource == source else { return false }
+        guard isDated(source) else { return false }
         datedReads[watcher] = now
-        session.setWatched(true)
+        photos?.setWatched(true)
         return true
     }
 
     /// Ends the watches of clients that have not read a source that depends on the date for a day.
     func endOldWatches(_ source: SourceID) {
-        guard let session = datedSession, session.datedSource == source else { return }
+        guard isDated(source) else { return }
         let now = now
         datedReads = datedReads.filter { watcher, read in
             if case .client = watcher { now < read + WatchSchedule.retention } else { true }
         }
-        if datedReads.isEmpty { session.setWatched(false) }
+        if datedReads.isEmpty { photos?.setWatched(false) }
     }
 
     /// Records that the first page of a source was served from a prepared reply, and refreshes the source in the
     /// background if its top is old.
-    package func preparedPageServed(_ source: SourceID) { remote?.feed?.recordRead(source) }
+    package func preparedPageServed(_ source: SourceID) { photos?.recordRead(source) }
 
     /// True if pages of the account expire, because its photos are at a remote service.
-    package var hasAgingPages: Bool { remote != nil }
+    package var hasAgingPages: Bool { !isLocal }
 
     /// The current time.
     package var now: Timestamp { engine.ports.now() }
 }
 
-extension Account: FeedWatchOwner {
+extension Account {
     var clock: any Clock<Duration> { engine.ports.clock }
+    /// The interval between refreshes; nil if watched sources are not refreshed.
     var refreshInterval: Duration? { engine.refreshInterval }
 
     var refreshPermission: RefreshPermission {
-        guard let remote, state == .ready, engine.isOnline, !engine.isMetered else {
+        guard let photos, state == .ready, engine.isOnline, !engine.isMetered else {
             return .denied
         }
-        return remote.budgetPermission
+        return photos.refreshPermission
     }
 
-    func refreshWatched(_ source: SourceID) async { await remote?.feed?.refreshWatched(source) }
+    /// Refreshes a source. Returns when the refresh succeeded or failed.
+    func refreshWatched(_ source: SourceID) async { await photos?.refreshWatched(source) }
 }
 
 extension Engine {

@@ -12,7 +12,10 @@ package final class Account {
     private(set) var record: AccountRecord
     /// A strong reference: events of the service that arrive late still use the engine.
     let engine: Engine
-    private var service: (any PhotoService)?
+    /// The photos; nil while the account is logged out.
+    private(set) var photos: (any AccountPhotos)?
+    /// The token of a session at a service; nil without a session, and for a folder.
+    private(set) var credentials: Credentials?
     private var listening: Task<Void, Never>?
     /// The initial token of the next session, which is then not read from the keyring.
     var heldToken: Credentials.HeldToken?
@@ -58,41 +61,36 @@ package final class Account {
 
     package var state: AccountState {
         guard isLoggedIn else { return .loggedOut }
-        return service?.state ?? .loading(reason: "The account is being opened.")
+        return photos?.state ?? .loading(reason: "The account is being opened.")
     }
 
     /// The time of the next automatic retry; nil if none is due.
-    package var retryAt: Timestamp? { remote?.retryAt }
+    package var retryAt: Timestamp? { photos?.retryAt }
     /// The request limit of the service; nil if the service does not report it.
-    package var rateLimit: RateLimit? { remote?.rateLimit }
+    package var rateLimit: RateLimit? { photos?.rateLimit }
 
     /// Sentences for the user about photos, sources and likes that the account cannot have at the service.
     package var notices: [String] {
-        guard service != nil else { return [] }
-        // Another state has its own reason, which is that of the sources as well.
-        let problems = state == .ready ? remote?.feed?.activity.problems ?? [] : []
-        return sessionNotices + problems.prefix(Self.maximumNotices)
-            + [remote?.likesDenial].compactMap(\.self)
+        sessionNotices + (photos?.notices.prefix(Self.maximumNotices) ?? [])
     }
 
-    /// The service of an account whose photos are at a remote service.
-    var remote: RemoteService? { service as? RemoteService }
-    /// The service of an account whose provider has its photos on this computer.
-    var direct: DirectService? { service as? DirectService }
+    /// True if the photos are on this computer.
+    var isLocal: Bool { provider.folder != nil }
 
     // MARK: Session
 
     /// Starts the session of an account that is logged in.
     func startSession() {
-        guard isLoggedIn, service == nil else { return }
-        let service = engine.makeService(for: self)
-        self.service = service
-        if let heldToken { remote?.credentials.resume(with: heldToken) }
+        guard isLoggedIn, self.photos == nil else { return }
+        let (photos, credentials) = engine.openPhotos(of: self)
+        self.photos = photos
+        self.credentials = credentials
+        if let heldToken { credentials?.resume(with: heldToken) }
         heldToken = nil
         profileState = .loading
-        if !datedReads.isEmpty { datedSession?.setWatched(true) }
+        if !datedReads.isEmpty { photos.setWatched(true) }
         listening = Task { [weak self] in
-            for await event in service.session.events {
+            for await event in photos.events {
                 // The session may have ended before the event arrived here.
                 guard !Task.isCancelled else { return }
                 self?.handle(event)
@@ -100,17 +98,17 @@ package final class Account {
                 await Task.yield()
             }
         }
-        service.start()
-        if service is DirectService { Task { try? await refreshProfile() } }
+        photos.start()
     }
 
     /// Ends the session, if there is one. Requests in progress still complete.
     func endSession() {
-        guard let service else { return }
+        guard let photos else { return }
         pendingAtStart = isLoggedIn ? pendingLikes : []
-        heldToken = remote?.credentials.held
-        service.close()
-        self.service = nil
+        heldToken = credentials?.held
+        photos.close()
+        self.photos = nil
+        credentials = nil
         sessionNotices = []
         listening?.cancel()
         listening = nil
@@ -130,11 +128,11 @@ package final class Account {
     func adopt(_ record: AccountRecord) {
         if record.defaultSource != self.record.defaultSource { isChosenSourceGone = false }
         self.record = record
-        remote?.credentials.label = provider.secretLabel(for: identity)
+        credentials?.label = provider.secretLabel(for: identity)
         defer { engine.updateSecretsConnection() }
         guard !isLoggedIn else { return startSession() }
-        if remote != nil {
-            // The other profile data of the service was deleted. A provider that stores its users still has the data.
+        if photos != nil, !isLocal {
+            // The other profile data of the service was deleted. The profile of a folder remains.
             profile = Profile(username: identity.username, name: identity.username)
             profileState = .loading
         }
@@ -144,13 +142,7 @@ package final class Account {
     private func handle(_ event: SessionEvent) {
         switch event {
         case .status(let status):
-            let before = state
-            service?.update(status)
-            if state != before {
-                emit(.changed(.state))
-                // For example, a folder became available or unavailable.
-                if direct != nil { emit(.changed(.feed)) }
-            }
+            photos?.update(status)
             checkDefaultSourceSoon()
         case .updated(let source, let new):
             emit(.updated(source, new: new))
@@ -163,9 +155,9 @@ package final class Account {
             emit(.photosRemoved(photos))
             checkDefaultSourceSoon()
         case .rateLimit(let limit):
-            engine.accounts(sharingLimitsOf: self).forEach { $0.service?.update(limit) }
+            engine.accounts(sharingLimitsOf: self).forEach { $0.photos?.update(limit) }
         case .likes(let count):
-            direct?.likeCount = count
+            photos?.likeCount = count
             emit(.changed(.likes))
         case .profileChanged: Task { try? await refreshProfile() }
         case .notices(let sentences):
@@ -192,20 +184,20 @@ package final class Account {
 
     /// Changes the default source. Throws ``EngineError/notFound(_:)`` if the source does not exist.
     package func setDefaultSource(_ source: SourceID) async throws {
-        guard try await photos().hasSource(source) else {
+        guard try await session().hasSource(source) else {
             throw EngineError.notFound("There is no source \(source.text.quoted).")
         }
         try await engine.accounts.update(self) { $0.defaultSource = source }
     }
 
-    /// Checks if the source that the user chose exists, at providers whose sources can disappear.
+    /// Checks if the source that the user chose exists, which may be that of a folder that disappeared.
     ///
     /// - Returns: The current default source.
     @discardableResult
     package func checkDefaultSource() async -> SourceID {
-        guard let direct, let chosen = record.defaultSource else { return defaultSource }
-        let isThere = (try? await direct.hasSource(chosen)) ?? true
-        guard self.direct === direct, record.defaultSource == chosen,
+        guard isLocal, let photos, let chosen = record.defaultSource else { return defaultSource }
+        let isThere = (try? await photos.hasSource(chosen)) ?? true
+        guard self.photos === photos, record.defaultSource == chosen,
             isChosenSourceGone == isThere
         else { return defaultSource }
         isChosenSourceGone = !isThere
@@ -215,7 +207,7 @@ package final class Account {
 
     /// Checks the default source once for all events that arrive together.
     private func checkDefaultSourceSoon() {
-        guard direct != nil, record.defaultSource != nil, !isCheckingSource else { return }
+        guard isLocal, record.defaultSource != nil, !isCheckingSource else { return }
         isCheckingSource = true
         Task {
             isCheckingSource = false
@@ -236,13 +228,13 @@ package final class Account {
     package func page(
         _ source: String, cursor: String, count: Int
     ) async throws -> (photos: [Photo], next: String) {
-        let service = try photos()
+        let photos = try session()
         guard 1...100 ~= count else {
             throw EngineError.invalidArgument("A page has 1 to 100 photos, not \(count).")
         }
         let source = resolve(source)
         let position = try cursor.isEmpty ? nil : position(cursor, source)
-        let page = try await service.page(source, after: position, count: count)
+        let page = try await photos.page(source, after: position, count: count)
         let next = page.next.map { FeedCursor($0, account: id, source: source).text }
         return (page.photos, next ?? "")
     }
@@ -251,30 +243,32 @@ package final class Account {
     func positionedPage(
         _ source: SourceID, after position: String?, count: Int
     ) async throws -> PositionedPage {
-        try await photos().positionedPage(source, after: position, count: count)
+        try await session().positionedPage(source, after: position, count: count)
     }
 
     /// Returns a photo.
     package func photo(_ photo: String) async throws -> Photo {
-        try await photos().photo(PhotoID(photo))
+        try await session().photo(PhotoID(photo))
     }
 
     /// Returns true if a source exists.
-    func hasSource(_ source: SourceID) async throws -> Bool { try await photos().hasSource(source) }
+    func hasSource(_ source: SourceID) async throws -> Bool {
+        try await session().hasSource(source)
+    }
 
     /// Returns the sources of the account.
-    package func sources() async throws -> [Source] { try await photos().sources() }
+    package func sources() async throws -> [Source] { try await session().sources() }
 
     /// Fetches the newest photos of a source; empty for the default source.
     ///
     /// - Returns: The number of new photos.
     package func refreshFeed(_ source: String) async throws -> Int {
-        try await photos().refresh(resolve(source))
+        try await session().refresh(resolve(source))
     }
 
     /// Returns the path of an image, which is fetched if necessary.
     package func imagePath(_ photo: String, size: String) async throws -> String {
-        try await photos().imagePath(PhotoID(photo), parse(size))
+        try await session().imagePath(PhotoID(photo), parse(size))
     }
 
     /// Opens an image, which cannot be modified through the descriptor. The caller closes it.
@@ -288,17 +282,17 @@ package final class Account {
     package func openImage(
         _ photo: String, size: String, for client: String = ""
     ) async throws -> Int32 {
-        let original = try await photos().openImage(PhotoID(photo), parse(size))
+        let original = try await session().openImage(PhotoID(photo), parse(size))
         return try await engine.sealedImages.copy(
-            of: original, isComplete: remote != nil, for: client)
+            of: original, isComplete: !isLocal, for: client)
     }
 
     /// Passes the image of a photo in the best available quality to `use`, unless the account is logged out by then.
     func original<Value>(
         _ photo: String, _ use: (Original) throws -> Value
     ) async throws -> Value {
-        let original = try await photos().original(PhotoID(photo))
-        _ = try photos()
+        let original = try await session().original(PhotoID(photo))
+        _ = try session()
         return try use(original)
     }
 
@@ -308,21 +302,20 @@ package final class Account {
     ///
     /// - Throws: ``EngineError/needsLogin(_:)`` while the account is logged out.
     package func refreshProfileIfStale() async throws {
-        guard remote?.isProfileFresh != true else { return }
-        // A provider that stores its users has their profiles also while they are logged out.
-        if provider.profileProvider == nil { _ = try photos() }
+        guard photos?.isProfileFresh != true else { return }
+        if !isLocal { _ = try session() }
         try await refreshProfile()
     }
 
     /// Fetches the profile. Does nothing for a service without profiles.
     ///
-    /// A provider that stores its users returns the profile also while the user is logged out.
+    /// A user of this computer has a profile also while logged out.
     func refreshProfile() async throws {
         do {
-            var profile = try await service?.profile()
-            if profile == nil, let provider = provider.profileProvider {
-                profile = try await provider.profile(of: identity)
-            }
+            let profile =
+                if let folder = provider.folder { try await folder.profile(of: identity) } else {
+                    try await photos?.profile()
+                }
             guard let profile else { return }
             show(profile, .ready)
         } catch {
@@ -337,7 +330,7 @@ package final class Account {
         var profile = lost
         profile.avatar = ""
         show(profile, profileState)
-        profile.avatar = await remote?.avatar(of: lost) ?? ""
+        profile.avatar = await photos?.avatar(of: lost) ?? ""
         if self.profile.avatar.isEmpty, self.profile.avatarURL == lost.avatarURL {
             show(profile, profileState)
         }
@@ -354,10 +347,10 @@ package final class Account {
     /// Fetches the profile and the default feed. The user requested it, so the keyring may prompt.
     package func refresh() async throws {
         let wasLocked = if case .locked = state { true } else { false }
-        try await remote?.unlock()
+        try await credentials?.unlock()
         if wasLocked { engine.retryNow() }
         // The user may have granted the permission to like photos.
-        remote?.likes?.checkAvailabilityAgain()
+        photos?.checkLikesAgain()
         // One limit for both: clients stop waiting after 25 s.
         try await withTimeLimit(RemoteService.callTimeout, engine.ports.clock) { [self] in
             try await refreshProfile()
@@ -367,14 +360,14 @@ package final class Account {
         }
     }
 
-    /// Returns the session of the provider.
-    func session() throws -> any Session { try photos().session }
-
-    private func photos() throws -> any PhotoService {
-        guard let service else {
+    /// Returns the photos of the present session.
+    ///
+    /// - Throws: ``EngineError/needsLogin(_:)`` while the account is logged out.
+    func session() throws -> any AccountPhotos {
+        guard let photos else {
             throw EngineError.needsLogin("\(label.excerpt) is logged out; log in first.")
         }
-        return service
+        return photos
     }
 
     private func parse(_ size: String) throws -> ImageSize {

@@ -35,9 +35,3 @@ nonisolated package enum AccountChange: Hashable, Sendable {
     /// Photos were added below the top of a source.
     case feed
 }
-
-/// An object to which the parts of an account report.
-protocol AccountEventReceiver: AnyObject {
-    /// Handles an event of a part, and passes it on.
-    func emit(_ event: AccountEvent)
-}

@@ -73,7 +73,7 @@ package final class AccountList {
     package func logOut(_ account: Account) async throws {
         // The prompt of the keyring is outside of the queue, so that other changes do not wait for the user.
         do {
-            try await account.remote?.unlockToForget()
+            try await account.credentials?.unlockToDiscard()
             try await changes.run {
                 try checkKnown(account)
                 try await forget(account, "The account was logged out.") {
@@ -99,19 +99,19 @@ package final class AccountList {
         _ account: Account, _ reason: String, isTokenAbandoned: Bool = false,
         _ change: () async throws -> Void
     ) async throws {
-        let remote = account.remote
+        let credentials = account.credentials
         if isTokenAbandoned {
-            await remote?.abandonToken()
+            await credentials?.abandon()
         } else {
             // The token is discarded first: if that fails, nothing has changed.
-            try await remote?.discardToken()
+            try await credentials?.discard()
         }
         engine.transfers.stop(of: account, reason)
         do {
-            try await remote?.forget()
+            try await account.photos?.forget()
             try await change()
         } catch {
-            guard remote != nil else { throw error }
+            guard credentials != nil else { throw error }
             // The session is restarted without a token, so that it is not partly closed. The account reports the
             // missing token.
             account.endSession()
@@ -126,7 +126,7 @@ package final class AccountList {
     /// If the keyring is missing or does not work, the token remains there. An event and a notification report that.
     package func remove(_ account: Account) async throws {
         do {
-            try await account.remote?.unlockToForget()
+            try await account.credentials?.unlockToDiscard()
             try await remove(account, isTokenAbandoned: false)
         } catch let error as SecretStoreError where error.isStoreGone {
             try await remove(account, isTokenAbandoned: true)
@@ -142,9 +142,7 @@ package final class AccountList {
                 account, "The account was removed.", isTokenAbandoned: isTokenAbandoned
             ) {
                 // The user is deleted first: if deleting the account then fails, the caller can repeat the call.
-                if case .password(let provider) = account.provider.loginMethod {
-                    try await provider.removeUser(account.identity)
-                }
+                try await account.provider.folder?.removeUser(account.identity)
                 try await store.delete(account.id, defaultAccount: newDefault?.id)
                 engine.tokenRecipients[account.id] = nil
             }

@@ -1,17 +1,23 @@
 internal import OAuth
 internal import ProviderKit
 
-/// The services of accounts: credentials, client and session.
+/// The photos of accounts: credentials, client and session.
 extension Engine {
-    /// Creates the service of an account that is logged in.
-    func makeService(for account: Account) -> any PhotoService {
+    /// Creates the photos of an account that is logged in, and the credentials of those at a service.
+    func openPhotos(of account: Account) -> (any AccountPhotos, Credentials?) {
+        let provider = account.provider
+        if let folder = provider.folder {
+            return (FolderPhotos(folder.openFolder(account.identity), owner: account), nil)
+        }
+        let service = makeService(for: account)
+        return (service, service.credentials)
+    }
+
+    private func makeService(for account: Account) -> RemoteService {
         let provider = account.provider
         let settings = ports.settings.settings(of: provider.info.id)
         guard Self.isRemote(provider) else {
-            if let service = makeKeyService(for: account, settings, stores) { return service }
-            let ports = SessionPorts(http: ports.http, settings: settings, logger: ports.logger)
-            return DirectService(
-                provider.makeSession(account.identity, ports), name: provider.info.name)
+            return makeKeyService(for: account, settings)
         }
         // If the settings are invalid, the session reports that, and requests have no token.
         let description = description(of: account)
@@ -39,8 +45,7 @@ extension Engine {
             host: client.origins.sorted().first ?? provider.info.id)
     }
 
-    /// Creates the service of an account at a remote service.
-    func makeService(
+    private func makeService(
         for account: Account, _ credentials: Credentials, _ client: AuthorizedClient,
         _ settings: ProviderSettings, host: String
     ) -> RemoteService {
@@ -66,10 +71,10 @@ extension Engine {
         Task { [store] in try? await store.saveDefaultSource(source, of: info.id) }
     }
 
-    /// Creates the service of an account without OAuth; nil if it is not a remote service.
-    func makeKeyService(
-        for account: Account, _ settings: ProviderSettings, _ stores: RemoteStores
-    ) -> RemoteService? {
+    /// Creates the service of an account without OAuth.
+    private func makeKeyService(
+        for account: Account, _ settings: ProviderSettings
+    ) -> RemoteService {
         let provider = account.provider
         var description = KeyDescription(keyField: nil, keyOrigins: [])
         if case .key(let provider) = provider.loginMethod {
@@ -80,8 +85,6 @@ extension Engine {
             description =
                 (try? provider.access(settings, server: account.identity.server))
                 ?? KeyDescription(keyField: KeyDescription.basicField, keyOrigins: [])
-        } else if !(provider is UnusableProvider) {
-            return nil
         }
         // An account whose provider is no longer installed may have a token.
         let isNeeded = description.keyField != nil || provider is UnusableProvider
@@ -114,7 +117,7 @@ extension Engine {
         return switch account.provider.loginMethod {
         case .oauth(let provider): try? provider.oauth(settings)
         case .federated(let provider): try? provider.oauth(account.identity.server, settings)
-        case .none, .key, .polling, .password: nil
+        case .none, .key, .polling: nil
         }
     }
 
@@ -123,7 +126,7 @@ extension Engine {
         guard provider.info.authentication == .oauth2 else { return false }
         return switch provider.loginMethod {
         case .oauth, .federated: true
-        case .none, .key, .polling, .password: false
+        case .none, .key, .polling: false
         }
     }
 }

@@ -162,7 +162,7 @@ extension Engine {
         where account.provider.info.id == provider.info.id
             && user?.isSameUser(as: account.identity) != false
         {
-            if await account.remote?.mayHold(token) == true { return true }
+            if await account.credentials?.mayHold(token) == true { return true }
         }
         return false
     }
@@ -170,7 +170,7 @@ extension Engine {
     /// Returns the token of an account that a login is about to replace, or a token that remained in the secret store;
     /// nil if there is none.
     func storedToken(of account: Account?, _ id: AccountID) async -> OAuthToken? {
-        if let remote = account?.remote { return try? await remote.storedToken() }
+        if let credentials = account?.credentials { return try? await credentials.load() }
         let stored = try? await ports.secrets.lookUp(.account(id.text), unlocking: false)
         return stored.flatMap { OAuthToken(encoded: $0) }
     }

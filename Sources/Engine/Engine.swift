@@ -107,7 +107,7 @@ package final class Engine {
     private static func mayHaveSecret(_ provider: any Provider) -> Bool {
         switch provider.loginMethod {
         case .key, .polling: return true
-        case .none, .oauth, .federated, .password: break
+        case .none, .oauth, .federated: break
         }
         return isRemote(provider) || provider is UnusableProvider
     }
@@ -162,7 +162,7 @@ package final class Engine {
 
     /// Retries failed requests of all accounts, because the network or the keyring became available.
     package func retryNow() {
-        for account in accounts.all { account.remote?.retryNow() }
+        for account in accounts.all { account.photos?.retryNow() }
         revocations.retryNow()
     }
 
@@ -174,9 +174,8 @@ package final class Engine {
     /// Restarts the timers after a suspend, during which they did not run.
     package func resumed() {
         for account in accounts.all {
-            account.remote?.resumed()
+            account.photos?.resumed()
             account.feedWatch.resumed()
-            account.datedSession?.clockChanged()
         }
         for slideshow in slideshows.all { slideshow.resumed() }
     }

@@ -1,9 +1,8 @@
 /// A provider connects Image Feed to one kind of photo service.
 ///
-/// The provider conforms to one of ``KeyLogin``, ``OAuthLogin``, ``FederatedLogin``, ``PollingLogin`` or ``PasswordLogin``,
-/// which sets its ``loginMethod``. Optional features are protocols of their own: its sessions conform to ``RemoteFeed`` (photos of a web
-/// service) or ``FeedSession`` (photos on this computer), and, if they support it, to ``RemoteLikes``, ``RemoteImages``
-/// and ``ProfileSession``. See ``Session``.
+/// The provider conforms to one of ``KeyLogin``, ``OAuthLogin``, ``FederatedLogin`` or ``PollingLogin``, which sets its
+/// ``loginMethod``. Optional features are protocols of their own: its sessions conform to ``RemoteFeed``, and, if they
+/// support it, to ``RemoteLikes``, ``RemoteImages`` and ``ProfileSession``. See ``Session``.
 public protocol Provider: Sendable {
     /// The description of the provider. It is constant.
     var info: ProviderInfo { get }
@@ -20,13 +19,11 @@ public protocol Provider: Sendable {
 
     /// The login of the provider. Each protocol of a login implements it.
     var loginMethod: LoginMethod { get }
-    /// The provider as ``ProfileProvider``; nil if it does not store its users itself.
-    var profileProvider: (any ProfileProvider)? { get }
 }
 
 /// The login of a provider.
 public enum LoginMethod: Sendable {
-    /// The provider has no login.
+    /// The provider has none of these logins.
     case none
     /// A login with an API key, or with only a user name or server.
     case key(any KeyLogin)
@@ -36,8 +33,6 @@ public enum LoginMethod: Sendable {
     case federated(any FederatedLogin)
     /// A browser login at a server that the user names, which the engine polls for.
     case polling(any PollingLogin)
-    /// A login with a user name and a password.
-    case password(any PasswordLogin)
 
     /// The provider as ``OAuthLogin``; nil if it has another login.
     package var oauth: (any OAuthLogin)? {
@@ -53,8 +48,6 @@ public enum LoginMethod: Sendable {
 extension Provider {
     /// None.
     public var loginMethod: LoginMethod { .none }
-    /// Nil.
-    public var profileProvider: (any ProfileProvider)? { nil }
 }
 
 extension KeyLogin {
@@ -77,16 +70,6 @@ extension PollingLogin {
     public var loginMethod: LoginMethod { .polling(self) }
 }
 
-extension PasswordLogin {
-    /// The login with a password.
-    public var loginMethod: LoginMethod { .password(self) }
-}
-
-extension ProfileProvider {
-    /// The provider.
-    public var profileProvider: (any ProfileProvider)? { self }
-}
-
 /// The description of a provider.
 public struct ProviderInfo: Sendable {
     /// The kind of login. The raw values are those of the D-Bus property `Authentication`.
@@ -103,15 +86,15 @@ public struct ProviderInfo: Sendable {
     public enum Capability: String, Sendable {
         /// Photos in sources.
         case feed
-        /// Likes: ``RemoteLikes`` or ``LikeSession``.
+        /// Likes: ``RemoteLikes``.
         case like
         /// A profile: ``ProfileSession``.
         case profile
         /// Sources of the kind ``Source/Kind/album``.
         case albums
-        /// Setting an avatar: ``AvatarSession``.
+        /// Setting an avatar. A plugin cannot have it.
         case avatar
-        /// Creating users: ``PasswordLoginRequest/registers``.
+        /// Creating users. A plugin cannot have it.
         case register
         /// The sources `search:WORDS`.
         case search
@@ -186,57 +169,4 @@ public struct AccountIdentity: Hashable, Sendable {
 extension AccountIdentity: CustomStringConvertible {
     /// The user name, with `@` and the server if there is one.
     public var description: String { server.isEmpty ? username : "\(username)@\(server)" }
-}
-
-/// A provider whose users log in with a user name and, optionally, a password. Plugins cannot use it; see ``KeyLogin``.
-public protocol PasswordLogin: Provider {
-    /// Checks a request before any work is done.
-    ///
-    /// - Parameter request: The request without the password.
-    /// - Throws: ``ProviderError/invalidArgument(_:)`` or ``ProviderError/notSupported(_:)`` if the request can never
-    ///   succeed.
-    func check(_ request: PasswordLoginRequest) throws(ProviderError)
-
-    /// Logs in, or registers a user and logs in.
-    ///
-    /// - Parameter request: The request with the password.
-    /// - Returns: The identity.
-    /// - Throws: ``ProviderError/noSuchUser(_:)``, ``ProviderError/userExists(_:)``,
-    ///   ``ProviderError/wrongPassword(_:)``, or ``ProviderError/rateLimited(until:)`` after too many attempts.
-    func logIn(_ request: PasswordLoginRequest) async throws -> AccountIdentity
-
-    /// Deletes a user and all data that the provider stores about them.
-    ///
-    /// - Parameter account: The identity of the user.
-    /// - Throws: ``ProviderError``.
-    func removeUser(_ account: AccountIdentity) async throws
-}
-
-/// A provider that stores the profiles of its users, also while they are logged out.
-public protocol ProfileProvider: Provider {
-    /// Returns the profile of a user.
-    ///
-    /// - Parameter account: The identity of the user.
-    /// - Returns: The profile.
-    /// - Throws: ``ProviderError``.
-    func profile(of account: AccountIdentity) async throws -> Profile
-}
-
-/// A login with a user name.
-public struct PasswordLoginRequest: Sendable {
-    /// The user name.
-    public let username: String
-    /// True if the caller passed a password.
-    public let hasPassword: Bool
-    /// True if the user is new and must be registered.
-    public let registers: Bool
-    /// The password. It is nil during ``PasswordLogin/check(_:)``, because it is read later.
-    public var password: Secret?
-
-    /// Creates a request without the password.
-    public init(username: String, hasPassword: Bool, registers: Bool) {
-        self.username = username
-        self.hasPassword = hasPassword
-        self.registers = registers
-    }
 }

@@ -10,14 +10,6 @@ extension Session {
     public var remoteImages: (any RemoteImages)? { nil }
     /// Nil.
     public var profileSession: (any ProfileSession)? { nil }
-    /// Nil.
-    public var avatarSession: (any AvatarSession)? { nil }
-    /// Nil.
-    public var feedSession: (any FeedSession)? { nil }
-    /// Nil.
-    public var imageSession: (any ImageSession)? { nil }
-    /// Nil.
-    public var likeSession: (any LikeSession)? { nil }
 }
 
 extension RemoteFeed {
@@ -38,24 +30,4 @@ extension RemoteImages {
 extension ProfileSession {
     /// The session.
     public var profileSession: (any ProfileSession)? { self }
-}
-
-extension AvatarSession {
-    /// The session.
-    public var avatarSession: (any AvatarSession)? { self }
-}
-
-extension FeedSession {
-    /// The session.
-    public var feedSession: (any FeedSession)? { self }
-}
-
-extension ImageSession {
-    /// The session.
-    public var imageSession: (any ImageSession)? { self }
-}
-
-extension LikeSession {
-    /// The session.
-    public var likeSession: (any LikeSession)? { self }
 }

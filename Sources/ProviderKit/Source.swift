@@ -53,14 +53,16 @@ public struct Source: Hashable, Sendable {
     }
 }
 
-/// A page of a ``FeedSession`` that states the cursor of every position in it.
-public struct PositionedPage: Hashable, Sendable {
+/// Consecutive photos of a source, with the cursor of every position.
+package struct PositionedPage: Hashable, Sendable {
     /// The photos, in the order of the source.
-    public let photos: [Photo]
+    package let photos: [Photo]
     /// The cursor before the first photo, followed by the cursor after each photo; nil for the beginning of the source.
-    public let cursors: [String?]
+    package let cursors: [String?]
     /// True if more photos may follow.
-    public let hasMore: Bool
+    package let hasMore: Bool
+    /// The cursor of the next page; nil at the end of the source.
+    package var next: String? { hasMore ? cursors.last ?? nil : nil }
 
     /// Creates a page.
     ///
@@ -68,7 +70,7 @@ public struct PositionedPage: Hashable, Sendable {
     ///   - photos: The photos.
     ///   - cursors: One cursor more than photos.
     ///   - hasMore: True if more photos may follow.
-    public init(photos: [Photo], cursors: [String?], hasMore: Bool) {
+    package init(photos: [Photo], cursors: [String?], hasMore: Bool) {
         precondition(cursors.count == photos.count + 1, "a page needs a cursor for each position")
         self.photos = photos
         self.cursors = cursors
@@ -76,15 +78,15 @@ public struct PositionedPage: Hashable, Sendable {
     }
 }
 
-/// A page of a ``FeedSession``: consecutive photos of a source.
-public struct Page: Hashable, Sendable {
+/// Consecutive photos of a source.
+package struct Page: Hashable, Sendable {
     /// The photos, in the order of the source.
-    public let photos: [Photo]
+    package let photos: [Photo]
     /// The cursor of the next page, in a form of the provider; nil at the end of the source.
-    public let next: String?
+    package let next: String?
 
     /// Creates a page.
-    public init(photos: [Photo], next: String?) {
+    package init(photos: [Photo], next: String?) {
         self.photos = photos
         self.next = next
     }

@@ -4,7 +4,7 @@ import TestSupport
 @testable import Engine
 
 /// A provider whose photos, delays and failures a test sets for each user. Its sessions state the cursors in a page.
-final class FakeAlbums: PasswordLogin {
+final class FakeAlbums: FolderProvider {
     struct Picture: Sendable {
         let id: String
         var created: Int64?
@@ -55,14 +55,13 @@ final class FakeAlbums: PasswordLogin {
 
     func removeUser(_ account: AccountIdentity) async throws {}
 
-    func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
+    func openFolder(_ account: AccountIdentity) -> any FolderSession {
         FakeAlbumsSession(account.username, users)
     }
 }
 
-private final class FakeAlbumsSession: LikeSession, ImageSession {
+private final class FakeAlbumsSession: FakeFolderSession {
     let events: AsyncStream<SessionEvent>
-    let likesSource = SourceID("likes")
     private let continuation: AsyncStream<SessionEvent>.Continuation
     private let user: String
     private let users: Observed<[String: FakeAlbums.User]>
@@ -76,12 +75,7 @@ private final class FakeAlbumsSession: LikeSession, ImageSession {
 
     func close() { continuation.finish() }
 
-    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
-        let page = try await positionedPage(source, after: cursor, count: count)
-        return Page(photos: page.photos, next: page.hasMore ? page.cursors.last ?? nil : nil)
-    }
-
-    func positionedPage(
+    func page(
         _ source: SourceID, after cursor: String?, count: Int
     ) async throws -> PositionedPage {
         guard try await hasSource(source) else { throw ProviderError.notFound("There is none.") }
@@ -122,8 +116,6 @@ private final class FakeAlbumsSession: LikeSession, ImageSession {
         return Photo(id: id)
     }
 
-    func sources() async throws -> [Source] { [] }
-
     func hasSource(_ id: SourceID) async throws -> Bool {
         ["all", "likes", "album", "memories"].contains(id.text)
     }
@@ -142,6 +134,4 @@ private final class FakeAlbumsSession: LikeSession, ImageSession {
     func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
         "/\(user)/\(photo)/\(size.rawValue)"
     }
-
-    func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 { -1 }
 }

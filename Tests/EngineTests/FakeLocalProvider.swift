@@ -2,7 +2,7 @@ import ProviderKit
 import TestSupport
 
 /// A provider that stores its users, their likes and avatars itself.
-final class FakeLocalProvider: PasswordLogin, ProfileProvider {
+final class FakeLocalProvider: FolderProvider {
     struct State: Sendable {
         var sources: Set<String> = ["all", "likes", "memories", "album:x"]
         var liked: Set<String> = []
@@ -28,7 +28,7 @@ final class FakeLocalProvider: PasswordLogin, ProfileProvider {
 
     func removeUser(_ account: AccountIdentity) async throws {}
 
-    func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
+    func openFolder(_ account: AccountIdentity) -> any FolderSession {
         let session = FakeLocalSession(self, account)
         sessions.append(session)
         return session
@@ -42,11 +42,9 @@ final class FakeLocalProvider: PasswordLogin, ProfileProvider {
 }
 
 /// A session on the state of its provider.
-final class FakeLocalSession: LikeSession, ImageSession, AvatarSession, DatedFeedSession {
+final class FakeLocalSession: FakeFolderSession {
     let events: AsyncStream<SessionEvent>
     let continuation: AsyncStream<SessionEvent>.Continuation
-    let likesSource = SourceID("likes")
-    let datedSource = SourceID("memories")
     /// True while the source that depends on the date is watched.
     let isWatched = Observed(false)
     /// The number of checks of the date that the engine has requested.
@@ -62,9 +60,13 @@ final class FakeLocalSession: LikeSession, ImageSession, AvatarSession, DatedFee
 
     func close() { continuation.finish() }
 
-    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
+    func page(
+        _ source: SourceID, after cursor: String?, count: Int
+    ) async throws -> PositionedPage {
         guard try await hasSource(source) else { throw ProviderError.notFound("It is gone.") }
-        return Page(photos: [Photo(id: PhotoID(source.text))], next: cursor == nil ? "2" : nil)
+        return PositionedPage(
+            photos: [Photo(id: PhotoID(source.text))], cursors: [cursor, "2"],
+            hasMore: cursor == nil)
     }
 
     func photo(_ id: PhotoID) async throws -> Photo {
@@ -78,11 +80,9 @@ final class FakeLocalSession: LikeSession, ImageSession, AvatarSession, DatedFee
 
     func clockChanged() { dateChecks.update { $0 += 1 } }
 
-    func sources() async throws -> [Source] { [] }
     func hasSource(_ id: SourceID) async throws -> Bool {
         provider.state.value.sources.contains(id.text)
     }
-    func refresh(_ source: SourceID) async throws -> Int { 0 }
 
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> LikeChange? {
         var now = try await self.photo(photo)
@@ -99,10 +99,6 @@ final class FakeLocalSession: LikeSession, ImageSession, AvatarSession, DatedFee
     func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
         "/\(account.username)/\(photo)/\(size.rawValue)"
     }
-
-    func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 { -1 }
-
-    func profile() async throws -> Profile { try await provider.profile(of: account) }
 
     func setAvatar(_ file: String) async throws {
         provider.state.update { $0.avatars[account.username] = file }

@@ -2,7 +2,7 @@ import ProviderKit
 import TestSupport
 
 /// A provider with a set of user names, whose logins a test can hold.
-final class FakeProvider: PasswordLogin {
+final class FakeProvider: FolderProvider {
     let info = ProviderInfo(
         id: "fake", name: "Fake", iconName: "image", authentication: .password,
         capabilities: [.feed, .register], defaultSource: SourceID("all"))
@@ -33,7 +33,7 @@ final class FakeProvider: PasswordLogin {
         removals.update { $0 += 1 }
     }
 
-    func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
+    func openFolder(_ account: AccountIdentity) -> any FolderSession {
         let session = FakeSession()
         sessions.append(session)
         return session
@@ -41,7 +41,7 @@ final class FakeProvider: PasswordLogin {
 }
 
 /// A session whose events are sent by a test.
-final class FakeSession: FeedSession {
+final class FakeSession: FakeFolderSession {
     let events: AsyncStream<SessionEvent>
     let continuation: AsyncStream<SessionEvent>.Continuation
     let isClosed = Observed(false)
@@ -53,12 +53,39 @@ final class FakeSession: FeedSession {
         continuation.finish()
     }
 
-    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
-        Page(photos: [Photo(id: PhotoID(cursor ?? "first"))], next: cursor == nil ? "second" : nil)
+    func page(
+        _ source: SourceID, after cursor: String?, count: Int
+    ) async throws -> PositionedPage {
+        PositionedPage(
+            photos: [Photo(id: PhotoID(cursor ?? "first"))], cursors: [cursor, "second"],
+            hasMore: cursor == nil)
     }
 
     func photo(_ id: PhotoID) async throws -> Photo { Photo(id: id) }
-    func sources() async throws -> [Source] { [] }
     func hasSource(_ id: SourceID) async throws -> Bool { id.text == "other" || id.text == "all" }
+}
+
+/// A session whose features are replaced by a test as far as it needs them.
+protocol FakeFolderSession: FolderSession {}
+
+extension FakeFolderSession {
+    var likesSource: SourceID { SourceID("likes") }
+    var datedSource: SourceID { SourceID("memories") }
+    func sources() async throws -> [Source] { [] }
     func refresh(_ source: SourceID) async throws -> Int { 0 }
+    func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
+        throw ProviderError.notFound("There is no image.")
+    }
+    func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 { -1 }
+    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> LikeChange? { nil }
+    func setAvatar(_ file: String) async throws {}
+    func setWatched(_ isWatched: Bool) {}
+    func clockChanged() {}
+    func setMarked(_ photos: Set<PhotoID>, _ mark: PhotoMark) async throws {}
+}
+
+extension FolderProvider {
+    func profile(of account: AccountIdentity) async throws -> Profile {
+        Profile(username: account.username, name: account.username)
+    }
 }

@@ -39,7 +39,7 @@ struct WatchTests {
     }
 
     private func report(_ limit: RateLimit, _ fixture: ServiceFixture) async throws {
-        let session = try #require(try fixture.account.session() as? FakeServiceSession)
+        let session = try #require(fixture.account.remote?.session as? FakeServiceSession)
         session.continuation.yield(.rateLimit(limit))
         try await poll { fixture.account.rateLimit == limit }
     }

@@ -70,10 +70,10 @@ import Testing
         let bob = try await avatar(of: try await logIn("bob"))
         _ = try await avatar(of: ada)
         let session = try PhotosFixture.session("ada", of: provider)
-        var paths: Set<String> = [try await session.profile().avatar]
+        var paths: Set<String> = [try await provider.profile(of: ada).avatar]
         for photo in ["/p/1", "/p/2"] {
             try await session.setAvatar(photo)
-            let avatar = try await session.profile().avatar
+            let avatar = try await provider.profile(of: ada).avatar
             #expect(try content(avatar) == "square of \(photo)")
             paths.insert(avatar)
             #expect(files.count == 2)
@@ -132,7 +132,7 @@ import Testing
             guard case .profileChanged = event else { continue }
             break
         }
-        #expect(try content(try await session.profile().avatar) == "initials of ada")
+        #expect(try content(try await provider.profile(of: ada).avatar) == "initials of ada")
         session.close()
     }
 

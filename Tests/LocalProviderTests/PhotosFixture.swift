@@ -70,11 +70,7 @@ final class PhotosFixture: Sendable {
     }
 
     static func session(_ name: String, of provider: LocalProvider) throws -> LocalSession {
-        let session = provider.makeSession(
-            AccountIdentity(username: name),
-            SessionPorts(
-                http: ScriptedHTTP(), settings: ProviderSettings(), logger: Logger(label: "test")))
-        return try #require(session as? LocalSession)
+        try #require(provider.openFolder(AccountIdentity(username: name)) as? LocalSession)
     }
 
     /// Registers a user, so that the user can like photos.

@@ -23,7 +23,9 @@ import Testing
         return folder
     }
 
-    private static func titles(_ page: Page) -> [String] { page.photos.map { $0.title ?? "" } }
+    private static func titles(_ page: PositionedPage) -> [String] {
+        page.photos.map { $0.title ?? "" }
+    }
 
     // MARK: A slow scan
 

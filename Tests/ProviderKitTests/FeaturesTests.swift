@@ -4,21 +4,12 @@ import Testing
 
 /// The optional features of sessions and providers.
 struct FeaturesTests {
-    private final class PlainSession: Session {
-        let events = AsyncStream<SessionEvent> { $0.finish() }
-        func close() {}
-    }
-
     @Test func `a session without features has none`() {
         let session: any Session = PlainSession()
         #expect(session.remoteFeed == nil)
         #expect(session.remoteLikes == nil)
         #expect(session.remoteImages == nil)
         #expect(session.profileSession == nil)
-        #expect(session.avatarSession == nil)
-        #expect(session.feedSession == nil)
-        #expect(session.imageSession == nil)
-        #expect(session.likeSession == nil)
     }
 
     @Test func `a session of a web service is returned by the properties of its protocols`() {
@@ -27,9 +18,6 @@ struct FeaturesTests {
         #expect(session.remoteFeed as? RemoteTestSession === remote)
         #expect(session.remoteImages as? RemoteTestSession === remote)
         #expect(session.profileSession as? RemoteTestSession === remote)
-        #expect(session.avatarSession == nil)
-        #expect(session.feedSession == nil)
-        #expect(session.likeSession == nil)
         // The properties of a refined protocol are those of the session.
         #expect(session.remoteFeed?.remoteImages as? RemoteTestSession === remote)
     }
@@ -41,30 +29,21 @@ struct FeaturesTests {
         #expect((session.remoteFeed?.remoteLikes != nil) == offersLikes)
     }
 
-    @Test func `a session on this computer is returned by the properties of its protocols`() {
-        let local = LocalTestSession()
-        let session: any Session = local
-        #expect(session.feedSession as? LocalTestSession === local)
-        #expect(session.imageSession as? LocalTestSession === local)
-        #expect(session.likeSession as? LocalTestSession === local)
-        #expect(session.avatarSession as? LocalTestSession === local)
-        #expect(session.profileSession as? LocalTestSession === local)
-        #expect(session.remoteFeed == nil)
-        #expect(session.remoteLikes == nil)
-    }
-
     @Test func `a provider has the login of its protocol`() {
         let plain: any Provider = PlainTestProvider()
         if case .none = plain.loginMethod {} else { Issue.record("The provider has a login.") }
-        #expect(plain.profileProvider == nil)
         #expect(plain.installed == nil)
         let key: any Provider = KeyTestProvider()
         if case .key = key.loginMethod {} else { Issue.record("The login has no key.") }
         #expect(key.loginMethod.oauth == nil)
         #expect(!key.loginMethod.isFederated)
-        #expect(key.profileProvider != nil)
         #expect(UnusableProvider(id: "x", name: "X", reason: "").installed != nil)
     }
+}
+
+private final class PlainSession: Session {
+    let events = AsyncStream<SessionEvent> { $0.finish() }
+    func close() {}
 }
 
 private final class RemoteTestSession: RemoteFeed {
@@ -99,25 +78,6 @@ extension RemoteTestSession: RemoteLikes {
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? { nil }
 }
 
-private final class LocalTestSession: LikeSession, ImageSession, AvatarSession {
-    let events = AsyncStream<SessionEvent> { $0.finish() }
-    let likesSource = SourceID("likes")
-
-    func close() {}
-    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
-        Page(photos: [], next: nil)
-    }
-    func photo(_ id: PhotoID) async throws -> Photo { Photo(id: id) }
-    func sources() async throws -> [Source] { [] }
-    func hasSource(_ id: SourceID) async throws -> Bool { false }
-    func refresh(_ source: SourceID) async throws -> Int { 0 }
-    func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String { "" }
-    func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 { -1 }
-    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> LikeChange? { nil }
-    func profile() async throws -> Profile { Profile(username: "ada", name: "Ada") }
-    func setAvatar(_ file: String) async throws {}
-}
-
 private struct NoClient: HTTPClient {
     func send(_ request: HTTPRequest) async throws -> HTTPResponse { throw CancellationError() }
     func download(
@@ -134,15 +94,15 @@ private struct PlainTestProvider: Provider {
     }
 
     func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
-        LocalTestSession()
+        PlainSession()
     }
 }
 
-private struct KeyTestProvider: KeyLogin, ProfileProvider {
+private struct KeyTestProvider: KeyLogin {
     let info = PlainTestProvider().info
 
     func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
-        LocalTestSession()
+        PlainSession()
     }
     func access(
         _ settings: ProviderSettings, server: String
@@ -150,7 +110,4 @@ private struct KeyTestProvider: KeyLogin, ProfileProvider {
     func identify(
         _ account: AccountIdentity, _ ports: SessionPorts
     ) async throws -> AccountIdentity { account }
-    func profile(of account: AccountIdentity) async throws -> Profile {
-        Profile(username: account.username, name: account.username)
-    }
 }

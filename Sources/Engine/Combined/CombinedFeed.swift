@@ -301,7 +301,7 @@ extension Account {
     func source(in combined: SourceID) -> SourceID? {
         switch combined {
         case CombinedFeed.all: defaultSource
-        case CombinedFeed.likes: remote?.feed?.likesSource ?? direct?.likes?.likesSource
+        case CombinedFeed.likes: photos?.likesSource
         case CombinedFeed.memories: hasMemories ? CombinedFeed.memories : nil
         default: nil
         }

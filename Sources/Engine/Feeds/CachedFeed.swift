@@ -19,7 +19,7 @@ final class CachedFeed {
     let store: FeedStore
     /// The watches of the sources.
     let watch: FeedWatch
-    let owner: any CachedFeedOwner
+    let owner: RemoteService
     /// The age from which the position of a page token is not certain.
     static let pageTokenFreshness = Duration.seconds(600)
 
@@ -48,7 +48,7 @@ final class CachedFeed {
 
     init(
         _ account: AccountID, _ session: any RemoteFeed, _ store: FeedStore, _ watch: FeedWatch,
-        owner: any CachedFeedOwner
+        owner: RemoteService
     ) {
         self.account = account
         self.session = session
@@ -85,14 +85,14 @@ final class CachedFeed {
         case slice(FeedTables.SourceState, FeedTables.Slice)
     }
 
-    /// Returns a page; see ``FeedSession/page(_:after:count:)``.
+    /// Returns a page; see ``AccountPhotos/page(_:after:count:)``.
     func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
         let found = try await findPage(source, after: cursor, count: count)
         let next = found.hasMore ? found.keys.last : nil
         return Page(photos: found.photos, next: next.map(found.cursor))
     }
 
-    /// Returns a page with its cursors; see ``FeedSession/positionedPage(_:after:count:)``.
+    /// Returns a page with its cursors; see ``AccountPhotos/positionedPage(_:after:count:)``.
     ///
     /// The page ends above a gap, so that cached photos are returned without a request to the service.
     func positionedPage(
@@ -365,22 +365,4 @@ final class CachedFeed {
     func countDownload(_ photo: CachedPhoto) async throws {
         try await owner.perform { [session] in try await session.countDownload(photo.remote) }
     }
-}
-
-/// The account of a cached feed.
-protocol CachedFeedOwner: AccountEventReceiver {
-    var now: Timestamp { get }
-    /// True if only requests of clients may use the network.
-    var savesData: Bool { get }
-
-    /// Sends requests unless the service limits them, and records the result.
-    func perform<Value: Sendable>(
-        _ body: @escaping () async throws -> Value
-    ) async throws -> Value
-
-    /// The local likes and unlikes, the latest first; nil if the service offers likes.
-    var localLikes: [PendingLike]? { get }
-
-    /// Called when the service reported other liked states of photos than before, or when photos were added or removed.
-    func likesObserved(_ photos: [Photo])
 }

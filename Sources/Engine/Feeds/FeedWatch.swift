@@ -9,7 +9,7 @@ final class FeedWatch {
     /// The time by which a refresh may be early when the timer fires.
     private static let tolerance = Duration.seconds(1)
 
-    weak var owner: (any FeedWatchOwner)?
+    weak var owner: Account?
     private var schedule = WatchSchedule()
     private var timer: (pause: Duration, armed: Timestamp, task: Task<Void, Never>)?
     /// The refreshes in progress. One source is refreshed at a time, so that each response affects the next decision.
@@ -137,16 +137,4 @@ nonisolated enum RefreshPermission: Hashable {
     case denied
     /// Not permitted until a time in the future.
     case deniedUntil(Timestamp)
-}
-
-/// The account whose sources are watched.
-protocol FeedWatchOwner: AnyObject {
-    var now: Timestamp { get }
-    var clock: any Clock<Duration> { get }
-    /// The interval between refreshes; nil if watched sources are not refreshed.
-    var refreshInterval: Duration? { get }
-    var refreshPermission: RefreshPermission { get }
-
-    /// Refreshes a source. Returns when the refresh succeeded or failed.
-    func refreshWatched(_ source: SourceID) async
 }

@@ -18,7 +18,7 @@ final class Likes {
     private let session: any RemoteLikes
     private let feed: CachedFeed
     private let store: LikeStore
-    private let owner: any LikesOwner
+    private let owner: RemoteService
     private var queue: LikeQueue
     private var lastCall = 0
     private var callers: [LikeQueue.CallID: CheckedContinuation<LikeQueue.Reply, any Error>] = [:]
@@ -29,7 +29,7 @@ final class Likes {
     private var request: Task<Void, Never>?
 
     init(
-        _ session: any RemoteLikes, _ feed: CachedFeed, _ store: LikeStore, owner: any LikesOwner
+        _ session: any RemoteLikes, _ feed: CachedFeed, _ store: LikeStore, owner: RemoteService
     ) {
         self.session = session
         self.feed = feed
@@ -80,29 +80,16 @@ final class Likes {
 
     // MARK: Calls
 
-    /// Likes or unlikes a photo.
+    /// Likes or unlikes a photo. The work continues after the time limit.
     ///
     /// - Parameters:
     ///   - photo: The photo.
-    ///   - isWanted: True to like it.
-    /// - Returns: The outcome.
-    /// - Throws: ``ProviderError/notFound(_:)`` for a photo that does not exist; the refusal of the service;
-    ///   ``EngineError/cancelled(_:)`` if the account logs out meanwhile; a storage error.
-    func set(_ photo: PhotoID, _ isWanted: Bool) async throws -> LikeOutcome {
-        try await call(photo, .set(isWanted)).outcome
-    }
-
-    /// Toggles the like of a photo. A pending like or unlike counts as confirmed.
-    ///
-    /// - Parameter photo: The photo.
+    ///   - change: The change. A pending like or unlike counts as confirmed.
     /// - Returns: The wanted state, and the outcome.
-    /// - Throws: As ``set(_:_:)``; also the error of the service if the photo is not cached and cannot be fetched.
-    func toggle(_ photo: PhotoID) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
-        try await call(photo, .toggle)
-    }
-
-    /// Passes a call to the queue and waits for the reply. The work continues after the time limit.
-    private func call(
+    /// - Throws: ``ProviderError/notFound(_:)`` for a photo that does not exist; the refusal of the service;
+    ///   ``EngineError/cancelled(_:)`` if the account logs out meanwhile; a storage error; for a toggle also the error of
+    ///   the service if the photo is not cached and cannot be fetched.
+    func change(
         _ photo: PhotoID, _ change: LikeQueue.Change
     ) async throws -> LikeQueue.Reply {
         lastCall += 1
@@ -294,18 +281,4 @@ nonisolated extension Result where Failure == any Error {
     init(_ body: () async throws -> Success) async {
         do { self = .success(try await body()) } catch { self = .failure(error) }
     }
-}
-
-/// The account to which the likes belong.
-protocol LikesOwner: CachedFeedOwner {
-    var clock: any Clock<Duration> { get }
-    /// The number of the user's likes.
-    var likeCount: Int { get set }
-
-    /// Called when the number of consecutive failures changed.
-    func likeFailuresChanged()
-    /// Called when the service does not permit likes to the account.
-    func likesDenied(_ reason: String)
-    /// Called when the service may have counted a like before it was confirmed: the number of likes must be fetched.
-    func likeCountDoubted()
 }

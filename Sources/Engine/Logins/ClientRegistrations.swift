@@ -55,7 +55,7 @@ final class ClientRegistrations {
         where account.provider.info.id == context.provider.info.id
             && account.identity.server == context.name
         {
-            _ = try? await account.remote?.storedToken()
+            _ = try? await account.credentials?.load()
         }
         do {
             try await engine.ports.secrets.store(

@@ -50,14 +50,14 @@ package final class LoginList {
         let method = provider.loginMethod
         switch method {
         case .federated, .key, .polling: break
-        case .none, .oauth, .password:
+        case .none, .oauth:
             guard options.server == nil else {
                 throw EngineError.notSupported(
                     "\(provider.info.name) has only one server; log in without a server name.")
             }
         }
+        if let folder = provider.folder { return try start(folder, options) }
         switch method {
-        case .password(let provider): return try start(provider, options)
         case .oauth(let provider): return try start(provider, options)
         case .federated(let provider): return try start(provider, options)
         case .key(let provider): return try start(provider, options)
@@ -111,7 +111,7 @@ package final class LoginList {
 
     // MARK: Login with a user name
 
-    private func start(_ provider: any PasswordLogin, _ options: LoginOptions) throws -> Login {
+    private func start(_ provider: any FolderProvider, _ options: LoginOptions) throws -> Login {
         let request = PasswordLoginRequest(
             username: options.username ?? options.account?.identity.username ?? "",
             hasPassword: options.password != nil, registers: options.registers)

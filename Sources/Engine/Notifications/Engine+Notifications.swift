@@ -56,7 +56,7 @@ extension Engine {
     func unlockAgain() async {
         for account in accounts.all where account.state.isLocked {
             // If the user cancels a prompt, no other prompt is shown.
-            do { try await account.remote?.unlock() } catch { break }
+            do { try await account.credentials?.unlock() } catch { break }
         }
         retryNow()
     }
@@ -212,7 +212,7 @@ extension Account {
         do {
             let result = try await body()
             // The like of a call that timed out may have been refused by now. Then its issue must not be resolved.
-            if result.outcome != .queued || remote?.likes?.isPending(PhotoID(photo)) == true {
+            if result.outcome != .queued || photos?.isLikePending(PhotoID(photo)) == true {
                 engine.notifications.removeFailedLike(PhotoID(photo), about: .account(id))
             }
             return result

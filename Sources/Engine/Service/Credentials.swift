@@ -9,7 +9,7 @@ internal import Quoting
 @MainActor
 final class Credentials: AccessTokens {
     private(set) var problem: CredentialsProblem? {
-        didSet { if problem != oldValue { owner?.credentialsChanged() } }
+        didSet { if problem != oldValue { onChange() } }
     }
 
     private let key: SecretKey
@@ -26,8 +26,8 @@ final class Credentials: AccessTokens {
     /// True if a new login registers the client again after the service deleted the registration.
     private let registersItself: Bool
     private let now: () -> Timestamp
-    /// The receiver of changes of ``problem``. The receiver sets this property in its initializer.
-    weak var owner: (any CredentialsOwner)?
+    /// Called when ``problem`` changed.
+    var onChange: () -> Void = {}
     private var token: OAuthToken?
     private var loading: Task<OAuthToken, any Error>?
     private var renewing: Task<OAuthToken, any Error>?
@@ -354,9 +354,4 @@ nonisolated enum CredentialsProblem: Hashable {
     case locked(SecretStoreError)
     /// A new login is required.
     case needsLogin(reason: String)
-}
-
-/// The owner of credentials.
-protocol CredentialsOwner: AnyObject {
-    func credentialsChanged()
 }

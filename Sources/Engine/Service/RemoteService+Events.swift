@@ -2,12 +2,15 @@ internal import Logging
 internal import ProviderKit
 
 // The events of the credentials, the cached feed and the likes.
-extension RemoteService: LikesOwner, CredentialsOwner {
+extension RemoteService {
     var now: Timestamp { ports.now() }
     var clock: any Clock<Duration> { ports.clock }
+    /// The local likes and unlikes, the latest first; nil if the service offers likes.
     var localLikes: [PendingLike]? { likes?.localLikes }
+    /// True if only requests of clients may use the network.
     var savesData: Bool { owner?.savesData ?? false }
 
+    /// Sends requests unless the service limits them, and records the result.
     func perform<Value: Sendable>(
         _ body: @escaping () async throws -> Value
     ) async throws -> Value {
@@ -37,6 +40,7 @@ extension RemoteService: LikesOwner, CredentialsOwner {
         if credentials.problem == nil { likes?.send() }
     }
 
+    /// Handles an event of the cached feed or of the likes, and passes it on.
     func emit(_ event: AccountEvent) {
         switch event {
         case .photosChanged(let photos): owner?.emit(.photosChanged(photos.map(decorate)))
@@ -54,6 +58,7 @@ extension RemoteService: LikesOwner, CredentialsOwner {
         }
     }
 
+    /// Called when the service reported other liked states of photos than before, or when photos were added or removed.
     func likesObserved(_ photos: [Photo]) {
         for photo in photos {
             // A like that is being sent is announced once, when it is confirmed.
@@ -71,12 +76,14 @@ extension RemoteService: LikesOwner, CredentialsOwner {
         }
     }
 
+    /// Called when the number of consecutive failures of likes changed.
     func likeFailuresChanged() {
         let before = retryAt
         scheduleRetry()
         if retryAt != before { owner?.emit(.changed(.state)) }
     }
 
+    /// Called when the service does not permit likes to the account.
     func likesDenied(_ reason: String) {
         likesDenial = reason
         owner?.emit(.changed(.state))
@@ -85,6 +92,7 @@ extension RemoteService: LikesOwner, CredentialsOwner {
             metadata: ["account": "\(account)", "reason": "\(reason)"])
     }
 
+    /// Called when the service may have counted a like before it was confirmed: the number of likes must be fetched.
     func likeCountDoubted() {
         isProfileDue = true
         isCountDue = true
@@ -97,4 +105,27 @@ extension RemoteService: LikesOwner, CredentialsOwner {
         isCountDue = false
         Task { await refreshLikeCount() }
     }
+}
+
+// The likes and the watches of an account.
+extension RemoteService {
+    var likesSource: SourceID? { feed?.likesSource }
+    var pendingLikes: [PhotoID]? { likes.flatMap { $0.isLoaded ? $0.pending : nil } }
+    func isLikePending(_ photo: PhotoID) -> Bool { likes?.isPending(photo) == true }
+
+    func setLiked(
+        _ photo: PhotoID, _ isLiked: Bool?
+    ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
+        guard let likes else { throw EngineError.notSupported("This service has no likes.") }
+        return try await likes.change(photo, isLiked.map { .set($0) } ?? .toggle)
+    }
+
+    func checkLikesAgain() { likes?.checkAvailabilityAgain() }
+
+    func recordRead(_ source: SourceID) { feed?.recordRead(source) }
+    func refreshWatched(_ source: SourceID) async { await feed?.refreshWatched(source) }
+
+    // No photos of a service depend on the date alone.
+    var datedSource: SourceID? { nil }
+    func setWatched(_ isWatched: Bool) {}
 }

@@ -10,9 +10,6 @@ extension RemoteService {
         return path
     }
 
-    /// Returns the path of an image that is cached; nil otherwise. Sends no request.
-    ///
-    /// - Throws: ``ProviderError/notFound(_:)`` if the service has no image of the photo.
     func cachedImage(_ photo: PhotoID, _ size: ImageSize) async throws -> String? {
         guard let known = try await photos().knownPhoto(photo), !known.remote.images.isEmpty else {
             return nil

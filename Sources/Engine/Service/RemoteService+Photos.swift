@@ -36,7 +36,6 @@ extension RemoteService {
         }
     }
 
-    /// Returns a photo of the cache; nil if it is not cached. Sends no request.
     func cachedPhoto(_ id: PhotoID) async throws -> Photo? {
         let feed = try photos()
         try? await likes?.load()
@@ -63,6 +62,10 @@ extension RemoteService {
     func refresh(_ source: SourceID) async throws -> Int {
         let feed = try photos()
         return try await withCallTimeout { try await feed.refresh(source) }
+    }
+
+    func setMarked(_ photos: Set<PhotoID>, _ mark: PhotoMark) async throws {
+        // The IDs are those of the service.
     }
 
     func photos() throws -> CachedFeed {

@@ -78,8 +78,6 @@ extension RemoteService {
         }
     }
 
-    /// Returns the path of the avatar, and fetches it if necessary. The path is empty if there is no avatar or the
-    /// fetch fails.
     func avatar(of profile: Profile) async -> String {
         guard !profile.avatarURL.isEmpty else { return "" }
         let key = ImageStore.Key(
@@ -93,6 +91,10 @@ extension RemoteService {
             try tables.trustLikeCount(account)
         }
         await probe()
+    }
+
+    func setAvatar(_ file: String) async throws {
+        throw EngineError.notSupported("This service does not support avatars.")
     }
 
     private func count(_ profile: Profile) async {

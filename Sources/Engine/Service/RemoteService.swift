@@ -2,8 +2,8 @@ internal import OAuth
 internal import ProviderKit
 internal import Storage
 
-/// The remote service of an account: its credentials, service health, photos and likes.
-final class RemoteService: PhotoService {
+/// The photos of an account at a remote service, with its credentials and the health of the service.
+final class RemoteService: AccountPhotos {
     /// The age up to which a profile is not fetched again, unless the user has logged in.
     static let profileFreshness = Duration.seconds(180)
     /// The time limit of a call that sends requests.
@@ -25,7 +25,7 @@ final class RemoteService: PhotoService {
     let credentials: Credentials
     let ports: EnginePorts
     let stores: RemoteStores
-    weak var owner: (any RemoteServiceOwner)?
+    weak var owner: Account?
     let allowsLoopback: Bool
     var health = ServiceHealth()
     private var isLoading = true
@@ -68,7 +68,7 @@ final class RemoteService: PhotoService {
     init(
         _ account: AccountID, _ session: any Session, _ credentials: Credentials,
         _ ports: EnginePorts, _ stores: RemoteStores, probeTarget: HostProbes.Target,
-        allowsLoopback: Bool, owner: any RemoteServiceOwner
+        allowsLoopback: Bool, owner: Account
     ) {
         self.account = account
         self.session = session
@@ -78,7 +78,7 @@ final class RemoteService: PhotoService {
         self.probeTarget = probeTarget
         self.allowsLoopback = allowsLoopback
         self.owner = owner
-        credentials.owner = self
+        credentials.onChange = { [weak self] in self?.credentialsChanged() }
         guard let remote = session.remoteFeed else { return }
         let feed = CachedFeed(account, remote, stores.feeds, owner.feedWatch, owner: self)
         self.feed = feed
@@ -141,25 +141,20 @@ final class RemoteService: PhotoService {
         feed = nil
     }
 
-    /// Unlocks the keyring because of an action of the user.
-    func unlock() async throws { try await credentials.unlock() }
+    var events: AsyncStream<SessionEvent> { session.events }
 
-    /// Returns true if the account has this token, or may have it.
-    func mayHold(_ token: OAuthToken) async -> Bool { await credentials.mayHold(token) }
+    var notices: [String] {
+        // Another state has its own reason, which is that of the sources as well.
+        (state == .ready ? feed?.activity.problems ?? [] : []) + [likesDenial].compactMap(\.self)
+    }
 
-    /// Returns the token of the account.
-    ///
-    /// - Throws: ``ProviderError/unauthorized`` if there is none; ``SecretStoreError``.
-    func storedToken() async throws -> OAuthToken { try await credentials.load() }
-
-    /// Uses the token that a login has stored.
     func adopt(_ token: OAuthToken) {
         credentials.adopt(token)
         isProfileDue = true
         Task { await sendPendingRequests() }
     }
 
-    /// Repeats failed requests after their cause may have ended: the network is back, or the keyring is unlocked.
+    /// Called if the network is back, or the keyring is unlocked.
     func retryNow() {
         guard !isClosed else { return }
         Task { await credentials.storeUnsavedToken() }
@@ -176,7 +171,7 @@ final class RemoteService: PhotoService {
         }
     }
 
-    /// Continues after a suspend of the machine, which also suspended the timers.
+    /// Starts the timers again, which were suspended with the machine.
     func resumed() {
         guard retry != nil else { return retryNow() }
         cancelRetry()
@@ -209,15 +204,15 @@ final class RemoteService: PhotoService {
         if case .unreachable = verdict { record(verdict) }
     }
 
-    /// Sends no request before `until`.
     func limit(until: Timestamp?) {
         health.record(.rateLimited(until: until), now: now)
         scheduleRetry()
         owner?.emit(.changed(.state))
     }
 
-    /// Records the status that the session reports.
     func update(_ status: SessionStatus) {
+        let before = state
+        defer { if state != before { owner?.emit(.changed(.state)) } }
         if case .failed(let reason, let remedy) = status {
             brokenSession = (reason, remedy)
         } else {
@@ -225,7 +220,6 @@ final class RemoteService: PhotoService {
         }
     }
 
-    /// Records the rate limit that the service reports.
     func update(_ limit: RateLimit) {
         rateLimitReceived = now
         guard limit != rateLimit else { return }
@@ -233,9 +227,8 @@ final class RemoteService: PhotoService {
         owner?.emit(.changed(.state))
     }
 
-    /// The permission to spend a request that no client waits for. Less than a quarter of the budget is reserved for
-    /// clients.
-    var budgetPermission: RefreshPermission {
+    /// Less than a quarter of the budget is reserved for clients.
+    var refreshPermission: RefreshPermission {
         guard let limit = rateLimit, Double(limit.remaining) < Double(limit.limit) / 4,
             rateLimitReceived <= now
         else { return .permitted }
@@ -324,22 +317,10 @@ final class RemoteService: PhotoService {
 
     // MARK: Logout
 
-    /// Unlocks the token for its revocation and deletion. May prompt.
-    func unlockToForget() async throws { try await credentials.unlockToDiscard() }
-
-    /// Removes the token from memory without using the keyring.
-    func abandonToken() async { await credentials.abandon() }
-
-    /// Deletes the token.
-    ///
-    /// - Throws: ``SecretStoreError`` if it cannot be deleted. Then nothing has changed.
-    func discardToken() async throws { try await credentials.discard() }
-
     /// The error of the calls that a logout ends.
     static let loggedOutError = EngineError.needsLogin(
         "The account was logged out during the call; log in again.")
 
-    /// Deletes all other data of the account. The service cannot be used afterwards.
     func forget() async throws {
         // Responses that arrive later must not be stored after the deletion.
         isForgotten = true

@@ -40,7 +40,7 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
     }
 
     private static func part(_ account: Account, _ source: SourceID) -> SlideshowPart {
-        let isLocal = account.direct != nil
+        let isLocal = account.isLocal
         return SlideshowPart(
             account: account.id, source: source, isLocal: isLocal,
             isSelection: source == account.source(in: CombinedFeed.likes)
@@ -145,7 +145,7 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
 
     func mayFetch(_ account: AccountID) -> Bool {
         guard let engine else { return false }
-        guard let account = engine.accounts[account], account.direct == nil else { return true }
+        guard let account = engine.accounts[account], !account.isLocal else { return true }
         if case .offline = account.state { return false }
         return engine.isOnline && !engine.isMetered
     }
@@ -184,15 +184,11 @@ extension Account {
 
     /// Returns a photo without a request to a service; nil if it is not cached.
     func cachedPhoto(_ id: PhotoID) async throws -> Photo? {
-        guard isLoggedIn, let remote else { return try await photo(id.text) }
-        return try await remote.cachedPhoto(id)
+        try await session().cachedPhoto(id)
     }
 
     /// Returns the path of an image without a request to a service; nil if it is not cached.
     func cachedImage(_ id: PhotoID, _ size: ImageSize) async throws -> String? {
-        guard isLoggedIn, let remote else {
-            return try await imagePath(id.text, size: size.rawValue)
-        }
-        return try await remote.cachedImage(id, size)
+        try await session().cachedImage(id, size)
     }
 }

@@ -181,12 +181,9 @@ package final class Slideshows {
         Task { [weak engine] in
             await marking.run {
                 for account in engine?.accounts.all ?? [] {
-                    guard let session = account.direct?.session as? any MarkingSession else {
-                        continue
-                    }
                     let ids = all.filter { $0.account == account.id }.map(\.photo)
                     do {
-                        try await session.setMarked(Set(ids), mark)
+                        try await account.photos?.setMarked(Set(ids), mark)
                     } catch {
                         engine?.ports.logger.notice(
                             "The IDs of photos of the slideshow cannot be kept",

@@ -129,7 +129,7 @@ final class PluginServer {
                 username: try account.text("username") ?? "",
                 server: try account.requiredText("server"))
             return try await provider.identify(named, ports)
-        case .none, .password:
+        case .none:
             throw ProviderError.notSupported("\(provider.info.name) has no login.")
         }
     }

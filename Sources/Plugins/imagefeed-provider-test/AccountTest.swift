@@ -63,7 +63,7 @@ final class AccountTest {
                 case .oauth(let login): try await login.identify(ports)
                 case .federated(let login): try await login.identify(account.server, ports)
                 case .polling(let login): try await login.identify(account, ports)
-                case .none, .password: nil
+                case .none: nil
                 }
             }
             check.note = identity??.username ?? ""

@@ -189,7 +189,7 @@ final class ProviderTest {
             case .polling(let login): try login.access(settings, server: server)
             case .oauth(let login): bearer(try login.oauth(settings).tokenOrigins)
             case .federated(let login): bearer(try login.oauth(server, settings).tokenOrigins)
-            case .none, .password: KeyDescription(keyField: nil, keyOrigins: [])
+            case .none: KeyDescription(keyField: nil, keyOrigins: [])
             }
         let account = AccountIdentity(username: options.username, server: server)
         return AccountTest(self, account, ports(key, access))

@@ -4,7 +4,7 @@ internal import Synchronization
 package import System
 
 /// The provider of photos in a local folder. A local user is an account without a service.
-package final class LocalProvider: Provider {
+package final class LocalProvider: FolderProvider {
     package let info = ProviderInfo(
         id: "local", name: "Photos on this computer", iconName: "folder-pictures",
         authentication: .password,
@@ -93,9 +93,7 @@ package final class LocalProvider: Provider {
         }
     }
 
-    package func makeSession(
-        _ account: AccountIdentity, _ ports: SessionPorts
-    ) -> any Session {
+    package func openFolder(_ account: AccountIdentity) -> any FolderSession {
         let user = UserName(account.username)?.key ?? ""
         let (folder, listener) = state.withLock { state in
             let folder =
@@ -114,7 +112,7 @@ package final class LocalProvider: Provider {
         }
         if folder.state.withLock(\.isOpen) { folder.emitLikeCount(of: user) }
         return LocalSession(
-            account, user, folder, thumbnails, avatars, listener
+            user, folder, thumbnails, avatars, listener
         ) { [weak self] in
             self?.close(folder, listener.id)
         }
@@ -131,7 +129,7 @@ package final class LocalProvider: Provider {
 
 // MARK: - Users
 
-extension LocalProvider: PasswordLogin {
+extension LocalProvider {
     package func check(_ request: PasswordLoginRequest) throws(ProviderError) {
         guard !request.username.isEmpty else {
             throw .invalidArgument("A local login needs a user name.")
@@ -209,9 +207,7 @@ extension LocalProvider: PasswordLogin {
         }
         return name
     }
-}
 
-extension LocalProvider: ProfileProvider {
     package func profile(of account: AccountIdentity) async throws -> Profile {
         await avatars.profile(of: account)
     }

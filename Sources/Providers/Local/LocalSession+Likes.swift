@@ -1,7 +1,7 @@
 internal import ProviderKit
 
-/// Likes that are stored locally.
-extension LocalSession: LikeSession {
+/// The likes, and the photos whose IDs are kept for the slideshow.
+extension LocalSession {
     var likesSource: SourceID { LocalSource.likes.id }
 
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> LikeChange? {
@@ -19,10 +19,7 @@ extension LocalSession: LikeSession {
         let picture = try await folder.read { try Self.picture(photo, $0) }
         return LocalMarks.Target(picture: picture, file: folder.absolute(picture))
     }
-}
 
-/// Photos whose IDs are kept for the slideshow.
-extension LocalSession: MarkingSession {
     func setMarked(_ photos: Set<PhotoID>, _ mark: PhotoMark) async throws {
         let kind: Mark.Kind =
             switch mark {

@@ -3,25 +3,23 @@ internal import ProviderKit
 internal import Quoting
 
 /// The session of a local user. All sessions share one folder.
-final class LocalSession: FeedSession, ImageSession, AvatarSession, DatedFeedSession {
+final class LocalSession: FolderSession {
     let events: AsyncStream<SessionEvent>
     let folder: PictureFolder
     /// The user, as a ``UserName/key``.
     let user: String
     private let thumbnails: Thumbnails
     private let avatars: AvatarStore
-    private let identity: AccountIdentity
     private let onClose: @Sendable () -> Void
     /// The number of the session in the folder.
     private let listener: Int
 
     init(
-        _ identity: AccountIdentity, _ user: String, _ folder: PictureFolder,
+        _ user: String, _ folder: PictureFolder,
         _ thumbnails: Thumbnails, _ avatars: AvatarStore,
         _ listener: (id: Int, events: AsyncStream<SessionEvent>),
         onClose: @escaping @Sendable () -> Void
     ) {
-        self.identity = identity
         self.user = user
         self.avatars = avatars
         self.folder = folder
@@ -35,12 +33,7 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession, DatedFeedSes
 
     // MARK: Feed
 
-    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
-        let found = try await findPage(source, after: cursor, count: count)
-        return Page(photos: found.photos, next: found.next.map(Self.text))
-    }
-
-    func positionedPage(
+    func page(
         _ source: SourceID, after cursor: String?, count: Int
     ) async throws -> PositionedPage {
         let found = try await findPage(source, after: cursor, count: count)
@@ -214,9 +207,7 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession, DatedFeedSes
         Thumbnails.Photo(path: folder.absolute(picture), stamp: picture.file.stamp)
     }
 
-    // MARK: Profile
-
-    func profile() async throws -> Profile { await avatars.profile(of: identity) }
+    // MARK: Avatar
 
     func setAvatar(_ file: String) async throws { try await avatars.set(user, to: file) }
 

@@ -1,0 +1,157 @@
+/// A provider whose users and photos are on this computer. A plugin cannot be one.
+package protocol FolderProvider: Provider {
+    /// Checks a request before any work is done.
+    ///
+    /// - Parameter request: The request without the password.
+    /// - Throws: ``ProviderError/invalidArgument(_:)`` or ``ProviderError/notSupported(_:)`` if the request can never
+    ///   succeed.
+    func check(_ request: PasswordLoginRequest) throws(ProviderError)
+
+    /// Logs in, or registers a user and logs in.
+    ///
+    /// - Parameter request: The request with the password.
+    /// - Returns: The identity.
+    /// - Throws: ``ProviderError/noSuchUser(_:)``, ``ProviderError/userExists(_:)``,
+    ///   ``ProviderError/wrongPassword(_:)``, or ``ProviderError/rateLimited(until:)`` after too many attempts.
+    func logIn(_ request: PasswordLoginRequest) async throws -> AccountIdentity
+
+    /// Deletes a user and all data that the provider stores about them.
+    func removeUser(_ account: AccountIdentity) async throws
+
+    /// Returns the profile of a user, who may be logged out.
+    func profile(of account: AccountIdentity) async throws -> Profile
+
+    /// Creates the session of a logged-in user.
+    func openFolder(_ account: AccountIdentity) -> any FolderSession
+}
+
+extension FolderProvider {
+    package func makeSession(
+        _ account: AccountIdentity, _ ports: SessionPorts
+    ) -> any Session { openFolder(account) }
+}
+
+extension Provider {
+    /// The provider as ``FolderProvider``; nil if its photos are at a service.
+    ///
+    /// This is a cast, because a public protocol cannot have a requirement that only this package sees.
+    package var folder: (any FolderProvider)? { self as? any FolderProvider }
+}
+
+/// A login with a user name.
+package struct PasswordLoginRequest: Sendable {
+    /// The user name.
+    package let username: String
+    /// True if the caller passed a password.
+    package let hasPassword: Bool
+    /// True if the user is new and must be registered.
+    package let registers: Bool
+    /// The password. It is nil during ``FolderProvider/check(_:)``, because it is read later.
+    package var password: Secret?
+
+    /// Creates a request without the password.
+    package init(username: String, hasPassword: Bool, registers: Bool) {
+        self.username = username
+        self.hasPassword = hasPassword
+        self.registers = registers
+    }
+}
+
+/// A session that has the photos, the images and the likes of its user itself.
+package protocol FolderSession: Session {
+    /// Returns a page of a source.
+    ///
+    /// A walk along the cursors neither repeats nor skips a photo that existed at its beginning, even if photos arrive
+    /// meanwhile. The cursor before the first photo excludes photos that arrive above it later.
+    ///
+    /// - Parameters:
+    ///   - source: The source.
+    ///   - cursor: A cursor of an earlier page of the source; nil for the beginning.
+    ///   - count: The maximum number of photos, 1 to 100.
+    /// - Returns: At most `count` photos; no photos only at the end.
+    /// - Throws: ``ProviderError/notFound(_:)`` for a missing source, ``ProviderError/invalidArgument(_:)`` for a
+    ///   malformed cursor, ``ProviderError/staleCursor``.
+    func page(
+        _ source: SourceID, after cursor: String?, count: Int
+    ) async throws -> PositionedPage
+
+    /// Returns one photo. Throws ``ProviderError/notFound(_:)``.
+    func photo(_ id: PhotoID) async throws -> Photo
+
+    /// Returns the sources of the user, the default one first.
+    func sources() async throws -> [Source]
+
+    /// Returns true if a source exists.
+    func hasSource(_ id: SourceID) async throws -> Bool
+
+    /// Looks for new photos. Also emits ``SessionEvent/updated(_:new:)``.
+    ///
+    /// - Parameter source: The source.
+    /// - Returns: The number of new photos.
+    /// - Throws: ``ProviderError``.
+    func refresh(_ source: SourceID) async throws -> Int
+
+    /// Returns the absolute path of an image file.
+    ///
+    /// - Throws: ``ProviderError/notFound(_:)``; ``ProviderError/notSupported(_:)`` for a size that is not available.
+    func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String
+
+    /// Opens an image for reading. The caller closes the descriptor. Throws the errors of ``imagePath(_:_:)``.
+    func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32
+
+    /// The source with the user's liked photos.
+    var likesSource: SourceID { get }
+
+    /// Likes or unlikes a photo. No event reports the change.
+    ///
+    /// - Returns: The change; nil if the photo already had the state.
+    /// - Throws: ``ProviderError/notFound(_:)``.
+    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> LikeChange?
+
+    /// Sets the avatar to a square copy of an image, which is independent of the file.
+    ///
+    /// - Parameter file: The path of the image.
+    /// - Throws: ``ProviderError/notSupported(_:)`` without an image helper, ``ProviderError/storageFull``,
+    ///   ``ProviderError/failed(_:)`` for an unusable image.
+    func setAvatar(_ file: String) async throws
+
+    /// The source whose photos depend on the present date.
+    var datedSource: SourceID { get }
+
+    /// Starts or ends the watch of ``datedSource``. While it is watched, the session emits
+    /// ``SessionEvent/updated(_:new:)`` when the date has changed its photos.
+    func setWatched(_ isWatched: Bool)
+
+    /// Checks the date at once, because the machine was suspended.
+    func clockChanged()
+
+    /// Keeps the IDs of these photos, and no longer those that were kept for the same reason.
+    ///
+    /// - Parameters:
+    ///   - photos: The photos. Unknown ones are ignored.
+    ///   - mark: The reason.
+    /// - Throws: ``ProviderError``.
+    func setMarked(_ photos: Set<PhotoID>, _ mark: PhotoMark) async throws
+}
+
+/// A reason for which a photo keeps its ID, although its file moves and the cache is lost.
+package enum PhotoMark: Sendable {
+    /// The photo is excluded from the slideshow.
+    case hidden
+    /// The photo is the current one of the slideshow.
+    case current
+}
+
+/// The result of a like.
+package struct LikeChange: Hashable, Sendable {
+    /// The photo after the change.
+    package var photo: Photo
+    /// The number of photos that the user likes.
+    package var count: Int
+
+    /// Creates a result.
+    package init(photo: Photo, count: Int) {
+        self.photo = photo
+        self.count = count
+    }
+}
