@@ -129,6 +129,35 @@ import Testing
         try await folder.shows(["b", "a", "d"])
     }
 
+    @Test(arguments: ["replaced", "deleted", "moved", "folder deleted"])
+    func `the target of a link is watched as long as the link exists`(
+        change: String
+    ) async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg", "x/y/b.jpg"])
+        let target = folder.directory.appending("target.jpg")
+        try PhotosFixture.write(PhotosFixture.jpeg + [7], to: Array(target.utf8))
+        let link = folder.path("x/y/link.jpg")
+        try PhotosFixture.check(symlink(target, link))
+        try await folder.ready()
+        func links() -> [String] {
+            folder.session.folder.watcher.links(near: [Array(target.utf8)]).map {
+                String(decoding: $0.bytes, as: UTF8.self)
+            }
+        }
+        #expect(links() == ["x/y/link.jpg"])
+        let before = folder.events.value.count
+        switch change {
+        case "replaced": try folder.add("x/y/link.jpg", seconds: 9_000_000)
+        case "deleted": unlink(link)
+        case "moved": try PhotosFixture.check(rename(link, folder.path("link.jpg")))
+        default: try FileManager.default.removeItem(atPath: folder.path("x"))
+        }
+        _ = try await folder.events.elements(before + 1)
+        // Waits for the end of the scan.
+        try await folder.session.folder.scan([])
+        #expect(links() == (change == "moved" ? ["link.jpg"] : []))
+    }
+
     @Test(arguments: ["", "a", "a/b", "%", "ä/😀", "%25", "a//b"])
     func `the path of an album is restored from its ID`(path: String) {
         let relative = RelativePath(bytes: Array(path.utf8))

@@ -223,6 +223,31 @@ import Testing
         try await folder.shows(["c"])
     }
 
+    @Test(arguments: [true, false])
+    func `a photo behind links to a removed disk stays when its path is scanned`(
+        hasOneLink: Bool
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let disk = FaultyDisk()
+        let mountPoint = directory.appending("media/disk")
+        PhotosFixture.makeFolder(mountPoint)
+        PhotosFixture.makeFolder(directory.appending("home/Pictures"))
+        let other = directory.appending("home/disk")
+        try PhotosFixture.check(symlink("../media/disk", other))
+        try PhotosFixture.check(
+            symlink(
+                hasOneLink ? mountPoint : other, directory.appending("home/Pictures/x")))
+        disk.faults.update { $0.mountPoints = [mountPoint] }
+        let folder = try PhotosFixture(directory, photos: ["x/b.jpg"], files: disk.threads)
+        try await folder.ready()
+        disk.faults.update { $0.mountPoints = [] }
+        try PhotosFixture.check(rename(mountPoint, directory.appending("away")))
+        // As after a change just before the disk was removed.
+        let path = RelativePath(bytes: Array("x/b.jpg".utf8))
+        try await folder.session.folder.scan([try #require(path.entry)])
+        #expect(try await folder.titles() == ["b"])
+    }
+
     @Test func `a file system that is mounted on an empty folder is scanned`() async throws {
         guard geteuid() == 0 else { return }
         let folder = try await PhotosFixture.scanned(["a.jpg"])

@@ -139,6 +139,34 @@ func readTarget(_ path: [UInt8]) -> [UInt8]? {
     return path[...(path.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex)] + target
 }
 
+/// Resolves all symbolic links of an absolute path, as far as it exists.
+///
+/// - Returns: nil if the path cannot be resolved, for example because of too many links.
+func resolvedPath(_ path: [UInt8]) -> [UInt8]? {
+    let slash = UInt8(ascii: "/")
+    var path = path
+    var missing: [UInt8] = []
+    // Source: path_resolution(7): at most 40 links are followed.
+    var links = 0
+    while links < 40 {
+        if let resolved = withCPath(path, { realpath($0, nil) }) {
+            defer { free(resolved) }
+            let bytes = Array(UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))
+            return missing.isEmpty ? bytes : (bytes == [slash] ? [] : bytes) + missing
+        }
+        guard FileStatus.provesAbsence(errno) else { return nil }
+        if let target = readTarget(path) {
+            path = target
+            links += 1
+        } else {
+            guard let index = path.lastIndex(of: slash) else { return nil }
+            missing = path[index...] + missing
+            path = index == 0 ? [slash] : Array(path[..<index])
+        }
+    }
+    return nil
+}
+
 /// The entries of a folder, except hidden ones.
 struct FolderListing {
     var files: [[UInt8]] = []

@@ -160,7 +160,7 @@ extension FolderScan {
         }
         missing += files
         for (id, below) in folders {
-            removedFolders.insert(id)
+            removedFolders[id] = below
             watcher.unwatch(below)
         }
     }

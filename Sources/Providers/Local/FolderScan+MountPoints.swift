@@ -23,9 +23,8 @@ extension FolderScan {
     func isBelowLostMountPoint(_ path: [UInt8]) throws -> Bool {
         let lost = try lostMounts()
         guard !lost.isEmpty else { return false }
-        let paths = [path, files.linkTarget(path)].compactMap(\.self)
-        for mountPoint in lost
-        where paths.contains(where: { $0 == mountPoint || RelativePath.isBelow($0, mountPoint) }) {
+        let path = files.realPath(path) ?? path
+        for mountPoint in lost where path == mountPoint || RelativePath.isBelow(path, mountPoint) {
             switch files.list(mountPoint, watch: {}) {
             case .success(let listing): if listing.isEmpty { return true }
             case .failure: return true

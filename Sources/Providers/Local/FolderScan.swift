@@ -39,14 +39,18 @@ final class FolderScan {
     var visited: Set<FolderKey> = []
     /// The paths of the visited folders.
     var visitedPaths: Set<RelativePath> = []
-    /// Folders that were moved or deleted.
-    var removedFolders: Set<Int64> = []
+    /// Folders that were moved or deleted, by their rows.
+    var removedFolders: [Int64: RelativePath] = [:]
+    /// The changed paths that were compared; empty in a scan of everything.
+    private var comparedPaths: Set<RelativePath> = []
     /// Files and folders that could not be read. Their rows in the index stay unchanged.
     var unavailable: Set<RelativePath> = []
     /// Files whose writers have not closed them yet.
     var unclosed: Set<RelativePath> = []
-    /// The resolved targets of links.
-    var linkTargets: Set<[UInt8]> = []
+    /// The links that were found.
+    private var links: Set<RelativePath> = []
+    /// Their resolved targets.
+    private var linkTargets: Set<[UInt8]> = []
     /// Folders that were omitted, because another path leads to them.
     var aliases: Set<RelativePath> = []
     /// Mount points of the last scan at which no file system is mounted; nil before they are needed.
@@ -171,14 +175,14 @@ final class FolderScan {
         var absentFolders: [RelativePath] = []
         var absentFiles: [(folder: RelativePath, name: [UInt8])] = []
         let paths = entries.map { absolute($0.path) }
-        let possibleLinks = zip(paths, entries).filter { !$0.1.hasOnlyAttributes }.map(\.0)
-        let links = Set(zip(possibleLinks, files.areLinks(possibleLinks)).filter(\.1).map(\.0))
-        for (entry, absolutePath) in zip(entries, paths) where links.contains(absolutePath) {
-            followLink(entry.path)
+        let changed = entries.filter { !$0.hasOnlyAttributes }.map(\.path)
+        comparedPaths = Set(changed)
+        for (path, isLink) in zip(changed, files.areLinks(changed.map(absolute))) where isLink {
+            followLink(path)
         }
-        for ((entry, absolutePath), lookup) in zip(zip(entries, paths), try lookUp(paths)) {
+        for (entry, lookup) in zip(entries, try lookUp(paths)) {
             let path = entry.path
-            let isLink = links.contains(absolutePath)
+            let isLink = links.contains(path)
             if lookup.excludes(.folder) { absentFolders.append(path) }
             if lookup.excludes(.file) {
                 absentFiles.append((entry.folder, entry.name))
@@ -250,6 +254,7 @@ final class FolderScan {
 
     /// Watches what a link leads to.
     func followLink(_ path: RelativePath) {
+        links.insert(path)
         files.watchTarget(of: path, at: absolute(path), watcher)
         if let target = files.realPath(absolute(path)) { linkTargets.insert(target) }
     }
@@ -295,8 +300,14 @@ final class FolderScan {
         try database.runAndWait { database in
             try deleteMissing(PictureIndex(database))
         }
+        let removed = Set(removedFolders.values)
+        watcher.removeLinks { path in
+            guard let folder = path.split?.folder, !links.contains(path) else { return false }
+            return comparedPaths.contains(path) || visitedPaths.contains(folder)
+                || removed.contains(folder)
+        }
         missing = []
-        removedFolders = []
+        removedFolders = [:]
         publishChanges()
     }
 
@@ -308,7 +319,7 @@ final class FolderScan {
                 guard file.format != nil else { continue }
                 changes.remove(file.id, from: try index.folderPath(file.folder))
             }
-            for folder in removedFolders { try index.deleteFolder(folder) }
+            for folder in removedFolders.keys { try index.deleteFolder(folder) }
             try index.deleteOldFormerPositions()
         }
     }

@@ -266,6 +266,16 @@ final class FolderWatcher: Sendable {
         }
     }
 
+    /// Stops watching the targets of links.
+    func removeLinks(where isRemoved: (RelativePath) -> Bool) {
+        state.withLock { state in
+            guard let inotify = state.inotify else { return }
+            for path in state.links.keys.filter(isRemoved) {
+                removeTarget(of: path, keeping: [], &state, inotify)
+            }
+        }
+    }
+
     /// Returns the links that lead to one of these folders, into one, or to a folder above one.
     func links(near folders: some Collection<[UInt8]>) -> [RelativePath] {
         state.withLock { state in
@@ -351,7 +361,6 @@ final class FolderWatcher: Sendable {
     func unwatch(_ path: RelativePath) {
         state.withLock { state in
             guard let inotify = state.inotify else { return }
-            if path != .root { removeTarget(of: path, keeping: [], &state, inotify) }
             guard let watch = state.watches.removeValue(forKey: path) else { return }
             state.paths[watch] = nil
             state.unclosed[watch] = nil

@@ -39,22 +39,10 @@ final class PictureFiles {
             .map { $0 ?? false }
     }
 
-    /// Returns the path with all symbolic links resolved; nil if it is unknown.
+    /// Returns the path with all symbolic links resolved, as far as it exists; nil if it is unknown.
     func realPath(_ path: [UInt8]) -> [UInt8]? {
-        let results = each([path]) { path, progress -> [UInt8]? in
-            guard progress.begin(path) == 0,
-                let resolved = withCPath(path, { realpath($0, nil) })
-            else { return nil }
-            defer { free(resolved) }
-            return Array(UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))
-        }
-        return results[0] ?? nil
-    }
-
-    /// Returns the absolute path of the target of a symbolic link; nil if `path` is not a link.
-    func linkTarget(_ path: [UInt8]) -> [UInt8]? {
         let results = each([path]) { path, progress in
-            progress.begin(path) == 0 ? readTarget(path) : nil
+            progress.begin(path) == 0 ? resolvedPath(path) : nil
         }
         return results[0] ?? nil
     }
