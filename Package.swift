@@ -73,7 +73,7 @@ let modules = [
     module("Desktop", "CLinux DBus Engine ProviderKit System Logging"),
     tests("DesktopTests", "DBus Desktop Engine ProviderKit TestSupport Logging"),
     module("Engine", "CLinux ImageMetadata OAuth ProviderKit Quoting Storage System Logging"),
-    tests("EngineTests", "Engine ImageMetadata ProviderKit Storage TestSupport Logging"),
+    tests("EngineTests", "Engine ImageMetadata ProviderKit Storage System TestSupport Logging"),
     module("HTTP", "CCurl ProviderKit System"),
     tests("HTTPTests", "HTTP ProviderKit TestSupport"),
     module(

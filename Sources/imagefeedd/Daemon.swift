@@ -27,6 +27,7 @@ final class Daemon {
     private let logger: Logger
     private let folders: UserFolders
     private let settings: ConfiguredSettings
+    private let files = FileThreads()
     private let local: LocalProvider
     private let providers: [any Provider]
     private let connection: BusConnection
@@ -80,7 +81,6 @@ final class Daemon {
         self.logger = logger
         settings = ConfiguredSettings(folders)
         let configuration = settings.configuration
-        let files = FileThreads()
         local = LocalProvider(
             pictures: Self.picturesFolder(configuration, folders), data: folders.data,
             cache: folders.cache,
@@ -143,7 +143,8 @@ final class Daemon {
         }
         var slideshows: [String: Slideshows.Stored] = [:]
         for name in [""] + SlideshowStore.names(folder: folders.data) {
-            let stored = try openSlideshow(name)
+            var stored = try openSlideshow(name)
+            await stored.contents.findImage(files)
             slideshows[name] = stored
             if let path = stored.contents.damagedFile {
                 logger.warning(

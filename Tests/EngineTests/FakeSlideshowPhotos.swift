@@ -194,8 +194,6 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
         return path
     }
 
-    func isReadable(_ path: String) -> Bool { !deleted.contains(path) }
-
     func watchImage(_ path: String, onLoss: @escaping () -> Void) {
         watchedImage = path
         loseImage = onLoss

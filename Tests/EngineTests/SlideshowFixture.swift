@@ -39,7 +39,10 @@ final class SlideshowFixture {
         slideshow.backgroundReading?.cancel()
         await slideshow.backgroundReading?.value
         await slideshow.reading.run {}
-        slideshow = makeSlideshow(try await store.contents())
+        var contents = try await store.contents()
+        contents.isImageMissing =
+            contents.state.current.map { photos.deleted.contains($0.image) } ?? false
+        slideshow = makeSlideshow(contents)
         slideshow.start()
         await settle()
     }

@@ -1,6 +1,8 @@
+import Glibc
 import Logging
 import ProviderKit
 import Storage
+import System
 import TestSupport
 import Testing
 
@@ -660,6 +662,24 @@ struct SlideshowStoreTests {
         let (again, read) = try SlideshowStore.open(folder: folder)
         #expect(read.state == later)
         again.close()
+    }
+
+    @Test(arguments: [0, EIO])
+    func `an image on a disk that fails counts as missing`(fault: Int32) async throws {
+        let image = try directory.write("x", to: "image.jpg")
+        let shown = SlideshowState.Shown(
+            id: CombinedPhotoID(AccountID(stored: "a"), PhotoID("1")),
+            photo: Photo(id: PhotoID("1")), image: image)
+        var contents = SlideshowStore.Contents()
+        contents.state = SlideshowState(
+            SlideshowSettings(), past: [], current: shown, future: [], hidden: [], sourceIndex: 0,
+            cursor: "")
+        let files = FileThreads(port: FileSystemPort(fault: { _ in fault }))
+        await contents.findImage(files)
+        #expect(contents.isImageMissing == (fault != 0))
+        unlink(image)
+        await contents.findImage(files)
+        #expect(contents.isImageMissing)
     }
 
     @Test func `a damaged file is renamed and a new one is used`() async throws {

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Logging
 internal import ProviderKit
 internal import Quoting
@@ -117,8 +116,6 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
         }
         return account
     }
-
-    func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
 
     func watchImage(_ path: String, onLoss: @escaping () -> Void) {
         imageWatch.watch(path, onLoss)

@@ -88,7 +88,7 @@ package final class Slideshow {
         state = contents.state
         parts = contents.parts
         timer = SlideshowTimer(clock) { [weak self] in self?.timerFired() }
-        if let image = state.current?.image { isImageMissing = !photos.isReadable(image) }
+        isImageMissing = contents.isImageMissing
     }
 
     // MARK: State

@@ -55,9 +55,6 @@ protocol SlideshowPhotos: AnyObject {
     /// - Throws: The errors of ``photo(_:isCached:)``.
     func image(_ id: CombinedPhotoID, _ size: ImageSize, isCached: Bool) async throws -> String?
 
-    /// Returns true if a file exists and can be read.
-    func isReadable(_ path: String) -> Bool
-
     /// Calls `onLoss` when a file is deleted or replaced, instead of the file of the previous call; empty for none.
     func watchImage(_ path: String, onLoss: @escaping () -> Void)
 

@@ -2,7 +2,7 @@ internal import Glibc
 internal import ProviderKit
 package import Storage
 internal import Synchronization
-internal import System
+package import System
 
 /// The file with the state of the slideshow and the photos of the current round.
 ///
@@ -16,8 +16,20 @@ nonisolated package struct SlideshowStore: Sendable {
         package var damagedFile: String?
         /// The reason why nothing can be stored; nil if the store can be written.
         package var readOnlyError: StorageError?
+        /// True if the image of the current photo is known to be missing.
+        var isImageMissing = false
 
         package init() {}
+
+        /// Looks for the image of the current photo, which may be on a disk that does not respond.
+        package mutating func findImage(_ files: FileThreads) async {
+            guard let image = state.current?.image else { return }
+            let path = Array(image.utf8)
+            let isReadable = await files.run(path) { progress in
+                progress.begin(path) == 0 && access(image, R_OK) == 0
+            }
+            isImageMissing = isReadable != true
+        }
     }
 
     private let database: DatabaseQueue
