@@ -39,7 +39,6 @@ extension FolderHistory {
     /// Moves a file, also to another file system.
     ///
     /// - Returns: True if it was copied.
-    @discardableResult
     private func moveFile(_ from: String, _ to: String) throws -> Bool {
         let disk = absolute("d/")
         guard from.hasPrefix(disk) != to.hasPrefix(disk), readTarget(Array(from.utf8)) == nil
@@ -218,13 +217,14 @@ extension FolderHistory {
         record("swap \(a) \(b)")
         replaced.formUnion([a, b])
         let kept = directory.appending("kept")
-        try moveFile(absolute(a), kept)
+        // Both files may be on the disk, and the third path is not.
+        var isNew = try moveFile(absolute(a), kept)
         let isCopied = try moveFile(absolute(b), absolute(a))
-        try moveFile(kept, absolute(b))
+        if try moveFile(kept, absolute(b)) { isNew = true }
         (files[a], files[b]) = (files[b], files[a])
         (links[a], links[b]) = (links[b], links[a])
         try settle(a, isNew: isCopied)
-        try settle(b, isNew: isCopied)
+        try settle(b, isNew: isNew)
     }
 
     private func hardLink(_ path: String) throws {

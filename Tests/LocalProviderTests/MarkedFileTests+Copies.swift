@@ -76,6 +76,24 @@ extension MarkedFileTests {
         #expect(try await liked(folder) == ["b"])
     }
 
+    @Test func `copies that were at one path, one after the other, are separate photos`()
+        async throws
+    {
+        let folder = try await PhotosFixture.scanned([])
+        PhotosFixture.makeFolder(folder.root)
+        let bytes = PhotosFixture.jpeg + [1]
+        for name in ["a.jpg", "b.jpg"] { try overwrite(name, bytes, folder) }
+        try await folder.become { try await folder.titles().count == 2 }
+        for title in ["a", "b"] { try await folder.like(title) }
+        unlink(folder.path("b.jpg"))
+        try await scan(folder)
+        try PhotosFixture.check(rename(folder.path("a.jpg"), folder.path("b.jpg")))
+        try await scan(folder)
+        let again = try await change(folder, .wiped, [{ try overwrite("c.jpg", bytes, folder) }])
+        #expect(try await again.titles().sorted() == ["b", "c"])
+        #expect(try await liked(again) == ["b", "c"])
+    }
+
     @Test func `a restored copy has its like again`() async throws {
         let folder = try await PhotosFixture.scanned([])
         PhotosFixture.makeFolder(folder.root)

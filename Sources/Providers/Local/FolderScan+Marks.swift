@@ -118,7 +118,8 @@ extension FolderScan {
         // The first step finds unchanged files.
         var open: [MarkedFile] = []
         for file in present + missing {
-            guard let place = own[file.id], place.doubtful?.format != nil else {
+            // Two photos may have been at one path, one after the other.
+            guard let place = own[file.id], !place.isTaken, place.doubtful?.format != nil else {
                 open.append(file)
                 continue
             }
