@@ -103,8 +103,8 @@ extension FolderScan {
             if marks.contains(known.id) { movedMarks[known.id] = (path, stamp) }
         } else {
             // Before its content is known, a file gets no row that it might have to give to a marked photo.
-            let missingMarks = marks.missing(path, sizeBytes: stamp.sizeBytes)
-            if known.map({ marks.contains($0.id) }) == true || !missingMarks.isEmpty {
+            let missing = missingMarks.photos(path, sizeBytes: stamp.sizeBytes)
+            if known.map({ marks.contains($0.id) }) == true || !missing.isEmpty {
                 let isMoved =
                     former.stamps.contains(stamp) && known?.stamp.inode != stamp.inode
                 doubtful[path] = DoubtfulFile(

@@ -47,7 +47,7 @@ extension FolderScan {
         var ids = gone.union(visitedPaths.isEmpty ? [] : marks.missing)
         for file in doubtful.values {
             if let id = file.known?.id, marks.contains(id) { ids.insert(id) }
-            ids.formUnion(marks.missing(file.path, sizeBytes: file.candidate.stamp.sizeBytes))
+            ids.formUnion(missingMarks.photos(file.path, sizeBytes: file.candidate.stamp.sizeBytes))
         }
         guard !ids.isEmpty || !movedMarks.isEmpty || !doubtful.isEmpty else { return }
         let places = doubtful.values.map { Place($0) }
@@ -288,9 +288,7 @@ extension FolderScan {
             return changes.add(file.id, in: folder)
         }
         let isMoved = former.folder != folderID
-        if isMoved || former.name != name {
-            _ = try index.move(former, folder: folderID, name: name)
-        }
+        try index.rename(former.id, folder: folderID, name: name)
         try index.update(former, place.stamp, format)
         changes.changed.insert(file.id)
         if isMoved {

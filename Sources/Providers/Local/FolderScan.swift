@@ -31,6 +31,8 @@ final class FolderScan {
     var doubtful: [RelativePath: DoubtfulFile] = [:]
     /// The new paths and stamps of marked photos that were recognized without their content.
     var movedMarks: [Int64: (path: RelativePath, stamp: FileStamp)] = [:]
+    /// The marked photos that were not in the index when they were first needed.
+    lazy var missingMarks = marks.missingFiles()
     /// The events that this scan uses.
     var events = FolderWatcher.NameEvents()
     /// Rows whose file is not at the path in the index. The file may be found elsewhere before the scan ends.

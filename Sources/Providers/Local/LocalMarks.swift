@@ -23,9 +23,18 @@ final class LocalMarks: Sendable {
         var photos: [Int64: Entry] = [:]
         /// The marked photos that are in the index.
         var found: Set<Int64> = []
-        /// The marked photos that are not in the index, by the size and by the hash of the path of their file.
-        var missingSizes: [Int64: Set<Int64>] = [:]
-        var missingPaths: [Int64: Set<Int64>] = [:]
+    }
+
+    /// The marked photos that are not in the index, by the size and by the hash of the path of their file.
+    struct Missing {
+        fileprivate(set) var sizes: [Int64: Set<Int64>] = [:]
+        fileprivate(set) var paths: [Int64: Set<Int64>] = [:]
+
+        /// Returns the photos that may be a file, by its path or its size.
+        func photos(_ path: RelativePath, sizeBytes: Int64) -> Set<Int64> {
+            guard !sizes.isEmpty else { return [] }
+            return (sizes[sizeBytes] ?? []).union(paths[PictureIndex.firstRow(of: path)] ?? [])
+        }
     }
 
     /// A photo to be marked.
@@ -43,8 +52,6 @@ final class LocalMarks: Sendable {
         var found: Set<Int64> = []
         /// The photos whose content is nowhere. Their likes move to another photo of the same content, if it has none.
         var lost: [MarkedFile] = []
-
-        var isEmpty: Bool { files.isEmpty && found.isEmpty && lost.isEmpty }
     }
 
     private let state = Mutex(State())
@@ -70,10 +77,11 @@ final class LocalMarks: Sendable {
             try database.query("SELECT key, number FROM user") { row throws(StorageError) in
                 new.users[row.text(0)] = row.integer(1)
             }
+            var ids: [Int64] = []
             try database.query("SELECT id FROM marked") { row throws(StorageError) in
-                new.photos[row.integer(0)] = Entry(sizeBytes: 0, pathHash: 0, marks: [])
+                ids.append(row.integer(0))
             }
-            for id in new.photos.keys { new.set(id, try Self.entry(id, database)) }
+            for id in ids { new.set(id, try Self.entry(id, database)) }
             new.isLoaded = true
             state.withLock { $0 = new }
             database.releaseMemory()
@@ -114,12 +122,15 @@ final class LocalMarks: Sendable {
         state.withLock { state in Set(state.photos.keys).subtracting(state.found) }
     }
 
-    /// Returns the marked photos that are not in the index and may be a file, by its path or its size.
-    func missing(_ path: RelativePath, sizeBytes: Int64) -> Set<Int64> {
+    /// Returns the marked photos that are not in the index, for a scan.
+    func missingFiles() -> Missing {
         state.withLock { state in
-            guard !state.missingSizes.isEmpty else { return [] }
-            return (state.missingSizes[sizeBytes] ?? [])
-                .union(state.missingPaths[PictureIndex.firstRow(of: path)] ?? [])
+            var missing = Missing()
+            for (id, entry) in state.photos where !state.found.contains(id) {
+                missing.sizes[entry.sizeBytes, default: []].insert(id)
+                missing.paths[entry.pathHash, default: []].insert(id)
+            }
+            return missing
         }
     }
 
@@ -130,7 +141,7 @@ final class LocalMarks: Sendable {
         where try index.file(id)?.format != nil {
             found.insert(id)
         }
-        state.withLock { $0.setFound(found) }
+        state.withLock { $0.found = found }
     }
 
     // MARK: Marking
@@ -202,7 +213,7 @@ final class LocalMarks: Sendable {
     private func markedFile(_ target: Target, readsContent: Bool) async throws -> MarkedFile {
         let (id, stamp) = (target.picture.file.id, target.picture.file.stamp)
         let path = target.picture.path
-        if let known = try await files([id]).first,
+        if let known = try await database.run({ try Self.file(id, $0) }),
             !readsContent || known.stamp == stamp && known.content != nil
         {
             return known
@@ -233,11 +244,11 @@ final class LocalMarks: Sendable {
     }
 
     private func remove(_ mark: Mark, _ ids: Set<Int64>) async throws -> Bool {
-        let files = try await files(ids)
-        return try await database.run { [self] database in
+        try await database.run { [self] database in
             let removed = try database.transaction { () throws(StorageError) in
                 var removed: [Int64] = []
-                for file in files {
+                for id in ids {
+                    guard let file = try Self.file(id, database) else { continue }
                     removed += try removeMissing(mark, sameAs: file, database) + [file.id]
                     try Self.delete(mark, file.id, database)
                 }
@@ -295,12 +306,6 @@ final class LocalMarks: Sendable {
         }
     }
 
-    private func files(_ ids: some Sequence<Int64> & Sendable) async throws -> [MarkedFile] {
-        try await database.run { database in
-            try ids.sorted().compactMap { try Self.file($0, database) }
-        }
-    }
-
     /// Stores the decision of a scan. Blocks.
     ///
     /// - Returns: The number of photos that each user with changed likes likes now in addition, by ``UserName/key``, and
@@ -329,19 +334,18 @@ final class LocalMarks: Sendable {
             }
             let changed = recipients.union(lost).union(decision.files.map(\.id))
             let entries = try changed.map { ($0, try Self.entry($0, database)) }
-            let gained = state.withLock { state in
-                let affected = changed.union(decision.found)
-                let before = state.likedByUser(affected)
+            return state.withLock { state in
+                let before = state.users.mapValues { Set(state.liked($0)) }
+                state.found.formUnion(decision.found)
                 for (id, entry) in entries { state.set(id, entry) }
-                state.setFound(present)
-                let after = state.likedByUser(affected)
+                state.found.subtract(lost)
                 var gained: [String: Int] = [:]
-                for (name, user) in state.users where before[user] != after[user] {
-                    gained[name] = (after[user] ?? []).subtracting(before[user] ?? []).count
+                for (name, user) in state.users {
+                    let (liked, known) = (Set(state.liked(user)), before[name] ?? [])
+                    if liked != known { gained[name] = liked.subtracting(known).count }
                 }
-                return gained
+                return (gained, recipients)
             }
-            return (gained, recipients)
         }
     }
 
@@ -440,43 +444,9 @@ extension LocalMarks.State {
         return found.filter { photos[$0]?.marks.contains(like) == true }
     }
 
-    /// Returns those of `ids` that are in the index, by the users that like them.
-    fileprivate func likedByUser(_ ids: Set<Int64>) -> [Int64: Set<Int64>] {
-        var liked: [Int64: Set<Int64>] = [:]
-        for id in ids where found.contains(id) {
-            for mark in photos[id]?.marks ?? [] where mark.kind == .like {
-                liked[mark.user, default: []].insert(id)
-            }
-        }
-        return liked
-    }
-
     /// Replaces the entry of a photo; nil if it has no marks.
     fileprivate mutating func set(_ id: Int64, _ entry: LocalMarks.Entry?) {
-        removeMissing(id)
         photos[id] = entry
         if entry == nil { found.remove(id) }
-        addMissing(id)
-    }
-
-    fileprivate mutating func setFound(_ new: Set<Int64>) {
-        let changed = found.symmetricDifference(new)
-        for id in changed { removeMissing(id) }
-        found = new.filter { photos[$0] != nil }
-        for id in changed { addMissing(id) }
-    }
-
-    private mutating func addMissing(_ id: Int64) {
-        guard let entry = photos[id], !found.contains(id) else { return }
-        missingSizes[entry.sizeBytes, default: []].insert(id)
-        missingPaths[entry.pathHash, default: []].insert(id)
-    }
-
-    private mutating func removeMissing(_ id: Int64) {
-        guard let entry = photos[id] else { return }
-        missingSizes[entry.sizeBytes]?.remove(id)
-        if missingSizes[entry.sizeBytes]?.isEmpty == true { missingSizes[entry.sizeBytes] = nil }
-        missingPaths[entry.pathHash]?.remove(id)
-        if missingPaths[entry.pathHash]?.isEmpty == true { missingPaths[entry.pathHash] = nil }
     }
 }

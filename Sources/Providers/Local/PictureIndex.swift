@@ -306,7 +306,8 @@ struct PictureIndex {
         return files
     }
 
-    private func rename(_ id: Int64, folder: Int64, name: [UInt8]) throws(StorageError) {
+    /// Stores the new location of a file, where no other one is.
+    func rename(_ id: Int64, folder: Int64, name: [UInt8]) throws(StorageError) {
         try database.query(
             "UPDATE file SET folder = ?, name = ? WHERE id = ?",
             [.integer(folder), .blob(name), .integer(id)])
