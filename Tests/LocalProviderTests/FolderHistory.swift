@@ -244,7 +244,7 @@ final class FolderHistory {
         // A kill during the scan.
         var checks = mayStop && number(0, 9) == 0 ? number(1, 12) : Int.max
         let scan = FolderScan(
-            root: root, index.writer, PictureFiles(threads), watcher, marks,
+            root: root, index, PictureFiles(threads), watcher, marks,
             isStopped: {
                 checks -= 1
                 return checks < 0

@@ -271,6 +271,6 @@ import Testing
             "EXPLAIN QUERY PLAN " + PictureIndex.photosOfRows,
             [.integer(0), .integer(0), .integer(0), .integer(1), .text("[1]")]
         ) { row throws(StorageError) in plan += row.text(3) + "\n" }
-        #expect(plan.contains("SEARCH file USING INTEGER PRIMARY KEY"), "\(plan)")
+        #expect(plan.contains("USING INDEX sqlite_autoindex_file_1 (id=?)"), "\(plan)")
     }
 }

@@ -186,9 +186,12 @@ struct PhotoFieldsTests {
         #expect(page.entries.map(\.facts?.width) == [nil, 40])
         #expect(page.entries.map(\.isExamined) == [false, false])
         #expect(try index.notExamined(limit: 10) == [8, 7])
-        // A walk from before continues at the former position.
+        // The former positions of walks from before were deleted.
         let start = PictureIndex.IndexPosition(
             position: 3, id: 7, lastFormerPosition: 0, date: nil)
-        #expect(try index.page(.all, after: start, count: 10).entries.map(\.id) == [8])
+        #expect(throws: PictureIndex.StaleCursor.self) {
+            try index.page(.all, after: start, count: 10)
+        }
+        #expect(try index.page(.all, after: nil, count: 10).lastFormerPosition == 1)
     }
 }

@@ -38,12 +38,18 @@ extension FolderScan {
         }
         var rest = candidates[...]
         candidates = []
+        var count = Self.filesInTransaction.lowerBound
+        if rest.count > count, !isLarge {
+            isLarge = true
+            database.setCache(isLarge: true)
+        }
         while !rest.isEmpty {
             guard !isStopped() else { throw CancellationError() }
-            let batch = rest.prefix(Self.filesInTransaction)
-            rest = rest.dropFirst(Self.filesInTransaction)
+            let start = ContinuousClock.now
+            let batch = rest.prefix(count)
+            rest = rest.dropFirst(count)
             let contents = files.contents(batch.map { absolute($0.path.appending($0.name)) })
-            try database.runAndWait { database in
+            try database.writer.runAndWait { database in
                 let index = PictureIndex(database)
                 try database.transaction { () throws(StorageError) in
                     for (candidate, content) in zip(batch, contents) {
@@ -51,6 +57,11 @@ extension FolderScan {
                     }
                 }
             }
+            let isShort = ContinuousClock.now - start < Self.publishingInterval
+            count =
+                isShort
+                ? min(2 * count, Self.filesInTransaction.upperBound)
+                : max(count / 2, Self.filesInTransaction.lowerBound)
             if ContinuousClock.now - lastPublish > Self.publishingInterval { publishChanges() }
         }
         lastFlush = ContinuousClock.now
@@ -150,16 +161,19 @@ extension FolderScan {
 
     private func formerFiles(of candidates: [Candidate]) throws -> FormerFiles {
         var former = FormerFiles()
-        let paths = try index { index throws(StorageError) -> Set<RelativePath> in
-            var paths: Set<RelativePath> = []
-            for candidate in candidates {
-                for file in try index.files(stamp: candidate.stamp) {
-                    former.stamps.insert(candidate.stamp)
-                    guard let folder = try index.folderPath(file.folder) else { continue }
-                    paths.insert(folder.appending(file.name))
+        let paths = try index { index throws(StorageError) in
+            // Outside of a transaction, each query locks the file.
+            try index.database.snapshot { () throws(StorageError) -> Set<RelativePath> in
+                var paths: Set<RelativePath> = []
+                for candidate in candidates {
+                    for file in try index.files(stamp: candidate.stamp) {
+                        former.stamps.insert(candidate.stamp)
+                        guard let folder = try index.folderPath(file.folder) else { continue }
+                        paths.insert(folder.appending(file.name))
+                    }
                 }
+                return paths
             }
-            return paths
         }
         let list = Array(paths)
         for (path, lookup) in zip(list, try lookUp(list.map(absolute))) {

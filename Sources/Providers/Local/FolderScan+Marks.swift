@@ -64,7 +64,7 @@ extension FolderScan {
         let (gained, recipients) = try marks.commit(decision)
         for (user, count) in gained { changes.gainedLikes[user, default: 0] += count }
         changes.changed.formUnion(recipients)
-        try database.runAndWait { database in
+        try database.writer.runAndWait { database in
             try database.transaction { () throws(StorageError) in
                 try store(found, lost: decision.lost, places, PictureIndex(database))
             }

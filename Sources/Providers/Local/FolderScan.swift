@@ -17,7 +17,7 @@ final class FolderScan {
     }
 
     private let root: [UInt8]
-    let database: DatabaseQueue
+    let database: PictureDatabase
     let files: PictureFiles
     let watcher: FolderWatcher
     let marks: LocalMarks
@@ -57,6 +57,8 @@ final class FolderScan {
     var aliases: Set<RelativePath> = []
     /// Mount points of the last scan at which no file system is mounted; nil before they are needed.
     var lostMountPoints: Set<[UInt8]>?
+    /// True if the page cache of the index is large.
+    var isLarge = false
     var lastFlush = ContinuousClock.now
     var lastPublish = ContinuousClock.now
 
@@ -64,7 +66,9 @@ final class FolderScan {
     static let collectingTime = Duration.seconds(1)
     /// The interval at which a long scan publishes changes.
     static let publishingInterval = Duration.milliseconds(500)
-    static let filesInTransaction = 500
+    /// The numbers of files in a transaction: few at first, so that the first photos are shown early, and more while this
+    /// takes little time, because a large transaction writes each page of the index less often.
+    static let filesInTransaction = 500...8000
     /// The number of files that are looked up before the collected ones may be read.
     static let filesAtOnce = 256
     /// The maximum depth of folders. Ordinary trees are less deep.
@@ -87,14 +91,14 @@ final class FolderScan {
 
     /// - Parameters:
     ///   - root: The absolute path of the pictures folder.
-    ///   - database: The queue of the index.
+    ///   - database: The index.
     ///   - files: The file system.
     ///   - watcher: Watches the scanned folders.
     ///   - marks: The marked photos.
     ///   - isStopped: Returns true if the scan must end.
     ///   - publish: Receives the changes since its last call. They are in the index by then.
     init(
-        root: [UInt8], _ database: DatabaseQueue, _ files: PictureFiles, _ watcher: FolderWatcher,
+        root: [UInt8], _ database: PictureDatabase, _ files: PictureFiles, _ watcher: FolderWatcher,
         _ marks: LocalMarks, isStopped: @escaping () -> Bool,
         publish: @escaping (IndexChanges) -> Void
     ) {
@@ -130,6 +134,7 @@ final class FolderScan {
     ///
     /// - Throws: ``RootUnreadable``, with the index emptied if the folder is absent; `StorageError`.
     func scan(_ entries: [FolderWatcher.Entry]?) throws {
+        defer { if isLarge { database.setCache(isLarge: false) } }
         let root = lookUpRoot()
         // Without the pictures folder, no entry is looked up.
         let entries = root.status?.kind == .folder ? entries : nil
@@ -275,7 +280,7 @@ final class FolderScan {
     func index<Value>(
         _ body: (PictureIndex) throws(StorageError) -> Value
     ) throws -> Value {
-        try database.runAndWait { try body(PictureIndex($0)) }
+        try database.writer.runAndWait { try body(PictureIndex($0)) }
     }
 
     /// Records the mount points that the photos come from.
@@ -299,7 +304,7 @@ final class FolderScan {
     private func finish() throws {
         try flush()
         try identifyMarked()
-        try database.runAndWait { database in
+        try database.writer.runAndWait { database in
             try deleteMissing(PictureIndex(database))
         }
         let removed = Set(removedFolders.values)

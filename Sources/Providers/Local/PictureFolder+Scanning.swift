@@ -64,8 +64,6 @@ extension PictureFolder {
             try await withCheckedThrowingContinuation { continuation in
                 scans.async { [self] in
                     let refreshers = entries == nil ? beginRefresh() : []
-                    let isFirst = entries == nil && !state.withLock(\.isComplete)
-                    if isFirst { database.setCache(isLarge: true) }
                     let result = Result { try scan(entries, found) }
                     endRefresh(refreshers, result.map { found.withLock { $0 } })
                     if entries == nil || found.withLock(\.count) > Self.manyChanges {
@@ -144,7 +142,7 @@ extension PictureFolder {
         var total = IndexChanges()
         defer { found.withLock { $0 = total } }
         let scan = FolderScan(
-            root: root, database.writer, PictureFiles(files), watcher, marks,
+            root: root, database, PictureFiles(files), watcher, marks,
             isStopped: { [self] in state.withLock(\.isStopped) }
         ) { [self] changes in
             total.merge(changes)

@@ -230,8 +230,9 @@ final class PictureFolder: Sendable {
         for rows in changes.removed.slices { emit(.removed(rows.map(PhotoID.init(row:)))) }
         for rows in Array(changes.changed).slices {
             let pictures = try? database.writer.runAndWait { database in
-                let index = PictureIndex(database)
-                return rows.compactMap { try? index.picture($0) }
+                try database.snapshot { () throws(StorageError) in
+                    rows.compactMap { try? PictureIndex(database).picture($0) }
+                }
             }
             for picture in pictures ?? [] { links.update(picture.file.id, absolute(picture)) }
             emit(.changed((pictures ?? []).map { photo($0) }))

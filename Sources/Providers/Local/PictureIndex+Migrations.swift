@@ -184,5 +184,54 @@ extension PictureIndex {
         ) WHERE format > 0;
         CREATE INDEX file_not_examined ON file (position) WHERE format > 0 AND examined < 3;
         """,
+        // Rows are stored in the order in which they were added, the newest photos first, and not by their IDs: each
+        // transaction would write as many pages as it has rows.
+        """
+        CREATE TABLE ordered (
+            id INTEGER NOT NULL UNIQUE,
+            folder INTEGER NOT NULL REFERENCES folder (id),
+            name BLOB NOT NULL,
+            inode INTEGER NOT NULL,
+            size INTEGER NOT NULL,
+            modified INTEGER NOT NULL,
+            format INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            moved INTEGER NOT NULL DEFAULT 0,
+            examined INTEGER NOT NULL DEFAULT 0,
+            width INTEGER NOT NULL DEFAULT 0,
+            height INTEGER NOT NULL DEFAULT 0,
+            taken INTEGER,
+            camera TEXT,
+            latitude REAL,
+            longitude REAL,
+            year INTEGER,
+            day INTEGER,
+            redated INTEGER NOT NULL DEFAULT 0,
+            lens TEXT,
+            exposure REAL,
+            aperture REAL,
+            iso INTEGER,
+            animated INTEGER NOT NULL DEFAULT 0,
+            UNIQUE (folder, name)
+        );
+        INSERT INTO ordered SELECT * FROM file ORDER BY position DESC;
+        -- The rows in ghost and content are deleted with the table, so that walks in progress begin again.
+        INSERT OR REPLACE INTO meta SELECT 'forgotten', seq FROM sqlite_sequence WHERE name = 'ghost';
+        DROP TABLE file;
+        ALTER TABLE ordered RENAME TO file;
+        CREATE INDEX file_by_position ON file (
+            position, id, name, modified, format, moved, folder, examined, width, height, taken,
+            camera, latitude, longitude, lens, exposure, aperture, iso, animated
+        ) WHERE format > 0;
+        CREATE INDEX file_by_folder ON file (
+            folder, position, id, name, modified, format, moved, examined, width, height, taken,
+            camera, latitude, longitude, lens, exposure, aperture, iso, animated
+        ) WHERE format > 0;
+        CREATE INDEX file_by_inode ON file (inode);
+        CREATE INDEX file_by_size ON file (size) WHERE format > 0;
+        CREATE INDEX file_by_day ON file (day, taken, id, year, redated)
+            WHERE format > 0 AND day IS NOT NULL;
+        CREATE INDEX file_not_examined ON file (position) WHERE format > 0 AND examined < 3;
+        """,
     ]
 }
