@@ -94,6 +94,24 @@ extension MarkedFileTests {
         #expect(try await liked(again) == ["b", "c"])
     }
 
+    @Test func `a copy with the date of its original stays marked when it is edited`() async throws
+    {
+        let first = try await PhotosFixture.scanned(["a.jpg"])
+        try await first.like("a")
+        let (path, copy) = (first.path("a.jpg"), first.directory.appending("tmp/copy"))
+        let second = try await change(
+            first, .stopped,
+            [
+                { try Data(contentsOf: URL(filePath: path)).write(to: URL(filePath: copy)) },
+                { PhotosFixture.touch(copy, seconds: 1_000_000) },
+                { try PhotosFixture.check(rename(copy, path)) },
+            ])
+        #expect(try await liked(second) == ["a"])
+        let third = try await change(
+            second, .stopped, [{ try overwrite("a.jpg", PhotosFixture.jpeg + [7], second) }])
+        #expect(try await liked(third) == ["a"])
+    }
+
     @Test func `a restored copy has its like again`() async throws {
         let folder = try await PhotosFixture.scanned([])
         PhotosFixture.makeFolder(folder.root)

@@ -11,11 +11,15 @@ extension FileDigest {
     ///   - descriptor: The file, open for reading.
     init(bytes: [UInt8], _ stamp: FileStamp, descriptor: Int32) {
         self.init(
-            bytes: bytes, stamp: stamp, birth: nil,
+            bytes: bytes, stamp: stamp, birth: Self.birth(descriptor),
             taken: CaptureTime(FileBytes(descriptor: descriptor)))
+    }
+
+    /// Returns the time of creation of an open file; nil if it is unknown.
+    static func birth(_ descriptor: Int32) -> Int64? {
         var times = shim_file_times()
-        guard shim_get_file_times(descriptor, &times) == 0 else { return }
-        birth = times.has_birth == 0 ? nil : Int64(times.birth)
+        guard shim_get_file_times(descriptor, &times) == 0, times.has_birth != 0 else { return nil }
+        return Int64(times.birth)
     }
 }
 

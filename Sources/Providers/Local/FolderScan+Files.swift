@@ -110,8 +110,12 @@ extension FolderScan {
             !candidate.mayBeLink, watcher.wasFree(path, events) != true
         {
             // The file system gives other inode numbers at each mount, or a program has restored the file.
-            try index.setInode(stamp.inode, of: known.id)
-            if marks.contains(known.id) { movedMarks[known.id] = (path, stamp) }
+            if marks.contains(known.id) {
+                // The mark is stored before the row.
+                movedMarks[known.id] = (path, stamp)
+            } else {
+                try index.setInode(stamp.inode, of: known.id)
+            }
         } else {
             // Before its content is known, a file gets no row that it might have to give to a marked photo.
             let missing = missingMarks.photos(path, sizeBytes: stamp.sizeBytes)

@@ -53,8 +53,11 @@ extension FolderScan {
         let places = doubtful.values.map { Place($0) }
         var decision = LocalMarks.Decision()
         decision.files = try marks.storedFiles(movedMarks.keys).map { file in
+            guard let (path, stamp) = movedMarks[file.id] else { return file }
             var file = file
-            if let (path, stamp) = movedMarks[file.id] { (file.path, file.stamp) = (path, stamp) }
+            // With another inode, it may be a copy, which has its own time of creation.
+            if stamp.inode != file.stamp.inode { file.content?.birth = files.birth(absolute(path)) }
+            (file.path, file.stamp) = (path, stamp)
             return file
         }
         decision.found = Set(decision.files.map(\.id))
@@ -66,7 +69,9 @@ extension FolderScan {
         changes.changed.formUnion(recipients)
         try database.writer.runAndWait { database in
             try database.transaction { () throws(StorageError) in
-                try store(found, lost: decision.lost, places, PictureIndex(database))
+                let index = PictureIndex(database)
+                for (id, moved) in movedMarks { try index.setInode(moved.stamp.inode, of: id) }
+                try store(found, lost: decision.lost, places, index)
             }
         }
         doubtful = [:]

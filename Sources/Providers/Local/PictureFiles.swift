@@ -54,6 +54,18 @@ final class PictureFiles {
         each([path]) { reader.read($0, $1) }[0] ?? nil
     }
 
+    /// Returns the time of creation of a file, in nanoseconds since 1970; nil if it is unknown.
+    func birth(_ path: [UInt8]) -> Int64? {
+        let results = each([path]) { path, progress -> Int64? in
+            guard case .success(let descriptor) = PictureFolder.open(path, progress) else {
+                return nil
+            }
+            defer { close(descriptor) }
+            return FileDigest.birth(descriptor)
+        }
+        return results[0] ?? nil
+    }
+
     /// Returns true if a folder can be read.
     func isReadable(_ folder: [UInt8]) -> Bool {
         let results = each([folder]) { path, progress in
