@@ -118,7 +118,11 @@ final class MetadataReader: Sendable {
         let mustStart = state.withLock { state in
             guard !state.isStopped else { return false }
             state.unreadable.subtract(changed)
-            state.edited.formUnion(changed)
+            if state.edited.isEmpty {
+                state.edited = changed
+            } else {
+                state.edited.formUnion(changed)
+            }
             state.hasNewRows = true
             defer { state.isReadingRest = true }
             return !state.isReadingRest

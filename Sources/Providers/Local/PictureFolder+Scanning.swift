@@ -71,6 +71,10 @@ extension PictureFolder {
                         database.setCache(isLarge: false)
                         malloc_trim(0)
                     }
+                    // Not on the main thread, because there may be very many changes.
+                    if case .success = result {
+                        metadataReader.readRest(after: found.withLock(\.changed))
+                    }
                     continuation.resume(with: result)
                 }
             }
@@ -80,7 +84,6 @@ extension PictureFolder {
                 )
             }
             setStatus(.ready)
-            metadataReader.readRest(after: found.withLock(\.changed))
         } catch let error as FolderScan.RootUnreadable {
             setStatus(.failed(reason: reason(error)))
             let exists = await files.run(root) { [watcher, root] progress in
