@@ -182,15 +182,22 @@ import Testing
 
     // MARK: Disks
 
+    /// Creates the pictures folder, and a folder outside of it for a simulated mount point.
+    private func makeMountPoint(_ directory: TemporaryDirectory) -> String {
+        let mountPoint = directory.appending("media/disk")
+        for folder in [mountPoint, directory.appending("home/Pictures")] {
+            PhotosFixture.makeFolder(folder)
+        }
+        return mountPoint
+    }
+
     @Test(arguments: [true, false])
     func `the photos of a removed disk stay, and its changes are found when it is back`(
         isLink: Bool
     ) async throws {
         let directory = try TemporaryDirectory()
         let disk = FaultyDisk()
-        let mountPoint = directory.appending("media/disk")
-        PhotosFixture.makeFolder(mountPoint)
-        PhotosFixture.makeFolder(directory.appending("home/Pictures"))
+        let mountPoint = makeMountPoint(directory)
         if isLink {
             try PhotosFixture.check(symlink(mountPoint, directory.appending("home/Pictures/x")))
         }
@@ -229,9 +236,7 @@ import Testing
     ) async throws {
         let directory = try TemporaryDirectory()
         let disk = FaultyDisk()
-        let mountPoint = directory.appending("media/disk")
-        PhotosFixture.makeFolder(mountPoint)
-        PhotosFixture.makeFolder(directory.appending("home/Pictures"))
+        let mountPoint = makeMountPoint(directory)
         let other = directory.appending("home/disk")
         try PhotosFixture.check(symlink("../media/disk", other))
         try PhotosFixture.check(

@@ -80,9 +80,11 @@ struct PictureDatabase: Sendable {
     }
 
     private static func open(_ path: String) throws(StorageError) -> Database {
+        // A migration writes many pages.
         let database = try Database(
-            path: path, durability: .process, cacheKibibytes: cacheKibibytes)
+            path: path, durability: .process, cacheKibibytes: largeCacheKibibytes)
         try database.migrate(PictureIndex.migrations)
+        try database.setCacheSize(kibibytes: cacheKibibytes)
         return database
     }
 }
