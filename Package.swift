@@ -97,7 +97,7 @@ let modules = [
     program("imagefeed-plugin-launcher", in: "Plugins/imagefeed-plugin-launcher"),
     program(
         "imagefeed-provider-test",
-        "Configuration HTTP PluginProtocol Plugins ProviderKit System Logging",
+        "Configuration HTTP OAuth PluginProtocol Plugins ProviderKit System Logging",
         in: "Plugins/imagefeed-provider-test"),
     module("PluginProtocol", "ProviderKit", in: "Plugins/Protocol"),
     module(

@@ -41,6 +41,19 @@ public enum LoginMethod: Sendable {
 
     /// True if the user names a server that registers the application.
     package var isFederated: Bool { if case .federated = self { true } else { false } }
+
+    /// Returns the user of an account whose credentials the requests carry; nil for a login without such requests.
+    package func identify(
+        _ account: AccountIdentity, _ ports: SessionPorts
+    ) async throws -> AccountIdentity? {
+        switch self {
+        case .key(let login): try await login.identify(account, ports)
+        case .oauth(let login): try await login.identify(ports)
+        case .federated(let login): try await login.identify(account.server, ports)
+        case .polling(let login): try await login.identify(account, ports)
+        case .none: nil
+        }
+    }
 }
 
 // The defaults. The compiler chooses one where a type conforms to `Provider`.

@@ -114,24 +114,14 @@ final class PluginServer {
 
     private func identify(_ parameters: PluginReader) async throws -> AccountIdentity {
         let account = try parameters.object("account")
-        let ports = ports(try account.requiredText("id"))
-        switch provider.loginMethod {
-        case .oauth(let provider): return try await provider.identify(ports)
-        case .federated(let provider):
-            return try await provider.identify(account.requiredText("server"), ports)
-        case .key(let provider):
-            let named = AccountIdentity(
-                username: try account.text("username") ?? "",
-                server: try account.text("server") ?? "")
-            return try await provider.identify(named, ports)
-        case .polling(let provider):
-            let named = AccountIdentity(
-                username: try account.text("username") ?? "",
-                server: try account.requiredText("server"))
-            return try await provider.identify(named, ports)
-        case .none:
+        let named = AccountIdentity(
+            username: try account.text("username") ?? "", server: try account.text("server") ?? "")
+        let found = try await provider.loginMethod.identify(
+            named, ports(account.requiredText("id")))
+        guard let found else {
             throw ProviderError.notSupported("\(provider.info.name) has no login.")
         }
+        return found
     }
 
     private func feed(_ parameters: PluginReader) throws -> any RemoteFeed {

@@ -57,14 +57,8 @@ final class AccountTest {
 
     private func checkIdentity() async -> Bool {
         let check = await Report.check("identify", .calls) { check in
-            let identity = await test.attempt("identify", &check) { () -> AccountIdentity? in
-                switch test.trial.provider.loginMethod {
-                case .key(let login): try await login.identify(account, ports)
-                case .oauth(let login): try await login.identify(ports)
-                case .federated(let login): try await login.identify(account.server, ports)
-                case .polling(let login): try await login.identify(account, ports)
-                case .none: nil
-                }
+            let identity = await test.attempt("identify", &check) {
+                try await test.trial.provider.loginMethod.identify(account, ports)
             }
             check.note = identity??.username ?? ""
             // The decoder replaces an invalid ID by nil.

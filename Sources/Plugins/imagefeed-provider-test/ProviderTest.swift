@@ -2,6 +2,7 @@ internal import Configuration
 internal import Glibc
 internal import HTTP
 internal import Logging
+internal import OAuth
 internal import PluginProtocol
 internal import Plugins
 internal import ProviderKit
@@ -183,38 +184,43 @@ final class ProviderTest {
         guard !takesKey || key != nil else {
             throw ProviderError.invalidArgument("The key is empty or contains spaces.")
         }
-        let access =
+        let http = CurlClient(userAgent: options.userAgent) {}
+        let token = FixedToken(token: key ?? Secret(""))
+        let client =
             switch login {
-            case .key(let login): try login.access(settings, server: server)
-            case .polling(let login): try login.access(settings, server: server)
-            case .oauth(let login): bearer(try login.oauth(settings).tokenOrigins)
-            case .federated(let login): bearer(try login.oauth(server, settings).tokenOrigins)
-            case .none: KeyDescription(keyField: nil, keyOrigins: [])
+            case .key(let login):
+                AuthorizedClient(http, token, try login.access(settings, server: server))
+            case .polling(let login):
+                AuthorizedClient(http, token, try login.access(settings, server: server))
+            case .oauth(let login): AuthorizedClient(http, token, try login.oauth(settings))
+            case .federated(let login):
+                AuthorizedClient(http, token, try login.oauth(server, settings))
+            case .none: AuthorizedClient(http, token, nil)
             }
         let account = AccountIdentity(username: options.username, server: server)
-        return AccountTest(self, account, ports(key, access))
+        return AccountTest(self, account, ports(client))
     }
 
-    private func bearer(_ origins: [String]) -> KeyDescription {
-        KeyDescription(keyField: HTTPRequest.bearerField, keyOrigins: origins)
-    }
-
-    private func ports(_ key: Secret?, _ access: KeyDescription) -> SessionPorts {
+    private func ports(_ http: any HTTPClient) -> SessionPorts {
         SessionPorts(
-            http: KeyClient(CurlClient(userAgent: options.userAgent) {}, key, access),
-            settings: settings, logger: Logger(label: "plugin") { _ in SwiftLogNoOpLogHandler() })
+            http: http, settings: settings,
+            logger: Logger(label: "plugin") { _ in SwiftLogNoOpLogHandler() })
     }
 
     /// Checks the description of the login at a server.
     private func checkDiscovery(_ server: String) async {
-        let ports = ports(nil, KeyDescription(keyField: nil, keyOrigins: []))
+        let http = CurlClient(userAgent: options.userAgent) {}
         let login = trial.provider.loginMethod
         await Report.check(login.isFederated ? "discover" : "describeLogin", .calls) { check in
             await attempt(check.name, &check) {
                 switch login {
                 case .federated(let login):
-                    _ = try await login.discover(server, user: nil, ports)
-                case .polling(let login): _ = try await login.describeLogin(server, ports)
+                    _ = try await login.discover(server, user: nil, ports(http))
+                case .polling(let login):
+                    let access = try login.access(settings, server: server)
+                    let client = AuthorizedClient(
+                        http, FixedToken(token: Secret("")), access.anonymous)
+                    _ = try await login.describeLogin(server, ports(client))
                 default: break
                 }
             }

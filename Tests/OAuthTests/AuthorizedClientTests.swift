@@ -1,8 +1,7 @@
+import OAuth
 import ProviderKit
 import TestSupport
 import Testing
-
-@testable import Engine
 
 /// Responses to requests with a token, from the service and from other servers.
 @MainActor

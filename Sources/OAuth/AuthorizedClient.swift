@@ -1,15 +1,15 @@
-internal import ProviderKit
+package import ProviderKit
 
 /// An HTTP client that sends the token of an account to the service that issued it, and to no other host.
-nonisolated struct AuthorizedClient: HTTPClient {
-    let base: any HTTPClient
-    let tokens: any AccessTokens
+nonisolated package struct AuthorizedClient: HTTPClient {
+    private let base: any HTTPClient
+    private let tokens: any AccessTokens
     /// The origins whose requests carry the token: `https://api.example.org`.
-    let origins: Set<String>
+    package let origins: Set<String>
     /// The responses that mean that a token is refused.
-    let refusals: [TokenRefusal]
+    private let refusals: [TokenRefusal]
     /// True if the service is on loopback, and may name addresses there.
-    let allowsLoopback: Bool
+    package let allowsLoopback: Bool
     /// The header field that contains the token.
     private let tokenField: String
     /// The header field of a token that the service issued for a password; nil if it issues none.
@@ -21,7 +21,9 @@ nonisolated struct AuthorizedClient: HTTPClient {
     ///   - base: Sends the requests.
     ///   - tokens: The source of tokens.
     ///   - description: The description of the service; nil if no host receives a token.
-    init(_ base: any HTTPClient, _ tokens: any AccessTokens, _ description: OAuthDescription?) {
+    package init(
+        _ base: any HTTPClient, _ tokens: any AccessTokens, _ description: OAuthDescription?
+    ) {
         self.base = base
         self.tokens = tokens
         let origins = (description?.tokenOrigins ?? []).compactMap(WebAddress.init)
@@ -37,7 +39,9 @@ nonisolated struct AuthorizedClient: HTTPClient {
     ///   - base: Sends the requests.
     ///   - tokens: The source of the key.
     ///   - description: The description of the service that issued it.
-    init(_ base: any HTTPClient, _ tokens: any AccessTokens, _ description: KeyDescription) {
+    package init(
+        _ base: any HTTPClient, _ tokens: any AccessTokens, _ description: KeyDescription
+    ) {
         self.base = base
         self.tokens = tokens
         let field = description.keyField
@@ -50,7 +54,7 @@ nonisolated struct AuthorizedClient: HTTPClient {
         issuedField = description.tokenField
     }
 
-    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+    package func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try await authorized(request) { request in
             var response = try await base.send(request)
             response.sentSecret = request.token
@@ -64,7 +68,7 @@ nonisolated struct AuthorizedClient: HTTPClient {
         }
     }
 
-    func download(
+    package func download(
         _ request: HTTPRequest, into file: Int32,
         progress: @escaping @Sendable (HTTPProgress) -> Void
     ) async throws -> HTTPResponse {
@@ -149,7 +153,7 @@ nonisolated struct AuthorizedClient: HTTPClient {
 }
 
 /// A source of access tokens.
-nonisolated protocol AccessTokens: Sendable {
+nonisolated package protocol AccessTokens: Sendable {
     /// Returns the token, which is renewed first if it is about to expire.
     @MainActor func accessToken() async throws -> Secret
 
@@ -167,19 +171,24 @@ nonisolated protocol AccessTokens: Sendable {
 
 nonisolated extension AccessTokens {
     /// Returns false.
-    @MainActor func isIssued(_ token: Secret) -> Bool { false }
+    @MainActor package func isIssued(_ token: Secret) -> Bool { false }
 }
 
 /// The token of a login in progress, or of a revocation.
-nonisolated struct FixedToken: AccessTokens {
-    let token: Secret
+nonisolated package struct FixedToken: AccessTokens {
+    private let token: Secret
     /// True if the service issued the token for a user name and a password.
-    var isIssuedToken = false
+    private let isIssuedToken: Bool
 
-    func accessToken() async throws -> Secret { token }
-    func renew(insteadOf refused: Secret) async throws -> Secret {
+    package init(token: Secret, isIssuedToken: Bool = false) {
+        self.token = token
+        self.isIssuedToken = isIssuedToken
+    }
+
+    package func accessToken() async throws -> Secret { token }
+    package func renew(insteadOf refused: Secret) async throws -> Secret {
         throw ProviderError.unauthorized
     }
-    func refused(_ token: Secret) {}
-    func isIssued(_ token: Secret) -> Bool { isIssuedToken }
+    package func refused(_ token: Secret) {}
+    package func isIssued(_ token: Secret) -> Bool { isIssuedToken }
 }

@@ -1,8 +1,7 @@
+import OAuth
 import ProviderKit
 import TestSupport
 import Testing
-
-@testable import Engine
 
 /// The responses by which a service refuses a token.
 struct TokenRefusalTests {
