@@ -43,13 +43,7 @@ final class PluginChannel {
 
     /// Writes a message. Blocks until the daemon has read it.
     func send(_ message: PluginMessage) {
-        var line = message.line[...]
-        while !line.isEmpty {
-            let count = line.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { exit(EXIT_FAILURE) }
-            line = line.dropFirst(count)
-        }
+        guard AtomicFile.writeAll(message.line, to: STDOUT_FILENO) else { exit(EXIT_FAILURE) }
     }
 
     /// Calls a method of the daemon.

@@ -75,15 +75,7 @@ enum Report {
     }
 
     static func write(_ value: JSONValue) {
-        var rest = value.line[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes {
-                Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { exit(EXIT_FAILURE) }
-            rest = rest.dropFirst(count)
-        }
+        guard AtomicFile.writeAll(value.line, to: STDOUT_FILENO) else { exit(EXIT_FAILURE) }
     }
 
     /// Calls a function when the reader of standard output closes the pipe.
