@@ -37,9 +37,9 @@ nonisolated struct Limits {
     var pluginTransfers = 24
     /// The largest number of downloads of all plugins that run at a time.
     var pluginDownloads = 16
-    /// The largest number of bytes per second of a download of a plugin. Without a limit, the downloads from fast
-    /// servers would delay other work of the main thread.
-    var pluginDownloadBytesPerSecond = 16 << 20
+    /// The largest number of bytes per second of a transfer of a plugin. Without a limit, the transfers from fast servers
+    /// would delay other work of the main thread.
+    var pluginBytesPerSecond = 16 << 20
     /// The largest number of bytes of the large responses to one plugin.
     var pluginBodyBytes = 8 << 20
     /// The size above which a response to a plugin is large.

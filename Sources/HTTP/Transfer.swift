@@ -139,9 +139,8 @@ final class Transfer {
             hop, userAgent: settings.userAgent, proxy: proxy,
             certificates: settings.certificateFiles[hop.address.origin.host],
             limits: settings.limits, settings.library)
-        if download != nil, request.plugin != nil {
-            easy.set(
-                CURLOPT_MAX_RECV_SPEED_LARGE, settings.limits.pluginDownloadBytesPerSecond)
+        if request.plugin != nil {
+            easy.set(CURLOPT_MAX_RECV_SPEED_LARGE, settings.limits.pluginBytesPerSecond)
         }
         try install(on: easy)
         let pool = try settings.pool(reach)
