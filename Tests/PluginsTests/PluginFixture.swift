@@ -131,6 +131,15 @@ final class PluginFixture {
         try await log.wait { $0.contains { $0.contains(text) } ? true : nil }
     }
 
+    /// Expects that the log has no more lines than the plugin may write in a time, and a few of the daemon.
+    func expectFewLogLines(
+        since start: ContinuousClock.Instant, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let windows = (ContinuousClock.now - start) / .seconds(10) + 1
+        let limit = Double(PluginLimits().logLines) * windows + 50
+        #expect(Double(log.value.count) < limit, sourceLocation: sourceLocation)
+    }
+
     /// Returns the manifest up to the header of its last group.
     private static func manifest(
         _ command: String, _ hosts: String, _ capabilities: String

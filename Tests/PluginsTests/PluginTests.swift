@@ -12,7 +12,7 @@ struct PluginTests {
     {
         var limits = PluginFixture.quick
         // Longer than a slow machine takes from one call to the next.
-        limits.idling = .seconds(10)
+        limits.idling = .seconds(3)
         let plugin = try PluginFixture("show(os.getpid())", limits: limits)
         #expect(plugin.log.value.isEmpty)
         async let first = plugin.shown()
