@@ -8,7 +8,10 @@ internal import Quoting
 /// receives none of them.
 struct FederatedPluginProvider: PluginProvider, FederatedLogin {
     let plugin: Plugin
-    let rules: FederationRules
+    /// The scopes that a login may request.
+    let scopes: Set<String>
+    /// The responses with which servers reject a token.
+    let refusals: [TokenRefusal]
 
     nonisolated func server(
         _ text: String, _ settings: ProviderSettings
@@ -35,7 +38,7 @@ struct FederatedPluginProvider: PluginProvider, FederatedLogin {
     ) -> OAuthDescription {
         var oauth = oauth
         oauth.tokenOrigins = [base.origin]
-        oauth.tokenRefusals = rules.refusals
+        oauth.tokenRefusals = refusals
         // The servers of a service are independent: each one has its own rate limit.
         oauth.countsPerApplication = false
         return oauth
@@ -70,7 +73,7 @@ struct FederatedPluginProvider: PluginProvider, FederatedLogin {
             throw PluginFault(
                 "\(text) is not at \(base.origin), the only origin that may receive secrets")
         }
-        for scope in oauth.scopes where !rules.scopes.contains(scope) {
+        for scope in oauth.scopes where !scopes.contains(scope) {
             throw PluginFault("the scope \(scope) is not in Scopes of the manifest")
         }
     }

@@ -48,27 +48,31 @@ nonisolated extension Manifest {
         let hosts = problems.check(
             group, "Hosts", (patterns: [], origins: []),
             try addresses.hosts(main.list("Hosts", required: false)))
-        info = PluginInfo(
-            id: found.id, name: problems.check(group, "Name", "", try main.line("Name")),
-            iconName: problems.check(
-                group, "Icon", "", try main.line("Icon", default: "image-x-generic")),
-            capabilities: problems.check(
-                group, "Capabilities", [],
-                try Self.capabilities(main.list("Capabilities", required: true))),
-            defaultSource: problems.check(
-                group, "DefaultSource", SourceID(""),
-                try Self.source(main.required("DefaultSource"), in: sources)))
-        for problem in Self.missingSources(of: info.capabilities, in: sources) {
+        let name = problems.check(group, "Name", "", try main.line("Name"))
+        let icon = problems.check(
+            group, "Icon", "", try main.line("Icon", default: "image-x-generic"))
+        let capabilities = problems.check(
+            group, "Capabilities", [],
+            try Self.capabilities(main.list("Capabilities", required: true)))
+        let defaultSource = problems.check(
+            group, "DefaultSource", SourceID(""),
+            try Self.source(main.required("DefaultSource"), in: sources))
+        for problem in Self.missingSources(of: capabilities, in: sources) {
             problems.add(problem, group, "Capabilities")
         }
         command = problems.check(
-            group, "Exec", [], try ManifestCommand(main.required("Exec"), in: found.folder).words)
+            group, "Exec", [], try ManifestCommand.words(main.required("Exec"), in: found.folder))
         folder = found.folder
         self.sources = sources ?? []
         login.expect(PluginLogin.keys, &problems)
         let kind = problems.check(
             login.name, nil, .open(needsServer: false), try PluginLogin(login, addresses))
         self.login = kind
+        info = ProviderInfo(
+            id: found.id, name: name, iconName: icon, authentication: kind.authentication,
+            capabilities: capabilities.sorted { $0.rawValue < $1.rawValue }
+                + (kind.needsServer ? [.server] : []),
+            defaultSource: defaultSource)
         allowsHomeServers = problems.check(
             login.name, "HomeServers", false,
             try kind.homeServers(login.flag("HomeServers"), hasHosts: !hosts.patterns.isEmpty))

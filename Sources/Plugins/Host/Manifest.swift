@@ -4,8 +4,8 @@ internal import ProviderKit
 /// The content of a manifest, `NAME.provider`.
 ///
 /// Source: `imagefeed-providers(7)`.
-nonisolated struct Manifest: Hashable, Sendable {
-    let info: PluginInfo
+nonisolated struct Manifest: Sendable {
+    let info: ProviderInfo
     /// The absolute path of the program, and its arguments.
     let command: [String]
     /// The folder of the manifest, with links resolved. The plugin can read it in addition to the system folders.
@@ -78,15 +78,6 @@ nonisolated struct Manifest: Hashable, Sendable {
     }
 }
 
-/// The description of a plugin for clients.
-nonisolated struct PluginInfo: Hashable, Sendable {
-    let id: String
-    let name: String
-    let iconName: String
-    let capabilities: Set<ProviderInfo.Capability>
-    let defaultSource: SourceID
-}
-
 /// The login of the accounts of a plugin.
 nonisolated enum PluginLogin: Hashable, Sendable {
     /// A user name or a server, without credentials.
@@ -94,10 +85,19 @@ nonisolated enum PluginLogin: Hashable, Sendable {
     /// A key that the service issued to its user.
     case key(field: String, hosts: [String], needsServer: Bool)
     case oauth2(OAuthDescription, help: String)
-    /// A browser login at a server that the user names.
-    case federated(FederationRules)
+    /// A browser login at a server that the user names, with the scopes that it may request, and the responses with which
+    /// servers reject a token.
+    case federated(scopes: Set<String>, refusals: [TokenRefusal])
     /// A browser login at a server that the user names. The daemon polls for its result.
     case polling
+
+    var authentication: ProviderInfo.Authentication {
+        switch self {
+        case .open: .none
+        case .key: .password
+        case .oauth2, .federated, .polling: .oauth2
+        }
+    }
 
     /// True if the user names one of many servers.
     var needsServer: Bool {
@@ -107,14 +107,6 @@ nonisolated enum PluginLogin: Hashable, Sendable {
         case .federated, .polling: true
         }
     }
-}
-
-/// The rules for every server of a plugin, independent of its discovery.
-nonisolated struct FederationRules: Hashable, Sendable {
-    /// The scopes that a login may request.
-    let scopes: Set<String>
-    /// The responses with which servers reject a token.
-    let refusals: [TokenRefusal]
 }
 
 /// The ID of a source, or the prefix of several IDs if the text ends with `*`.
@@ -140,6 +132,8 @@ nonisolated struct ManifestProblem: Error, Hashable, CustomStringConvertible {
     let description: String
     /// The key that the problem concerns; nil for no key or several keys.
     let key: String?
+    /// The number of the line that the problem concerns, from 1; nil if it concerns no line.
+    var line: Int?
 
     /// Creates a problem from a sentence that may quote the manifest.
     init(_ description: String, key: String? = nil) {

@@ -1,25 +1,23 @@
 internal import Glibc
 
 /// The command of a plugin: the value of `Exec`.
-nonisolated struct ManifestCommand {
-    /// The path of the program, and its arguments.
-    let words: [String]
-
-    /// Parses the value of `Exec`.
+nonisolated enum ManifestCommand {
+    /// Returns the path of the program, and its arguments.
     ///
     /// - Parameters:
     ///   - line: The value.
     ///   - folder: The folder of the manifest.
+    /// - Returns: The words of the command.
     /// - Throws: ``ManifestProblem`` if the program or a file is missing, or cannot be used in the sandbox.
-    init(_ line: String, in folder: String) throws(ManifestProblem) {
-        var words = try Self.split(line)
+    static func words(_ line: String, in folder: String) throws(ManifestProblem) -> [String] {
+        var words = try split(line)
         guard let name = words.first else { throw ManifestProblem("Exec is empty.") }
-        words[0] = try Self.program(name, in: folder)
+        words[0] = try program(name, in: folder)
         // Arguments may name files in the folder, for example a script.
         for index in words.indices.dropFirst() where words[index].hasPrefix("./") {
-            words[index] = try Self.file(folder + words[index].dropFirst(), in: folder)
+            words[index] = try file(folder + words[index].dropFirst(), in: folder)
         }
-        self.words = words
+        return words
     }
 
     /// Returns the files that a command may use, with links resolved, whether they exist or not.

@@ -1,16 +1,9 @@
 /// The problems of a manifest, in the order in which they are found.
 nonisolated struct ManifestProblems {
-    /// A problem and the line that it concerns.
-    struct Entry {
-        let problem: ManifestProblem
-        /// The number of the line, from 1; nil if the problem concerns no line.
-        let line: Int?
-    }
-
     /// The number of problems that are reported.
     static let maximum = 20
 
-    private(set) var all: [Entry] = []
+    private(set) var all: [ManifestProblem] = []
     /// The lines of the file, for their numbers.
     var lines = ManifestLines("")
     /// The state of the files and folders that the problems may concern.
@@ -28,7 +21,9 @@ nonisolated struct ManifestProblems {
         _ key: String? = nil, line: Int? = nil
     ) {
         guard all.count < Self.maximum else { return }
-        all.append(Entry(problem: problem(), line: line ?? group.flatMap { self.line($0, key) }))
+        var problem = problem()
+        problem.line = line ?? group.flatMap { self.line($0, key) }
+        all.append(problem)
     }
 
     /// Evaluates a part of the manifest.

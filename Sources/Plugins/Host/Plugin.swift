@@ -14,6 +14,7 @@ final class Plugin {
     /// The hash of the settings, each of which may affect the pages of the plugin; empty if there are none.
     nonisolated let cacheVariant: String
     private let context: PluginContext
+    let trace: PluginTrace
     private let logger: Logger
     private var connection: PluginConnection?
     private var starting: Task<PluginConnection, any Error>?
@@ -25,7 +26,11 @@ final class Plugin {
     /// Called when the plugin is disabled, or enabled again.
     var onChange: (() -> Void)?
 
-    init(_ manifest: Manifest, _ settings: ProviderSettings, _ context: PluginContext) {
+    init(
+        _ manifest: Manifest, _ settings: ProviderSettings, _ context: PluginContext,
+        _ trace: PluginTrace
+    ) {
+        self.trace = trace
         self.manifest = manifest
         self.settings = settings
         cacheVariant = Self.cacheVariant(settings)
@@ -58,9 +63,6 @@ final class Plugin {
         return
             "The plugin is disabled until its files change, because it failed \(health.failures) times in a row: \(health.lastReason)."
     }
-
-    /// The receivers of the plugin's events.
-    var trace: PluginTrace { context.traces[manifest.info.id] }
 
     /// The sandbox; nil if there is none and the plugin must not run.
     var confinement: SandboxKind? { context.confiner.level }

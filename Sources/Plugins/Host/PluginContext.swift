@@ -5,8 +5,6 @@ struct PluginContext {
     let limits: PluginLimits
     let confiner: SandboxLauncher
     let logger: Logger
-    /// The traces of the plugins.
-    let traces = PluginTraces()
     /// Called with the ID, the name and the reason when a plugin is disabled.
     let onDisabled: (_ id: String, _ name: String, _ reason: String) -> Void
 }

@@ -20,6 +20,8 @@ package final class PluginHost {
     }
     private var watcher: FolderWatch?
     private var installed: [String: Installed] = [:]
+    /// The traces of the plugins, by the IDs of the providers.
+    private var traces: [String: PluginTrace] = [:]
     /// Called after providers were added, removed or changed.
     package var onChange: ((_ change: Change) -> Void)?
 
@@ -45,7 +47,8 @@ package final class PluginHost {
 
         /// True if both manifests are unusable for the same reason.
         func isEqual(to other: Installed) -> Bool {
-            plugin == nil && other.plugin == nil && path == other.path && problem == other.problem
+            plugin == nil && other.plugin == nil && path == other.path
+                && problem?.description == other.problem?.description
         }
     }
 
@@ -152,7 +155,9 @@ package final class PluginHost {
         } else if let manifest = Manifest(path: path, settings: settings, &problems),
             problems.all.isEmpty
         {
-            let plugin = Plugin(manifest, settings, context)
+            let trace = traces[id] ?? PluginTrace()
+            traces[id] = trace
+            let plugin = Plugin(manifest, settings, context, trace)
             plugin.onChange = { [weak self, weak plugin] in
                 guard let self, let plugin else { return }
                 onChange?(Change(changed: [plugin.provider]))
@@ -161,7 +166,7 @@ package final class PluginHost {
                 path: path, stamp: manifest.stamp, settings: settings, provider: plugin.provider,
                 plugin: plugin)
         }
-        let problem = problems.all.first?.problem ?? ManifestProblem("The file cannot be read.")
+        let problem = problems.all.first ?? ManifestProblem("The file cannot be read.")
         return Installed(
             path: path, stamp: problems.stamp, settings: settings,
             provider: UnusableProvider(

@@ -64,9 +64,8 @@ nonisolated extension PluginLogin {
                     ?? "Register an application at the service.")
         case "federated":
             self = .federated(
-                FederationRules(
-                    scopes: Set(try group.list("Scopes", required: true)),
-                    refusals: try Self.refusals(group)))
+                scopes: Set(try group.list("Scopes", required: true)),
+                refusals: try Self.refusals(group))
         case "polling": self = .polling
         case let type:
             throw ManifestProblem(

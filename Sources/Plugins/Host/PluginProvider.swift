@@ -9,7 +9,7 @@ protocol PluginProvider: InstalledProvider {
 }
 
 extension PluginProvider {
-    nonisolated var info: ProviderInfo { plugin.manifest.providerInfo }
+    nonisolated var info: ProviderInfo { plugin.manifest.info }
 
     var condition: ProviderCondition {
         ProviderCondition(
@@ -77,8 +77,9 @@ extension Plugin {
         switch manifest.login {
         case .open, .key: KeyPluginProvider(plugin: self)
         case .oauth2(let description, let help):
-            OAuthPluginProvider(plugin: self, description, help: help)
-        case .federated(let rules): FederatedPluginProvider(plugin: self, rules: rules)
+            OAuthPluginProvider(plugin: self, description: description, registrationHelp: help)
+        case .federated(let scopes, let refusals):
+            FederatedPluginProvider(plugin: self, scopes: scopes, refusals: refusals)
         case .polling: PollingPluginProvider(plugin: self)
         }
     }
@@ -114,14 +115,8 @@ struct KeyPluginProvider: PluginProvider, KeyLogin {
 /// A plugin with a browser login.
 struct OAuthPluginProvider: PluginProvider, OAuthLogin {
     let plugin: Plugin
-    private let description: OAuthDescription
+    let description: OAuthDescription
     let registrationHelp: String
-
-    init(plugin: Plugin, _ description: OAuthDescription, help: String) {
-        self.plugin = plugin
-        self.description = description
-        registrationHelp = help
-    }
 
     nonisolated func oauth(
         _ settings: ProviderSettings
@@ -149,19 +144,5 @@ nonisolated extension Manifest {
         }
         recipients.insert(command.map(\.debugDescription).joined(separator: " "))
         return recipients
-    }
-
-    var providerInfo: ProviderInfo {
-        let authentication: ProviderInfo.Authentication =
-            switch login {
-            case .open: .none
-            case .key: .password
-            case .oauth2, .federated, .polling: .oauth2
-            }
-        return ProviderInfo(
-            id: info.id, name: info.name, iconName: info.iconName, authentication: authentication,
-            capabilities: info.capabilities.sorted { $0.rawValue < $1.rawValue }
-                + (login.needsServer ? [.server] : []),
-            defaultSource: info.defaultSource)
     }
 }

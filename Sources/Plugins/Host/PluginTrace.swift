@@ -33,22 +33,8 @@ nonisolated package enum PluginFailure: Sendable {
     case exit
 }
 
-/// The traces of all plugins, by the IDs of the providers. A trace continues after the replacement of a plugin.
-final class PluginTraces {
-    private var traces: [String: PluginTrace] = [:]
-
-    /// Returns the trace of a plugin.
-    ///
-    /// - Parameter id: The ID of the provider.
-    subscript(id: String) -> PluginTrace {
-        if let known = traces[id] { return known }
-        let new = PluginTrace()
-        traces[id] = new
-        return new
-    }
-}
-
-/// The receivers of the events of one plugin. Without a receiver, an event costs one comparison.
+/// The receivers of the events of one plugin. Without a receiver, an event costs one comparison. A trace continues after
+/// the replacement of the plugin.
 final class PluginTrace {
     /// The largest number of receivers.
     static let maximumReceivers = 4

@@ -23,7 +23,7 @@ package final class PluginTrial {
     ) {
         var found = ManifestProblems()
         let manifest = Manifest(path: path, settings: settings, &found)
-        problems = found.all.map { ($0.problem.description, $0.line) }
+        problems = found.all.map { ($0.description, $0.line) }
         guard problems.isEmpty, let manifest else { return nil }
         var limits = limits
         limits.failures = .max
@@ -32,7 +32,7 @@ package final class PluginTrial {
         let confiner = SandboxLauncher(confinements, programs: .installed, logger: logger)
         let context = PluginContext(limits: limits, confiner: confiner, logger: logger) { _, _, _ in
         }
-        plugin = Plugin(manifest, settings, context)
+        plugin = Plugin(manifest, settings, context, PluginTrace())
         provider = plugin.provider
         plugin.trace.add(observer)
     }
