@@ -50,6 +50,10 @@ struct SchemaTests {
         let page = RemotePage([photo], next: "2", total: 9, end: "key7")
         let limit = RateLimit(
             remaining: 1, limit: 2, reset: Timestamp(secondsSince1970: 1_790_000_000))
+        let line = ResponseLine(response, answering: 1).flatMap { $0 }
+        guard case .answer(1, let sent) = try PluginMessage(parsing: line.dropLast()) else {
+            throw CancellationError()
+        }
         let written: [(String, JSONValue, missing: Set<String>)] = [
             ("photo", photo.json, []), ("source", source.json, []),
             ("page.result", page.json, []), ("profile.result", profile.json, []),
@@ -60,7 +64,7 @@ struct SchemaTests {
                 AccountIdentity(username: "ada", server: "b", userID: "1").json, []
             ),
             ("http.params", request.json, ["account", "body_base64"]),
-            ("http.result", response.json, ["body_base64"]),
+            ("http.result", sent, ["body_base64"]),
             ("rateLimit.params", limit.json, ["account"]),
             ("status.params", SessionStatus.failed(reason: "No.").json, ["account"]),
         ]

@@ -172,7 +172,7 @@ struct WireTests {
     }
 
     private func expectSame(_ response: HTTPResponse) throws {
-        let line = response.line(answering: "x")
+        let line = ResponseLine(response, answering: "x").flatMap { $0 }
         #expect(line.last == UInt8(ascii: "\n"))
         #expect(line.count < 3 * response.body.count + 200)
         guard case .answer("x", let result) = try PluginMessage(parsing: line.dropLast()) else {

@@ -1,13 +1,12 @@
 internal import Glibc
-internal import ProviderKit
 internal import System
 
 /// The writing end of a pipe. Writing does not block. The writer closes the pipe with its last reference.
 final class PipeWriter {
     private struct Chunk {
         var bytes: [UInt8]
-        /// The memory of a large chunk.
-        let memory: MemoryReservation?
+        /// Returns the next bytes of a message that is written in parts; nil at its end.
+        var more: (() -> [UInt8]?)?
     }
 
     private let descriptor: Int32
@@ -17,7 +16,7 @@ final class PipeWriter {
     private var waiting: [Chunk] = []
     /// The number of bytes of the first chunk that are written.
     private var written = 0
-    /// The number of waiting bytes without a reservation.
+    /// The number of waiting bytes, without the messages that are written in parts.
     private(set) var count = 0
     /// Calls ``flush()`` when the pipe has room. The source runs while bytes wait.
     private var room: DescriptorSource?
@@ -28,21 +27,26 @@ final class PipeWriter {
 
     /// The size up to which further lines are appended to a chunk.
     private static let smallChunk = 64 << 10
+    /// The number of bytes that are written before other events are handled.
+    private static let roundBytes = 1 << 18
 
     /// - Parameters:
     ///   - descriptor: The pipe. The writer closes it.
-    ///   - limit: The number of bytes that may wait for the reader, without those that have a reservation.
+    ///   - limit: The number of bytes that may wait for the reader, without the messages that are written in parts.
     ///   - timeout: The time in which the reader must read a part of the waiting bytes.
+    ///   - work: Records the processor time; nil if it is not limited.
     ///   - onTimeout: Called if the reader does not read in time; nil for no timeout.
     init(
-        _ descriptor: Int32, limit: Int = .max, timeout: Duration = .zero,
+        _ descriptor: Int32, limit: Int = .max, timeout: Duration = .zero, work: PluginWork? = nil,
         onTimeout: (@MainActor () -> Void)? = nil
     ) {
         self.descriptor = descriptor
         self.limit = limit
         self.timeout = timeout
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-        room = DescriptorSource(descriptor, .writing) { [weak self] in self?.flush() }
+        room = DescriptorSource(descriptor, .writing) { [weak self] in
+            if let work { work.measure { self?.flush() } } else { self?.flush() }
+        }
         timer = onTimeout.map { MainLoopTimer($0) }
     }
 
@@ -50,41 +54,53 @@ final class PipeWriter {
 
     /// Writes bytes at once, or when the pipe has room.
     ///
-    /// - Parameters:
-    ///   - bytes: The bytes.
-    ///   - memory: The memory of the bytes, which is retained until they are written.
     /// - Returns: False if too many bytes wait already.
-    func write(_ bytes: [UInt8], holding memory: MemoryReservation? = nil) -> Bool {
+    func write(_ bytes: [UInt8]) -> Bool {
         guard !bytes.isEmpty else { return true }
-        if memory == nil { count += bytes.count }
+        count += bytes.count
         let last = waiting.count - 1
-        if memory == nil, last >= 0, waiting[last].memory == nil,
+        if last >= 0, waiting[last].more == nil,
             waiting[last].bytes.count + bytes.count <= Self.smallChunk
         {
             waiting[last].bytes += bytes
         } else {
-            waiting.append(Chunk(bytes: bytes, memory: memory))
+            add(Chunk(bytes: bytes))
         }
-        // Otherwise, the pipe was full, and its source runs.
-        if waiting.count == 1, written == 0 { flush() }
         return count <= limit
+    }
+
+    /// Writes the parts of a message when the pipe has room for them.
+    func write(parts: @escaping () -> [UInt8]?) {
+        if let first = parts() { add(Chunk(bytes: first, more: parts)) }
+    }
+
+    private func add(_ chunk: Chunk) {
+        waiting.append(chunk)
+        // Otherwise, the pipe was full, and its source runs.
+        if waiting.count == 1 { flush() }
     }
 
     private func flush() {
         var isReading = timer?.isRunning == false
-        while let first = waiting.first {
+        var rest = Self.roundBytes
+        while rest > 0, let first = waiting.first {
             let result = first.bytes.withUnsafeBytes {
                 Glibc.write(descriptor, $0.baseAddress.map { $0 + written }, $0.count - written)
             }
             if result < 0, errno == EAGAIN { break }
             if result < 0, errno == EINTR { continue }
             isReading = true
+            written += max(0, result)
+            rest -= max(0, result)
             // Another error means that the pipe has no reader. The end of the process is reported separately.
-            written = result > 0 ? written + result : first.bytes.count
-            guard written == first.bytes.count else { continue }
-            if first.memory == nil { count -= written }
-            waiting.removeFirst()
+            guard result < 0 || written == first.bytes.count else { continue }
             written = 0
+            if first.more == nil { count -= first.bytes.count }
+            if result >= 0, let next = first.more?() {
+                waiting[0].bytes = next
+            } else {
+                waiting.removeFirst()
+            }
         }
         if waiting.isEmpty {
             room?.suspend()

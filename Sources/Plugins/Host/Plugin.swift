@@ -87,7 +87,7 @@ final class Plugin {
         var parameters = parameters
         parameters["account"] = account.json
         var connection = try await running()
-        let delay = connection.callDelay
+        let delay = connection.work.delay
         if delay > .zero { try await MainLoopClock().sleep(for: delay) }
         // A plugin that was idle may have been ended during the delay, which is not a failure.
         if connection.isOver { connection = try await running() }
@@ -106,7 +106,7 @@ final class Plugin {
             throw refusal.error(of: manifest.info.name)
         }
         recordAnswer(of: connection)
-        let (value, time) = await connection.work.run(bytes: answer.bytes) {
+        let value = await connection.work.run(bytes: answer.bytes) {
             () -> Result<Value, PluginFault> in
             do throws(PluginFault) {
                 return .success(try read(PluginReader(answer.result, method.rawValue)))
@@ -114,7 +114,7 @@ final class Plugin {
                 return .failure(error)
             }
         }
-        connection.recordProcessorTime(time)
+        connection.work.discard(answer.result, bytes: answer.bytes)
         switch value {
         case .success(let value): return value
         case .failure(let error):
@@ -337,7 +337,7 @@ final class Plugin {
                     nil, "There is no method “\(method.excerpt)”.",
                     code: PluginRefusal.Code.methodNotFound))
         }
-        guard let account = connection.account(try parameters.requiredText("account")) else {
+        guard let account = connection.calls.account(try parameters.requiredText("account")) else {
             connection.log(
                 .warning, "an HTTP request was refused: its account is in no running call")
             return connection.refuse(
@@ -346,14 +346,15 @@ final class Plugin {
         let request: HTTPRequest
         do {
             request = try account.confine(
-                HTTPRequest(parameters), timeLimit: connection.timeLeft(for: account))
+                HTTPRequest(parameters),
+                timeLimit: connection.calls.timeLeft(for: account, at: .now))
         } catch let fault as PluginFault {
             throw fault
         } catch {
             connection.log(.warning, "an HTTP request was refused: \(error)")
             return connection.refuse(id, PluginRefusal(error))
         }
-        connection.perform(id) {
+        connection.perform(id, bytes: request.body.count) {
             do {
                 let response = try await account.ports.http.send(request)
                 if let secret = response.sentSecret { connection.trace.hide(secret) }

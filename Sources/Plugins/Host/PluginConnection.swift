@@ -21,13 +21,12 @@ final class PluginConnection {
     let trace: PluginTrace
     private let name: String
     private let limits: PluginLimits
-    /// The work on large messages.
-    let work = MessageWork()
+    let work: PluginWork
     private weak var plugin: Plugin?
     private var process: PluginProcess?
     /// The ID of the process for the log, also after its end.
     private var number: Int32 = 0
-    private var calls = PendingPluginCalls<Answer>()
+    private(set) var calls = PendingPluginCalls<Answer>()
     /// The notifications by their method and account. Each of them causes a D-Bus signal.
     private var notifications: [String: LatestValue<SessionEvent>] = [:]
     /// The shortest time between two notifications with the same method and account.
@@ -43,6 +42,8 @@ final class PluginConnection {
     private var deniedCalls: Set<String> = []
     private var requests: [Int: Task<Void, Never>] = [:]
     private var lastRequest = 0
+    /// The bytes of the bodies of the requests.
+    private var requestBytes = 0
     private let startTime = ContinuousClock.now
     /// See ``PluginLaunch/placement``.
     private var placement: PipeEnds?
@@ -70,6 +71,7 @@ final class PluginConnection {
         placement = launch.placement
         report = launch.report
         logLines = Allowance(Double(limits.logLines), per: .seconds(10))
+        work = PluginWork(limits)
         process = try PluginProcess(launch, limits, self)
         number = process?.id ?? 0
         trace.record(.started(process: number))
@@ -132,15 +134,6 @@ final class PluginConnection {
         continuation.resume(throwing: CancellationError())
     }
 
-    /// Returns the account of a running call; nil if no call concerns the account.
-    func account(_ id: String) -> PluginAccount? { calls.account(id) }
-
-    /// Returns the time limit of an HTTP request for an account, so that a plugin with a slow service can still answer
-    /// in time.
-    func timeLeft(for account: PluginAccount) -> Duration {
-        calls.timeLeft(for: account, at: .now)
-    }
-
     /// Forwards a notification about an account, unless no call concerned the account, or the account has no session.
     func notify(_ event: SessionEvent, _ method: DaemonMethod, about id: String) {
         guard let events = calls.knownAccounts[id]?.events else { return }
@@ -157,19 +150,15 @@ final class PluginConnection {
         process?.send(line)
     }
 
-    /// The time after which the next call may start; see ``PluginProcess/delay``.
-    var callDelay: Duration { process?.delay ?? .zero }
-
-    /// Records processor time that the daemon spent on the plugin.
-    func recordProcessorTime(_ time: Duration) { process?.recordProcessorTime(time) }
-
-    /// Sends an HTTP request of the plugin, or refuses the call if too many of its requests are running.
+    /// Sends an HTTP request of the plugin, or refuses the call if too many of its requests are running, or if their
+    /// bodies are too large.
     ///
     /// - Parameters:
     ///   - id: The ID of the call.
-    ///   - work: Sends the request.
+    ///   - bytes: The size of the body.
+    ///   - send: Sends the request.
     func perform(
-        _ id: JSONValue, _ work: @escaping @MainActor () async throws -> HTTPResponse
+        _ id: JSONValue, bytes: Int, _ send: @escaping @MainActor () async throws -> HTTPResponse
     ) {
         guard requests.count < limits.requests else {
             return refuse(
@@ -178,15 +167,27 @@ final class PluginConnection {
                     .failed,
                     "More than \(limits.requests) HTTP requests are running; wait for a response."))
         }
+        guard requestBytes + bytes <= limits.lineBytes else {
+            return refuse(
+                id,
+                PluginRefusal(
+                    .failed,
+                    "The bodies of the running HTTP requests would have more than \(limits.lineBytes.sizeText); wait for a response."
+                ))
+        }
+        requestBytes += bytes
         lastRequest += 1
         let number = lastRequest
-        recordProcessorTime(Self.requestTime)
-        let delay = callDelay
+        work.record(Self.requestTime)
+        let delay = work.delay
         requests[number] = Task {
-            defer { requests[number] = nil }
+            defer {
+                requests[number] = nil
+                requestBytes -= bytes
+            }
             do {
                 if delay > .zero { try await MainLoopClock().sleep(for: delay) }
-                try await answer(id, work())
+                try await answer(id, send())
             } catch {
                 refuse(id, PluginRefusal(error))
             }
@@ -196,14 +197,16 @@ final class PluginConnection {
     /// The processor time of a request that is not measured.
     private static let requestTime = Duration.microseconds(200)
 
-    private func answer(_ id: JSONValue, _ response: consuming HTTPResponse) async {
-        let memory = response.memory
-        let (line, time) = await work.run(bytes: response.body.count) { [response] in
-            response.line(answering: id)
+    private func answer(_ id: JSONValue, _ response: HTTPResponse) async {
+        var line = await work.run(bytes: response.body.count) {
+            ResponseLine(response, answering: id)
         }
-        trace.record(.sent(line))
-        process?.send(line, holding: memory)
-        recordProcessorTime(time)
+        trace.record(.sent(line.reduce(into: []) { $0 += $1 }))
+        guard let memory = response.memory else {
+            process?.send(line.reduce(into: []) { $0 += $1 })
+            return
+        }
+        process?.send { withExtendedLifetime(memory) { line.next() } }
     }
 
     func refuse(_ id: JSONValue, _ refusal: PluginRefusal) { send(.refusal(id: id, refusal)) }
@@ -215,12 +218,9 @@ final class PluginConnection {
         guard !isOver else { return }
         trace.record(.received(line))
         let count = line.count
-        let (message, time) = await work.run(bytes: count) { Self.message(line) }
+        let message = await work.run(bytes: count) { Self.message(line) }
         handle(message, bytes: count)
-        // The caller measures the time of short lines.
-        guard count > MessageWork.mostBytesOnMain else { return }
-        work.discard(message)
-        recordProcessorTime(time)
+        work.discard(message, bytes: count)
     }
 
     private nonisolated static func message(

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import PluginProtocol
 internal import ProviderKit
+internal import Sandbox
 internal import System
 
 /// The process of a plugin, with its pipes.
@@ -12,14 +13,12 @@ final class PluginProcess {
     private var input: PipeWriter?
     private var sources: [DescriptorSource] = []
     private let limits: PluginLimits
-    /// The processor time of the daemon for this plugin, in seconds.
-    private var processorTime: Allowance
+    let work: PluginWork
     private var lines: LineBuffer
     /// The last task that handles lines of the standard output, which waits for the tasks before; nil if none runs.
     private var handling: Task<Void, Never>?
     /// The number of tasks that handle lines.
     private var handlingCount = 0
-    private var deniedCallReceiver: DeniedSystemCalls?
     private var standardErrorLines = LineBuffer(limit: 16 << 10)
     private var hasEnded = false
     /// True if the process is in a control group of its own.
@@ -29,12 +28,6 @@ final class PluginProcess {
 
     /// The number of bytes that are read at a time, before other events are handled.
     private static let chunkBytes = 1 << 16
-    /// The processor time for a round of the event loop. Without it, many small reads would cost almost nothing.
-    private static let roundTime = Duration.microseconds(20)
-    /// The part of the processor time for which calls and requests start without a delay.
-    private static let undelayedPart = 0.3
-    /// The longest delay. A client waits for it in addition to the duration of the call.
-    private static let maximumDelay = Duration.seconds(5)
 
     init(
         _ launch: PluginLaunch, _ limits: PluginLimits, _ connection: PluginConnection
@@ -51,34 +44,37 @@ final class PluginProcess {
         id = process.id
         self.connection = connection
         self.limits = limits
-        processorTime = Allowance(
-            limits.daemonProcessorTime / .seconds(1), per: limits.processorWindow)
+        work = connection.work
         lines = LineBuffer(limit: limits.lineBytes)
         self.input = PipeWriter(
-            input.takeWriting(), limit: limits.lineBytes, timeout: limits.reading
+            input.takeWriting(), limit: limits.lineBytes, timeout: limits.reading, work: work
         ) { [unowned self] in
             terminate(
                 "it leaves messages unread on its standard input for \(limits.reading.secondsText)")
         }
+        // Work on the last messages may end after the process.
+        work.onExcess = { [weak self] in
+            self?.terminate(
+                "it takes more than \(limits.daemonProcessorTime.secondsText) of the daemon's processor time in \(limits.processorWindow.secondsText)"
+            )
+        }
         read(output.takeReading()) { [unowned self] in take($0) }
         read(errors.takeReading()) { [unowned self] in takeStandardError($0) }
-        deniedCallReceiver = DeniedSystemCalls(
-            launch.refusals.takeReading(), threads: limits.threads, of: self)
+        receiveListener(launch.refusals.takeReading())
         // Retains this object until the end of the process.
         process.onExit { self.finish($0) }
     }
 
-    /// Sends a line, unless the process has ended.
-    ///
-    /// - Parameters:
-    ///   - line: The line, with its end.
-    ///   - memory: The memory of a large line.
-    func send(_ line: [UInt8], holding memory: MemoryReservation? = nil) {
-        guard let input, !input.write(line, holding: memory) else { return }
+    /// Sends a line, with its end, unless the process has ended.
+    func send(_ line: [UInt8]) {
+        guard let input, !input.write(line) else { return }
         terminate(
             "it does not read its standard input, and more than \(limits.lineBytes.sizeText) of messages wait"
         )
     }
+
+    /// Sends a line in parts, each of which is requested when the plugin has read those before.
+    func send(parts: @escaping () -> [UInt8]?) { input?.write(parts: parts) }
 
     /// Closes the standard input, so that the plugin ends.
     func close() { input = nil }
@@ -96,11 +92,6 @@ final class PluginProcess {
         connection.fail(reason, .limit)
     }
 
-    /// Records a system call that was denied.
-    func recordDeniedCall(_ name: String) {
-        if !isTerminated { connection.recordDeniedCall(name) }
-    }
-
     // MARK: Output
 
     private func read(
@@ -109,8 +100,7 @@ final class PluginProcess {
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         let place = sources.count
         let source = DescriptorSource(descriptor, .reading) { [unowned self] in
-            let (isOpen, time) = MessageWork.measure { readChunk(descriptor, handler) }
-            recordRound(time)
+            let isOpen = work.measure { readChunk(descriptor, handler) }
             if !isOpen || isTerminated { sources[place].cancel() }
         }
         sources.append(source)
@@ -160,25 +150,38 @@ final class PluginProcess {
         }
     }
 
-    // MARK: Processor time
+    // MARK: System calls
 
-    /// Records the processor time of a round of the event loop.
-    func recordRound(_ time: Duration) { recordProcessorTime(Self.roundTime + time) }
-
-    /// Records processor time that the daemon spent on the plugin, and ends a plugin that exceeds its limit.
-    func recordProcessorTime(_ time: Duration) {
-        guard !isTerminated, !processorTime.use(time / .seconds(1)) else { return }
-        terminate(
-            "it takes more than \(limits.daemonProcessorTime.secondsText) of the daemon's processor time in \(limits.processorWindow.secondsText)"
-        )
+    /// Receives the ``SystemCallListener`` that the launcher sends to a socket.
+    private func receiveListener(_ socket: Int32) {
+        let place = sources.count
+        let source = DescriptorSource(socket, .reading) { [unowned self] in
+            defer { sources[place].cancel() }
+            do throws(SandboxError) {
+                let new = try SystemCallListener(from: socket, threads: limits.threads)
+                if let new { listen(new) }
+            } catch {
+                terminate("\(error)")
+            }
+        }
+        sources.append(source)
+        source.resume()
     }
 
-    /// The time after which the next call or request may start; zero if it may start at once.
-    ///
-    /// A plugin that only answers calls takes more processor time if a client calls more often. The calls are delayed,
-    /// so that the plugin is not ended because of the rate of the client.
-    var delay: Duration {
-        min(processorTime.delay(untilBelow: Self.undelayedPart), Self.maximumDelay)
+    /// Handles the system calls that the filter reports. Each of them fails, except for the start of a thread within
+    /// the limit.
+    private func listen(_ listener: SystemCallListener) {
+        var calls = listener
+        let place = sources.count
+        let source = DescriptorSource(listener.descriptor, .reading) { [unowned self] in
+            switch work.measure({ calls.next() }) {
+            case .refused(let name): if !isTerminated { connection.recordDeniedCall(name) }
+            case .permitted, .nothing: break
+            case .over: sources[place].cancel()
+            }
+        }
+        sources.append(source)
+        source.resume()
     }
 
     // MARK: Exit
@@ -190,7 +193,6 @@ final class PluginProcess {
         drain()
         for source in sources { source.cancel() }
         sources = []
-        deniedCallReceiver = nil
         Task.immediate { [handling] in
             await handling?.value
             connection.ended(describe(exit))

@@ -38,12 +38,13 @@ extension [UInt8] {
     /// Appends a text as a JSON string.
     fileprivate mutating func appendJSON(_ text: String) {
         var text = text
-        text.withUTF8 { appendJSON($0) }
+        append(UInt8(ascii: "\""))
+        text.withUTF8 { appendEscaped($0) }
+        append(UInt8(ascii: "\""))
     }
 
-    /// Appends UTF-8 as a JSON string.
-    mutating func appendJSON(_ utf8: UnsafeBufferPointer<UInt8>) {
-        append(UInt8(ascii: "\""))
+    /// Appends UTF-8 as a part of a JSON string.
+    mutating func appendEscaped(_ utf8: UnsafeBufferPointer<UInt8>) {
         var position = 0
         while true {
             let end = JSONValue.plainEnd(of: utf8, from: position)
@@ -59,7 +60,6 @@ extension [UInt8] {
             }
             position = end + 1
         }
-        append(UInt8(ascii: "\""))
     }
 }
 

@@ -7,6 +7,9 @@ package struct LineBuffer {
 
     private let limit: Int
     private var rest: [UInt8] = []
+    /// The size above which the rest of a line gets memory for the longest one. An array that grows is copied each time;
+    /// memory that is not used yet takes none.
+    private static let largeBytes = 1 << 19
 
     /// The number of bytes after the last end of a line.
     package var count: Int { rest.count }
@@ -23,6 +26,9 @@ package struct LineBuffer {
         _ bytes: UnsafeRawBufferPointer, _ line: ([UInt8]) -> Void
     ) throws(TooLong) {
         var bytes = bytes
+        if rest.count + bytes.count > max(rest.capacity, Self.largeBytes), limit < .max {
+            rest.reserveCapacity(limit + bytes.count)
+        }
         while let base = bytes.baseAddress,
             let end = memchr(base, Int32(UInt8(ascii: "\n")), bytes.count)
         {

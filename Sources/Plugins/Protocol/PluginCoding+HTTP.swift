@@ -7,11 +7,14 @@ extension HTTPRequest {
     package static let maximumPluginBytes = 8 << 20
 
     package var json: JSONValue {
-        let fields = headers.fields.map { JSONValue.array([.string($0.name), .string($0.value)]) }
         var members: [String: JSONValue] = [
-            "method": .string(method.rawValue), "url": .string(url), "headers": .array(fields),
+            "method": .string(method.rawValue), "url": .string(url), "headers": headers.json,
         ]
-        members.setBody(body)
+        if let text = String(validating: body, as: UTF8.self) {
+            members["body"] = text.isEmpty ? nil : .string(text)
+        } else {
+            members["body_base64"] = .string(Base64.encode(body))
+        }
         return .object(members)
     }
 
@@ -31,40 +34,6 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    package var json: JSONValue {
-        let fields = headers.fields.map { JSONValue.array([.string($0.name), .string($0.value)]) }
-        var members: [String: JSONValue] = [
-            "status": .integer(Int64(status)), "url": .string(url), "headers": .array(fields),
-        ]
-        members.setBody(body)
-        return .object(members)
-    }
-
-    /// Returns the line that answers a call with the response.
-    ///
-    /// The line takes at most twice the memory of the body.
-    package func line(answering id: JSONValue) -> [UInt8] {
-        guard !body.isEmpty else { return PluginMessage.answer(id: id, result: json).line }
-        var head = self
-        head.body = []
-        var line = Array(#"{"jsonrpc":"2.0","id":"#.utf8) + id.line.dropLast()
-        line += #","result":"#.utf8
-        // The body is written into the last member of the result, without an intermediate value.
-        line += head.json.line.dropLast(2)
-        let isText = (try? UTF8Span(validating: body.span)) != nil
-        let escapes = body.reduce(0) { $0 + JSONValue.escapeBytes($1) }
-        // A control character takes six bytes. A body with many of them is shorter in Base64.
-        if isText, escapes <= body.count {
-            line += #","body":"#.utf8
-            line.reserveCapacity(line.count + body.count + escapes + 8)
-            body.withUnsafeBufferPointer { line.appendJSON($0) }
-        } else {
-            line += #","body_base64":""#.utf8 + Base64.encodedBytes(body)
-            line.append(UInt8(ascii: "\""))
-        }
-        return line + "}}\n".utf8
-    }
-
     package init(_ reader: PluginReader) throws(PluginFault) {
         guard let status = try reader.count("status") else { throw reader.missing("status") }
         self.init(
@@ -73,15 +42,54 @@ extension HTTPResponse {
     }
 }
 
-extension [String: JSONValue] {
-    /// Adds a body: UTF-8 as text, other bytes in Base64.
-    fileprivate mutating func setBody(_ body: [UInt8]) {
-        guard !body.isEmpty else { return }
-        if let text = String(validating: body, as: UTF8.self) {
-            self["body"] = .string(text)
-        } else {
-            self["body_base64"] = .string(Base64.encode(body))
+/// The line that answers a call with a response, in parts, so that a large body is not in memory twice.
+package struct ResponseLine: Sequence, IteratorProtocol, Sendable {
+    private let body: [UInt8]
+    private let isText: Bool
+    private var position = 0
+    /// The text before the body; empty after the first part.
+    private var head: [UInt8]
+
+    /// The bytes of the body in a part, a multiple of 3, which Base64 encodes without padding.
+    private static let partBytes = 48 << 10
+
+    package init(_ response: HTTPResponse, answering id: JSONValue) {
+        let body = response.body
+        let escapes = body.reduce(0) { $0 + JSONValue.escapeBytes($1) }
+        // A control character takes six bytes. A body with many of them is shorter in Base64.
+        let isText = escapes <= body.count && (try? UTF8Span(validating: body.span)) != nil
+        let result: JSONValue = [
+            "status": .integer(Int64(response.status)), "url": .string(response.url),
+            "headers": response.headers.json,
+        ]
+        head = Array(#"{"jsonrpc":"2.0","id":"#.utf8) + id.line.dropLast()
+        head += #","result":"#.utf8 + result.line.dropLast(2)
+        if !body.isEmpty { head += (isText ? #","body":""# : #","body_base64":""#).utf8 }
+        (self.body, self.isText) = (body, isText)
+    }
+
+    package mutating func next() -> [UInt8]? {
+        guard position < body.count || !head.isEmpty else { return nil }
+        var part = head
+        head = []
+        let end = Swift.min(position + Self.partBytes, body.count)
+        body.withUnsafeBufferPointer {
+            let bytes = UnsafeBufferPointer(rebasing: $0[position..<end])
+            if isText {
+                part.appendEscaped(bytes)
+            } else {
+                part += Base64.encodedBytes(Array(bytes))
+            }
         }
+        position = end
+        if end == body.count { part += (body.isEmpty ? "}}\n" : "\"}}\n").utf8 }
+        return part
+    }
+}
+
+extension HTTPHeaders {
+    fileprivate var json: JSONValue {
+        .array(fields.map { .array([.string($0.name), .string($0.value)]) })
     }
 }
 
