@@ -165,7 +165,7 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
         return described(id.photo)
     }
 
-    private func described(_ id: PhotoID) -> Photo {
+    func described(_ id: PhotoID) -> Photo {
         var photo = Photo(id: id)
         guard !unknown.contains(id) else { return photo }
         (photo.width, photo.height) = portraits.contains(id) ? (300, 400) : (400, 300)

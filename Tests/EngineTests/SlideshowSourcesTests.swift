@@ -90,6 +90,37 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `a photo whose size becomes known joins the round`(isLocal: Bool) async throws {
+        let fixture = fixture([:])
+        let account = AccountID(stored: "a")
+        fixture.photos.accounts[0].isLocal = isLocal
+        fixture.photos.portraits = Set(
+            ["p1", "p2", "p3", "p5", "p6", "n1", "n2"].map { PhotoID($0) })
+        fixture.photos.unknown = Set(["p3", "p4", "n1"].map { PhotoID($0) })
+        try await fixture.slideshow.setShuffled(true)
+        try await fixture.slideshow.setOrientation("portrait")
+        _ = try await fixture.next()
+        fixture.photos.add("n1", to: 0)
+        if isLocal {
+            fixture.slideshow.photosAdded(account, [PhotoID("n1")])
+        } else {
+            fixture.slideshow.sourceChanged(account, SourceID("all"), new: 1)
+        }
+        await fixture.settle()
+        fixture.photos.unknown = []
+        // A photo of another source, and one that is wider than high.
+        let changed = ["n2", "p4", "p3", "n1"].map { fixture.photos.described(PhotoID($0)) }
+        fixture.slideshow.handle(.photosChanged(changed), of: account)
+        await fixture.settle()
+        // The next photo was prepared before the size was known.
+        #expect(Set(try await fixture.next(3)).isSuperset(of: ["p3", "n1"]))
+        fixture.slideshow.handle(.photosChanged(changed), of: account)
+        await fixture.settle()
+        let rest = try await fixture.next(2)
+        #expect(Set(rest).isSubset(of: ["p1", "p2", "p5", "p6"]))
+    }
+
     @Test func `a new photo of another orientation is not shown`() async throws {
         let fixture = fixture([:])
         fixture.photos.portraits = [PhotoID("p2"), PhotoID("n1")]

@@ -104,6 +104,7 @@ extension Slideshow {
             descriptions[CombinedPhotoID(account, photo.id)] = photo
         }
         update(descriptions)
+        addSized(account, changed)
     }
 
     /// Repeats a failed start or search, because an account or the network may be available.

@@ -89,14 +89,14 @@ extension Slideshow {
             guard var position = parts[part.account], position.source == part.source,
                 !position.hasEnded, settings.isShuffled
             else { return false }
-            var found: [PhotoID] = []
+            var found: [Photo] = []
             // The first page is stored at once, so that the first photo appears soon.
             let limit = part.isLocal && !position.cursor.isEmpty ? Self.batchPages : 1
             for _ in 0..<limit where !position.hasEnded {
                 do {
                     let page = try await photos.page(
                         of: part, after: position.cursor, count: Self.pageCount)
-                    found += wanted(page.photos)
+                    found += page.photos
                     position.cursor = page.next
                     position.hasEnded = page.next.isEmpty
                 } catch  where Self.isLostPosition(error) && !position.cursor.isEmpty {
@@ -107,12 +107,14 @@ extension Slideshow {
             // Of a local part, all photos were known after the first pass.
             let areNew = part.isLocal && position.pass > 1
             let (pass, hasEnded) = (position.pass, position.hasEnded)
-            let (account, new, seed) = (part.account, found, makeSeed())
+            let (account, new, seed) = (part.account, wanted(found), makeSeed())
+            let unsized = unsized(found)
             let isWritten = try await write(position, of: part, started) {
                 (tables) throws(StorageError) in
                 var random = SlideshowRandom(seed: seed)
                 _ = try tables.add(
                     new, of: account, pass: pass, areNew: areNew, using: &random)
+                try tables.addUnsized(unsized, of: account, pass: pass)
                 if hasEnded { try tables.removeMissing(of: account, pass: pass) }
             }
             additionCount += 1
@@ -188,6 +190,34 @@ extension Slideshow {
         photos.filter(settings.orientation.accepts).map(\.id)
     }
 
+    /// Returns the IDs of the photos whose size is needed to choose them, and is unknown.
+    private func unsized(_ photos: [Photo]) -> [PhotoID] {
+        guard settings.orientation != .any else { return [] }
+        return photos.filter { $0.width == nil || $0.height == nil }.map(\.id)
+    }
+
+    /// Adds the photos of the orientation whose size was unknown when they were read. They are shown next.
+    func addSized(_ account: AccountID, _ changed: [Photo]) {
+        let changed = wanted(changed)
+        guard settings.orientation != .any, settings.isShuffled, !changed.isEmpty else { return }
+        Task {
+            // The page with the photo may still be written.
+            try? await reading.run {
+                guard let pass = parts[account]?.pass else { return }
+                let seed = makeSeed()
+                let added = try await store.change { (tables) throws(StorageError) in
+                    var random = SlideshowRandom(seed: seed)
+                    return try tables.add(
+                        tables.takeUnsized(changed, of: account), of: account, pass: pass,
+                        areNew: true, using: &random)
+                }
+                guard added > 0 else { return }
+                additionCount += 1
+                photosMayBeAvailable()
+            }
+        }
+    }
+
     // MARK: New photos
 
     /// Records that photos arrived in a source of an account, or left it.
@@ -217,7 +247,7 @@ extension Slideshow {
         let started = revision
         Task {
             try? await reading.run {
-                var new = new
+                var (new, unsized): ([PhotoID], [PhotoID]) = (new, [])
                 if settings.orientation != .any {
                     var known: [Photo] = []
                     for id in new {
@@ -226,16 +256,17 @@ extension Slideshow {
                             known.append(photo)
                         }
                     }
-                    new = wanted(known)
+                    (new, unsized) = (wanted(known), self.unsized(known))
                 }
                 guard revision == started, photos.isLoggedIn(account),
                     let position = parts[account], position.source == part.source
                 else { return }
-                let (pass, seed, added) = (position.pass, makeSeed(), new)
-                _ = try await store.change { (tables) throws(StorageError) in
+                let (pass, seed) = (position.pass, makeSeed())
+                _ = try await store.change { [new, unsized] (tables) throws(StorageError) in
                     var random = SlideshowRandom(seed: seed)
+                    try tables.addUnsized(unsized, of: account, pass: pass)
                     return try tables.add(
-                        added, of: account, pass: pass, areNew: true, using: &random)
+                        new, of: account, pass: pass, areNew: true, using: &random)
                 }
                 additionCount += 1
             }
@@ -275,10 +306,12 @@ extension Slideshow {
             repeat {
                 let page = try await photos.page(of: part, after: cursor, count: Self.pageCount)
                 let (account, seed, new) = (part.account, makeSeed(), wanted(page.photos))
+                let unsized = unsized(page.photos)
                 guard revision == started, photos.isLoggedIn(account) else { return }
                 let pass = parts[account]?.pass ?? position.pass
                 let added = try await store.change { (tables) throws(StorageError) in
                     var random = SlideshowRandom(seed: seed)
+                    try tables.addUnsized(unsized, of: account, pass: pass)
                     return try tables.add(
                         new, of: account, pass: pass, areNew: true, using: &random)
                 }

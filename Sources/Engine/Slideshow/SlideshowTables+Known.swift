@@ -68,11 +68,14 @@ nonisolated extension SlideshowTables {
             }
         case .removed(let ids): for id in ids { try remove(id) }
         case .forget(let account):
-            try database.query("DELETE FROM known WHERE account = ?", [.text(account.text)])
-            try database.query("DELETE FROM part WHERE account = ?", [.text(account.text)])
+            for table in ["known", "unsized", "part"] {
+                try database.query(
+                    "DELETE FROM \(table) WHERE account = ?", [.text(account.text)])
+            }
         case .clear:
-            try database.query("DELETE FROM known")
-            try database.query("DELETE FROM part")
+            for table in ["known", "unsized", "part"] {
+                try database.query("DELETE FROM \(table)")
+            }
         }
     }
 
@@ -143,10 +146,42 @@ nonisolated extension SlideshowTables {
 
     /// Removes the photos that were not found in a pass, because they left the source.
     func removeMissing(of account: AccountID, pass: Int) throws(StorageError) {
-        try database.query(
-            "DELETE FROM known WHERE account = ? AND pass < ?",
-            [.text(account.text), .integer(pass)])
+        for table in ["known", "unsized"] {
+            try database.query(
+                "DELETE FROM \(table) WHERE account = ? AND pass < ?",
+                [.text(account.text), .integer(pass)])
+        }
     }
+
+    // MARK: Photos of unknown size
+
+    func addUnsized(
+        _ photos: [PhotoID], of account: AccountID, pass: Int
+    ) throws(StorageError) {
+        for photo in photos {
+            try database.query(
+                "INSERT OR REPLACE INTO unsized VALUES (?, ?, ?)",
+                [.text(account.text), .text(photo.text), .integer(pass)])
+        }
+    }
+
+    /// Removes photos from those of unknown size.
+    ///
+    /// - Returns: The photos that were removed.
+    func takeUnsized(
+        _ photos: [PhotoID], of account: AccountID
+    ) throws(StorageError) -> [PhotoID] {
+        var taken: [PhotoID] = []
+        for photo in photos {
+            try database.query(
+                "DELETE FROM unsized WHERE account = ? AND photo = ?",
+                [.text(account.text), .text(photo.text)])
+            if database.changedRows > 0 { taken.append(photo) }
+        }
+        return taken
+    }
+
+    // MARK: The round
 
     /// Returns the next photos of the round that are not hidden.
     ///

@@ -14,6 +14,8 @@ nonisolated struct SlideshowTables {
     /// `known` has the photos of the source that were read. Those with an `order_key` were not shown in this round. They
     /// are shown in the order of the keys, which are random, and negative for new photos. Without shuffle, `known` has
     /// only new photos.
+    ///
+    /// `unsized` has the photos of the source whose size, and thus orientation, was unknown when they were read.
     static let migrations = [
         """
         CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -51,6 +53,12 @@ nonisolated struct SlideshowTables {
             SELECT 0, coalesce((SELECT value FROM setting WHERE key = 'source_account'), ''), value
             FROM setting WHERE key = 'source';
         DELETE FROM setting WHERE key IN ('source', 'source_account');
+        """,
+        """
+        CREATE TABLE unsized (
+            account TEXT NOT NULL, photo TEXT NOT NULL, pass INTEGER NOT NULL,
+            PRIMARY KEY (account, photo)
+        ) WITHOUT ROWID;
         """,
     ]
 
