@@ -68,6 +68,11 @@ package final class Window: Widget {
         gtk_window_get_default_size(window, &width, &height)
         return (Int(width), Int(height))
     }
+    /// Calls `handler` when ``restoredSize`` changes.
+    package func onResize(_ handler: @escaping () -> Void) {
+        onChange(of: "default-width", handler)
+        onChange(of: "default-height", handler)
+    }
     package func setDecorated(_ isDecorated: Bool) {
         gtk_window_set_decorated(window, isDecorated ? 1 : 0)
     }

@@ -7,18 +7,19 @@ internal import Toolkit
 /// The program: one instance per session.
 package enum ViewerApplication {
     private static var mainWindow: MainWindow?
-    private static var slideshow: SlideshowWindow?
+    /// The windows of slideshows by their names; empty for the default one.
+    private static var slideshows: [String: SlideshowWindow] = [:]
     private static var service: Service?
     private static var loader: ImageLoader?
 
     private static let usage = """
-        Usage: imagefeed [--widget] [FILE... | PHOTO | ACCOUNT]
+        Usage: imagefeed [--widget[=NAME]] [FILE... | PHOTO | ACCOUNT]
 
         Shows files, or the photos of the accounts of imagefeedd(1), in a window.
 
-          --widget   show the slideshow in a small window
-          --version  print the version and exit
-          --help     print this help and exit
+          --widget[=NAME]  show the slideshow in a small window; with NAME, one of its own
+          --version        print the version and exit
+          --help           print this help and exit
 
         """
 
@@ -30,8 +31,9 @@ package enum ViewerApplication {
             return print(usage, terminator: "")
         }
         // The bus starts the program with the option of GApplication.
-        let known = ["--widget", "--gapplication-service"]
-        if let unknown = options.first(where: { !known.contains($0) }) {
+        if let unknown = options.first(where: {
+            $0 != "--gapplication-service" && slideshowName($0) == nil
+        }) {
             fail("Unknown option \(unknown). Use --help for the options.", EX_USAGE)
         }
         LayerSurface.loadLibrary()
@@ -65,8 +67,9 @@ package enum ViewerApplication {
 
     /// Closes the windows, after which the program ends.
     private static func quit() {
-        guard let mainWindow else { return slideshow?.window.close() ?? () }
-        mainWindow.close { slideshow?.window.close() }
+        let closeSlideshows = { for window in slideshows.values { window.window.close() } }
+        guard let mainWindow else { return closeSlideshows() }
+        mainWindow.close(closeSlideshows)
     }
 
     /// - Parameters:
@@ -77,11 +80,11 @@ package enum ViewerApplication {
         _ arguments: [String], _ application: Application, folder: String
     ) {
         guard let service, let loader else { return }
-        if arguments.contains("--widget") {
-            let window = slideshow ?? SlideshowWindow(application, service, loader)
+        if let name = arguments.lazy.compactMap(slideshowName).first {
+            let window = slideshows[name] ?? SlideshowWindow(application, name, service, loader)
             // The window still exists while its signal is handled.
-            window.onClosed = { Task { slideshow = nil } }
-            slideshow = window
+            window.onClosed = { Task { slideshows[name] = nil } }
+            slideshows[name] = window
             return window.present()
         }
         let window = show(application)
@@ -92,6 +95,13 @@ package enum ViewerApplication {
         } else if !paths.isEmpty {
             window.open(files: paths)
         }
+    }
+
+    /// Returns the name of the slideshow that the option `--widget` shows; nil for another argument.
+    private static func slideshowName(_ argument: String) -> String? {
+        if argument == "--widget" { return "" }
+        let prefix = "--widget="
+        return argument.hasPrefix(prefix) ? String(argument.dropFirst(prefix.count)) : nil
     }
 
     /// Returns true for a path that cannot be the ID of a photo or an account.

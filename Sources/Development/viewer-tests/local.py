@@ -253,6 +253,55 @@ def instances(start, step):
     step("the slideshow shows the next photo and pauses")
 
 
+def own_slideshow(start, step):
+    session = start(photos=3)
+    for number in range(3):
+        subprocess.run(["convert", "-size", "300x900", "plasma:red-blue", "-seed", str(number),
+                        str(session.pictures / f"Photo tall {number}.png")], check=True)
+    session.start_daemon()
+    session.log_in()
+    until(lambda: session.control("feed").count("\n") == 6, "all photos")
+    screen = Screen()
+    session.start_window("--widget")
+    screen.wait("Image Feed Slideshow", "frame")
+    shared = screen.until(lambda: slide(screen), "the photo of the slideshow")
+    assert not screen.all("Photos of every shape")
+    program = [str(session.programs / "imagefeed"), "--widget=frame"]
+    subprocess.run(program, env=session.environment, timeout=LIMIT_SECONDS, check=True)
+    screen.wait("Image Feed Slideshow frame", "frame")
+
+    def orientation(*options):
+        lines = session.control("slideshow", *(options or ["--name", "frame"])).splitlines()
+        return next(line.split("\t")[1] for line in lines if line.startswith("Orientation\t"))
+
+    own = screen.until(lambda: slide(screen, " frame"), "the photo of the window's slideshow")
+    assert orientation() == "landscape" and "tall" not in own, (orientation(), own)
+    step("a window with a name shows a slideshow of its own, with photos of its shape")
+    window = subprocess.run(["xdotool", "search", "--name", "Image Feed Slideshow frame"], capture_output=True, text=True,
+                            check=True).stdout.split()[-1]
+    screen.mouse("windowsize", window, 320, 500)
+    until(lambda: orientation() == "portrait", "the orientation of the higher window")
+    session.control("slideshow", "next", "--name", "frame")
+    screen.until(lambda: "tall" in (slide(screen, " frame") or ""), "a photo of the window's shape")
+    session.screenshot("slideshow-portrait")
+    step("a window that becomes higher than wide shows such photos")
+    assert slide(screen) == shared
+    assert orientation("state") == "any"
+    step("the slideshow that all widgets share is not changed")
+    screen.mouse("mousemove", 160, 300, "mousemove", 165, 305)
+    screen.press("Photos of every shape")
+    until(lambda: orientation() == "any", "photos of every shape")
+    screen.press("Close", last=True)
+    screen.wait_gone("Image Feed Slideshow frame", "frame")
+    subprocess.run(program, env=session.environment, timeout=LIMIT_SECONDS, check=True)
+    screen.until(lambda: slide(screen, " frame"), "the photo after a restart")
+    assert orientation() == "any"
+    screen.mouse("mousemove", 150, 290, "mousemove", 155, 295)
+    screen.press("Photos of every shape")
+    until(lambda: orientation() == "portrait", "photos of the window's shape")
+    step("the choice of every shape remains")
+
+
 def layer_shell(start, step):
     session = start(photos=3)
     session.start_daemon()
@@ -281,13 +330,13 @@ def layer_shell(start, step):
     step("the slideshow follows the pointer that drags it")
 
 
-def slide(screen):
-    """Returns the name of the photo in the window of the slideshow; None if there is none."""
-    for frame in screen.all("Image Feed Slideshow", "frame"):
+def slide(screen, name=""):
+    """Returns the name of the photo in the window of a slideshow; None if there is none."""
+    for frame in screen.all(f"Image Feed Slideshow{name}", "frame"):
         for widget in screen.descendants(frame):
             if widget.get_role_name() == "image" and widget.get_name().startswith("Photo "):
                 return widget.get_name()
     return None
 
 
-TESTS = [users, grid, photo, instances, layer_shell]
+TESTS = [users, grid, photo, instances, own_slideshow, layer_shell]

@@ -2,14 +2,17 @@ internal import BusAPI
 internal import DBus
 internal import Toolkit
 
-/// A small window without decoration that shows the photo of the slideshow.
+/// A small window without decoration that shows the photo of a slideshow.
 final class SlideshowWindow {
     let window: Window
     /// Called after the window was closed.
     var onClosed: (() -> Void)?
 
     private let service: Service
-    private let slideshow: SlideshowClient
+    /// The name of the slideshow; empty for the default one.
+    private let name: String
+    /// The slideshow; nil before it is open.
+    private var slideshow: SlideshowClient?
     private let loader: ImageLoader
     private let likes: Likes
     private let picture = Picture()
@@ -21,6 +24,9 @@ final class SlideshowWindow {
     private let toasts: ToastArea
 
     private let placement: WidgetPlacement
+    private var showsEveryShape: Bool
+    /// The orientation that this window has set; nil if it has set none.
+    private var orientation: String?
     private var photo: Photo?
     private var feed: Feed?
     private var isPaused = false
@@ -29,14 +35,23 @@ final class SlideshowWindow {
     private var task: Task<Void, Never>?
     private var shownKey: ImageLoader.Key?
 
-    init(_ application: Application, _ service: Service, _ loader: ImageLoader) {
+    /// - Parameters:
+    ///   - application: The application.
+    ///   - name: The name of the slideshow, which is created if necessary; empty for the default one.
+    ///   - service: The daemon.
+    ///   - loader: Loads the image.
+    init(
+        _ application: Application, _ name: String, _ service: Service, _ loader: ImageLoader
+    ) {
         self.service = service
-        slideshow = service.client.slideshow
+        self.name = name
         self.loader = loader
         likes = Likes(service)
-        let state = WindowState.load() ?? WindowState(width: 420, height: 300)
+        let state = WindowState.load(name) ?? WindowState(width: 420, height: 300)
+        showsEveryShape = state.showsEveryShape
         window = Window(
-            application, title: "Image Feed Slideshow", width: state.width, height: state.height)
+            application, title: "Image Feed Slideshow" + (name.isEmpty ? "" : " \(name)"),
+            width: state.width, height: state.height)
         controlsRevealer = Revealer(controls)
         message.aligned(.center, .center).margins(18)
         picture.expanding()
@@ -70,6 +85,17 @@ final class SlideshowWindow {
                 guard let self, let photo else { return }
                 report { try await $0.hide(photo.id) }
             })
+        // The settings of the default slideshow belong to all widgets.
+        if !name.isEmpty {
+            let every = ToggleButton(
+                icon: "view-fullscreen-symbolic", tooltip: "Photos of every shape"
+            ) { [weak self] in
+                self?.showsEveryShape = $0
+                self?.setOrientation()
+            }
+            every.isActive = showsEveryShape
+            controls.append(every)
+        }
         controls.append(
             Button(icon: "window-close-symbolic", tooltip: "Close") { [weak self] in
                 self?.window.close()
@@ -96,15 +122,21 @@ final class SlideshowWindow {
             }
             return true
         }
+        window.onResize { [weak self] in self?.setOrientation() }
         window.onClose = { [weak self] in
             guard let self else { return false }
-            WindowState(width: window.width, height: window.height, position: placement.position)
-                .save()
+            // A slideshow that is not open may have no valid name.
+            if slideshow != nil {
+                var state = WindowState(
+                    width: window.width, height: window.height, position: placement.position)
+                state.showsEveryShape = showsEveryShape
+                state.save(name)
+            }
             isClosed = true
             subscription = nil
             task?.cancel()
             // The daemon also notices when this program leaves the bus.
-            Task { [slideshow] in try? await slideshow.detach() }
+            Task { [slideshow] in try? await slideshow?.detach() }
             onClosed?()
             return false
         }
@@ -116,7 +148,7 @@ final class SlideshowWindow {
 
     /// Shows the window where it was when it was closed.
     func present() {
-        let position = WindowState.load()?.position
+        let position = WindowState.load(name)?.position
         placement.present(window, at: position)
     }
 
@@ -124,8 +156,17 @@ final class SlideshowWindow {
 
     private func start() {
         message.text = "Loading…"
-        Task { [weak self, slideshow] in
+        orientation = nil
+        Task { [weak self, service, name] in
             do {
+                var slideshow = service.client.slideshow
+                if !name.isEmpty {
+                    slideshow = service.client.slideshow(
+                        try await service.client.manager.openSlideshow(name))
+                }
+                self?.slideshow = slideshow
+                // The first photo has the orientation, too.
+                self?.setOrientation()
                 let subscription = try await slideshow.watch { self?.apply($0) }
                 // If the window was closed meanwhile, nothing would detach it.
                 guard self?.isClosed == false else { return }
@@ -201,6 +242,17 @@ final class SlideshowWindow {
 
     // MARK: Actions
 
+    /// Chooses photos of the shape of the window.
+    private func setOrientation() {
+        guard !name.isEmpty, slideshow != nil else { return }
+        let size = window.restoredSize
+        let wanted =
+            showsEveryShape ? "any" : WindowState(width: size.width, height: size.height).shape
+        guard wanted != orientation else { return }
+        orientation = wanted
+        report { try await $0.setOrientation(wanted) }
+    }
+
     private func togglePause() {
         let isPaused = !isPaused
         report { try await $0.setPaused(isPaused) }
@@ -211,7 +263,8 @@ final class SlideshowWindow {
     }
 
     private func report(_ action: @escaping (SlideshowClient) async throws -> Void) {
-        Task { [weak self, slideshow] in
+        guard let slideshow else { return }
+        Task { [weak self] in
             do { try await action(slideshow) } catch { self?.toasts.show(Problem(error).sentence) }
         }
     }

@@ -1,18 +1,32 @@
 internal import Toolkit
 
-/// The size and position of the slideshow window, kept in `XDG_STATE_HOME`.
+/// The size and position of the window of a slideshow, kept in `XDG_STATE_HOME`.
 nonisolated struct WindowState: Equatable {
     var width: Int
     var height: Int
     /// nil if the display does not tell positions.
     var position: (x: Int, y: Int)?
+    /// True if the window shows photos of every shape, false for those of its own shape.
+    var showsEveryShape = false
+
+    private static let everyShape: Substring = "every-shape"
 
     static func == (left: Self, right: Self) -> Bool { left.text == right.text }
 
-    /// The state as it is stored: two or four numbers.
+    /// The state as it is stored: two or four numbers, and perhaps a word.
     var text: String {
-        let size = "\(width) \(height)"
-        return position.map { "\(size) \($0.x) \($0.y)" } ?? size
+        var words = [width, height].map { "\($0)" }
+        if let position { words += ["\(position.x)", "\(position.y)"] }
+        if showsEveryShape { words.append(String(Self.everyShape)) }
+        return words.joined(separator: " ")
+    }
+
+    /// The orientation of the photos that the window shows, unless it shows those of every shape.
+    ///
+    /// A window that is nearly square shows both.
+    var shape: String {
+        if width * 4 >= height * 5 { return "landscape" }
+        return height * 4 >= width * 5 ? "portrait" : "any"
     }
 
     init(width: Int, height: Int, position: (x: Int, y: Int)? = nil) {
@@ -23,7 +37,10 @@ nonisolated struct WindowState: Equatable {
 
     /// Reads a stored state; nil if it is damaged.
     init?(_ text: String) {
-        let numbers = text.split(whereSeparator: { $0 == " " || $0 == "\n" }).compactMap { Int($0) }
+        var words = text.split(whereSeparator: { $0 == " " || $0 == "\n" })[...]
+        let showsEveryShape = words.last == Self.everyShape
+        if showsEveryShape { words.removeLast() }
+        let numbers = words.compactMap { Int($0) }
         guard numbers.count == 2 || numbers.count == 4,
             numbers.prefix(2).allSatisfy({ (100...10_000).contains($0) }),
             numbers.dropFirst(2).allSatisfy({ (-10_000...30_000).contains($0) })
@@ -31,11 +48,19 @@ nonisolated struct WindowState: Equatable {
         self.init(
             width: numbers[0], height: numbers[1],
             position: numbers.count == 4 ? (numbers[2], numbers[3]) : nil)
+        self.showsEveryShape = showsEveryShape
     }
 
-    static func load() -> WindowState? {
-        WindowState(UserFile.read("\(UserFile.stateFolder)/slideshow-window"))
+    /// Reads the state of the window of a slideshow.
+    static func load(_ slideshow: String) -> WindowState? {
+        WindowState(UserFile.read("\(UserFile.stateFolder)/\(file(slideshow))"))
     }
 
-    func save() { UserFile.write("\(text)\n", to: UserFile.stateFolder, "slideshow-window") }
+    func save(_ slideshow: String) {
+        UserFile.write("\(text)\n", to: UserFile.stateFolder, Self.file(slideshow))
+    }
+
+    private static func file(_ slideshow: String) -> String {
+        slideshow.isEmpty ? "slideshow-window" : "slideshow-window-\(slideshow)"
+    }
 }
