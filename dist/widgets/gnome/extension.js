@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
-// Shows the current photo of the slideshow on the desktop. legacy.sed makes the form for GNOME 43 and 44.
+// Shows the current photo of a slideshow on the desktop. legacy.sed makes the form for GNOME 43 and 44.
 import Clutter from 'gi://Clutter';
 import Gio from 'gi://Gio';
 import GLib from 'gi://GLib';
@@ -32,6 +32,7 @@ class PhotoWidget {
             new Gio.ThemedIcon({name: 'emote-love-symbolic'})];
         this._cancellable = new Gio.Cancellable();
         this._slideshow = null;
+        this._slideshowConnections = [];
         this._image = '';
         this._problem = '';
         this._canStart = false;
@@ -39,24 +40,22 @@ class PhotoWidget {
         this._build();
         this._connections = [
             [settings, settings.connect('changed', () => this._show())],
+            [settings, settings.connect('changed::slideshow', () => this._follow())],
+            ...['fit', 'every-shape'].map(key => [settings, settings.connect(`changed::${key}`, () => this._setOrientation())]),
             [global.display, global.display.connect('workareas-changed', () => this._place())],
             [this._actor, this._actor.connect('notify::size', () => this._place())],
         ];
         this._subscription = Gio.DBus.session.signal_subscribe('org.freedesktop.DBus', 'org.freedesktop.DBus',
             'ActivatableServicesChanged', '/org/freedesktop/DBus', null, Gio.DBusSignalFlags.NONE,
             () => this._checkInstallation());
-        this._follow().catch(error => this._report(error));
+        this._follow();
     }
 
     destroy() {
         this._cancellable.cancel();
         Gio.DBus.session.signal_unsubscribe(this._subscription);
         this._connections.forEach(([object, id]) => object.disconnect(id));
-        if (this._slideshow?.g_name_owner) {
-            Gio.DBus.session.call(service, `${root}/slideshow`, `${service}.Slideshow`, 'Detach', null, null,
-                NO_AUTO_START, -1, null).catch(() => {});
-        }
-        this._slideshow = null;
+        this._leave();
         this._actor.destroy();
         this._actor = null;
     }
@@ -75,9 +74,9 @@ class PhotoWidget {
             this._like,
             this._addButton('document-open-symbolic', 'Open', photo => this._open(photo)),
             this._addButton('view-conceal-symbolic', 'Hide this photo from the slideshow',
-                ({id}) => this._call('slideshow', 'Slideshow', 'Hide', new GLib.Variant('(s)', [id]))),
+                ({id}) => this._call(this._object, 'Slideshow', 'Hide', new GLib.Variant('(s)', [id]))),
             this._addButton('media-skip-forward-symbolic', 'Next photo',
-                () => this._call('slideshow', 'Slideshow', 'Next')),
+                () => this._call(this._object, 'Slideshow', 'Next')),
         ];
         this._start = this._addButton('media-playback-start-symbolic', 'Start Image Feed', () => this._attach());
         [this._frame, this._message, this._bar].forEach(child => this._actor.add_child(child));
@@ -113,27 +112,65 @@ class PhotoWidget {
     // The daemon
 
     async _call(object, part, method, parameters = null, flags = NO_AUTO_START) {
-        const reply = await Gio.DBus.session.call(service, `${root}/${object}`, `${service}.${part}`, method,
-            parameters, null, flags, timeoutMilliseconds, this._cancellable);
+        const reply = await Gio.DBus.session.call(service, object ? `${root}/${object}` : root, `${service}.${part}`,
+            method, parameters, null, flags, timeoutMilliseconds, this._cancellable);
         this._problem = '';
         return reply.recursiveUnpack();
     }
 
+    // Follows the slideshow of the settings.
     async _follow() {
-        this._slideshow = await Gio.DBusProxy.new(Gio.DBus.session, Gio.DBusProxyFlags.DO_NOT_AUTO_START, null, service,
-            `${root}/slideshow`, `${service}.Slideshow`, this._cancellable);
-        this._connections.push(
-            [this._slideshow, this._slideshow.connect('g-properties-changed', () => this._report(null))],
-            // A daemon that ended is not started again: the user or the package manager may have stopped it.
-            [this._slideshow, this._slideshow.connect('notify::g-name-owner', ({g_name_owner}) =>
-                g_name_owner ? this._attach() : this._checkInstallation())]);
-        await this._attach();
+        this._leave();
+        const name = this._settings.get_string('slideshow');
+        // The daemon refuses names with other characters.
+        const object = name === '' ? 'slideshow' : `slideshow/${name.replace(/\W/g, '_')}`;
+        this._object = object;
+        try {
+            const slideshow = await Gio.DBusProxy.new(Gio.DBus.session, Gio.DBusProxyFlags.DO_NOT_AUTO_START, null,
+                service, `${root}/${object}`, `${service}.Slideshow`, this._cancellable);
+            if (object !== this._object)
+                return;
+            this._slideshow = slideshow;
+            this._slideshowConnections = [
+                slideshow.connect('g-properties-changed', () => this._report(null)),
+                // A daemon that ended is not started again: the user or the package manager may have stopped it.
+                slideshow.connect('notify::g-name-owner', ({g_name_owner}) =>
+                    g_name_owner ? this._attach() : this._checkInstallation())];
+            await this._attach();
+        } catch (error) {
+            this._report(error);
+        }
+    }
+
+    _leave() {
+        this._slideshowConnections.forEach(id => this._slideshow.disconnect(id));
+        this._slideshowConnections = [];
+        if (this._slideshow?.g_name_owner) {
+            Gio.DBus.session.call(service, `${root}/${this._object}`, `${service}.Slideshow`, 'Detach', null, null,
+                NO_AUTO_START, -1, null).catch(() => {});
+        }
+        this._slideshow = null;
+    }
+
+    // Chooses photos of the shape of the frame, unless the settings belong to all widgets.
+    async _setOrientation() {
+        if (this._settings.get_string('slideshow') === '')
+            return;
+        const isAny = this._settings.get_boolean('every-shape') || this._settings.get_string('fit') === 'whole';
+        const orientation = new GLib.Variant('s', isAny ? 'any' : 'landscape');
+        await Gio.DBus.session.call(service, `${root}/${this._object}`, 'org.freedesktop.DBus.Properties', 'Set',
+            new GLib.Variant('(ssv)', [`${service}.Slideshow`, 'Orientation', orientation]), null, NO_AUTO_START,
+            timeoutMilliseconds, this._cancellable).catch(error => this._report(error));
     }
 
     // Attaches to the slideshow, which starts the daemon.
     async _attach() {
         try {
-            await this._call('slideshow', 'Slideshow', 'Attach', null, NONE);
+            const name = this._settings.get_string('slideshow');
+            if (name !== '')
+                await this._call('', 'Manager', 'OpenSlideshow', new GLib.Variant('(s)', [name]), NONE);
+            await this._setOrientation();
+            await this._call(this._object, 'Slideshow', 'Attach', null, NONE);
             this._show();
         } catch (error) {
             if (this._slideshow?.g_name_owner)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
-// The preferences. Place and size belong to the widget; the others belong to the slideshow, which all widgets share.
+// The preferences. Those of the widget are settings of the extension; those of the slideshow belong to the daemon.
 import Adw from 'gi://Adw';
 import Gio from 'gi://Gio';
 import GLib from 'gi://GLib';
@@ -25,6 +25,7 @@ function message(error) {
 class Preferences {
     constructor(window, settings) {
         this._window = window;
+        this._settings = settings;
         const widget = new Adw.PreferencesGroup({title: 'Widget'});
         for (const [title, key, names] of [['Place', 'place', places], ['Photos of other shapes', 'fit', fits]]) {
             const choice = this._addRow(widget, title, Gtk.DropDown.new_from_strings(names));
@@ -33,15 +34,15 @@ class Preferences {
         }
         const size = this._addRow(widget, 'Size in pixels', Gtk.SpinButton.new_with_range(160, 1600, 20));
         settings.bind('size', size, 'value', Gio.SettingsBindFlags.DEFAULT);
+        this._addName(widget);
         this._slideshow = new Adw.PreferencesGroup({title: 'Slideshow'});
+        this._rows = [];
         const page = new Adw.PreferencesPage();
         const accounts = new Adw.PreferencesGroup({title: 'Accounts'});
         this._addLogin(accounts);
         [widget, this._slideshow, accounts].forEach(group => page.add(group));
         window.add(page);
-        this._fillSlideshow().catch(error => {
-            this._slideshow.description = message(error);
-        });
+        this._fillSlideshow();
     }
 
     _addRow(group, title, widget) {
@@ -49,7 +50,39 @@ class Preferences {
         const row = new Adw.ActionRow({title, activatable_widget: widget});
         row.add_suffix(widget);
         group.add(row);
+        if (group === this._slideshow)
+            this._rows.push(row);
         return widget;
+    }
+
+    // Adds the name of a slideshow of the widget's own, and the choice of its photos. The daemon checks the name.
+    _addName(group) {
+        const row = new Adw.EntryRow({title: 'Name of a slideshow of its own', show_apply_button: true});
+        row.text = this._settings.get_string('slideshow');
+        group.add(row);
+        const everyShape = this._addRow(group, 'Photos of every shape', new Gtk.Switch());
+        this._settings.bind('every-shape', everyShape, 'active', Gio.SettingsBindFlags.DEFAULT);
+        const update = () => {
+            everyShape.sensitive = this._settings.get_string('slideshow') !== '';
+        };
+        update();
+        row.connect('apply', async () => {
+            try {
+                await this._open(row.text);
+                this._settings.set_string('slideshow', row.text);
+                update();
+                await this._fillSlideshow();
+            } catch (error) {
+                this._window.add_toast(new Adw.Toast({title: message(error)}));
+            }
+        });
+    }
+
+    // Returns the path of a slideshow, which is created if necessary.
+    async _open(name) {
+        if (name === '')
+            return `${root}/slideshow`;
+        return (await this._call(root, `${service}.Manager`, 'OpenSlideshow', new GLib.Variant('(s)', [name])))[0];
     }
 
     // Adds a button that opens the window for a login, or names the command if there is no window.
@@ -76,7 +109,7 @@ class Preferences {
     }
 
     _set(property, value) {
-        this._call(`${root}/slideshow`, 'org.freedesktop.DBus.Properties', 'Set',
+        this._call(this._path, 'org.freedesktop.DBus.Properties', 'Set',
             new GLib.Variant('(ssv)', [`${service}.Slideshow`, property, value]))
             .catch(error => this._window.add_toast(new Adw.Toast({title: message(error)})));
     }
@@ -93,15 +126,27 @@ class Preferences {
     }
 
     async _fillSlideshow() {
+        this._rows.forEach(row => this._slideshow.remove(row));
+        this._rows = [];
+        try {
+            await this._addSettings();
+        } catch (error) {
+            this._slideshow.description = message(error);
+        }
+    }
+
+    async _addSettings() {
+        const name = this._settings.get_string('slideshow');
+        this._path = await this._open(name);
         const [objects] = await this._call(root, 'org.freedesktop.DBus.ObjectManager', 'GetManagedObjects');
-        const slideshow = objects[`${root}/slideshow`][`${service}.Slideshow`];
+        const slideshow = objects[this._path][`${service}.Slideshow`];
         this._addChoice('Source', 'Source', await this._sources(objects), slideshow.Source,
             value => new GLib.Variant('(os)', value));
         this._addChoice('Next photo after', 'Interval', [...intervals], slideshow.Interval,
             value => new GLib.Variant('u', value));
         const shuffle = this._addRow(this._slideshow, 'Random order', new Gtk.Switch({active: slideshow.Shuffle}));
         shuffle.connect('notify::active', () => this._set('Shuffle', new GLib.Variant('b', shuffle.active)));
-        this._slideshow.description = 'All widgets show the same slideshow.';
+        this._slideshow.description = name === '' ? 'All widgets show the same slideshow.' : '';
     }
 
     // The sources of all accounts. An account that cannot list its sources contributes its default source only.

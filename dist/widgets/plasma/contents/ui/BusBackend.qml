@@ -7,6 +7,7 @@ Commands {
     id: backend
 
     readonly property string name: "org.imagefeed.ImageFeed1"
+    readonly property string path: "/slideshow" + (slideshow && slideshow.name ? "/" + slideshow.name : "")
     readonly property string unknown: "org.freedesktop.DBus.Error.ServiceUnknown"
 
     // Calls a method, and then `done` with its first result.
@@ -27,15 +28,17 @@ Commands {
 
     function attach() {
         slideshow.problem = ""
-        call("/slideshow", object.iface, "Attach", "", [], () => object.updateAll())
+        const begin = () => orient(() => call(path, object.iface, "Attach", "", [], () => object.updateAll()))
+        if (slideshow.name) call("", name + ".Manager", "OpenSlideshow", "(s)", [slideshow.name], begin)
+        else begin()
     }
     function refresh() {
-        call("/slideshow", "org.freedesktop.DBus.Properties", "GetAll", "(s)", [object.iface], slideshow.update)
+        call(path, "org.freedesktop.DBus.Properties", "GetAll", "(s)", [object.iface], slideshow.update)
     }
     function act(action) {
         const id = slideshow.photo.id
-        if (action === "next") call("/slideshow", object.iface, "Next", "", [], refresh)
-        else if (action === "hide") call("/slideshow", object.iface, "Hide", "(s)", [id], refresh)
+        if (action === "next") call(path, object.iface, "Next", "", [], refresh)
+        else if (action === "hide") call(path, object.iface, "Hide", "(s)", [id], refresh)
         else if (action === "toggle") call("/combined", name + ".Like", "Toggle", "(s)", [id], refresh)
         else call("/combined", name + ".Feed", "GetImage", "(ss)", [id, "full"],
             path => Qt.openUrlExternally(slideshow.fileURL(path)))
@@ -50,7 +53,7 @@ Commands {
     DBus.Properties {
         id: object
         service: backend.name
-        path: "/org/imagefeed/ImageFeed1/slideshow"
+        path: "/org/imagefeed/ImageFeed1" + backend.path
         iface: backend.name + ".Slideshow"
         onPropertiesChanged: backend.refresh()
     }

@@ -7,27 +7,30 @@ Commands {
 
     // The number of monitors in succession that ended because there is no daemon.
     property int absences: 0
-    readonly property var actions: ({
-        next: "imagefeedctl slideshow next", hide: "imagefeedctl slideshow hide",
-        toggle: "imagefeedctl toggle", open: "imagefeedctl open"
-    })
 
     function attach() {
         slideshow.problem = ""
         absences = 0
-        // This process keeps the slideshow running until the widget is removed. The engine passes on its output only
-        // when it ends.
-        run("imagefeedctl slideshow watch", check)
-        refresh()
-        follow()
+        orient(() => {
+            // This process keeps the slideshow running until the widget is removed. The engine passes on its output
+            // only when it ends.
+            run("imagefeedctl slideshow watch" + option, check)
+            refresh()
+            follow()
+        })
     }
-    function act(name) { change(actions[name]) }
+    function act(name) {
+        const photo = " " + quote(slideshow.photo.id)
+        if (name === "next") change("imagefeedctl slideshow next" + option)
+        else if (name === "hide") change("imagefeedctl slideshow hide" + option + photo)
+        else change("imagefeedctl " + name + photo)
+    }
     function set(name, value) { change(setter(name, value)) }
     function change(command) {
         run(command, (status, output, error) => { slideshow.notice = error; refresh() })
     }
     function refresh() {
-        run("imagefeedctl slideshow --json", (status, output, error) => {
+        run("imagefeedctl slideshow --json" + option, (status, output, error) => {
             if (check(status, output, error)) slideshow.update(JSON.parse(output))
         })
     }

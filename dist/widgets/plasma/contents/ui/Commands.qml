@@ -7,6 +7,8 @@ FirstOf {
 
     property var slideshow
     property var callbacks: ({})
+    // The option that names the slideshow.
+    readonly property string option: slideshow && slideshow.name ? " --name=" + quote(slideshow.name) : ""
 
     // Runs a command, which Plasma passes to the shell: it consists of constants and of quoted words. A command that is
     // still running is not started again. `done` is called with the exit status, the standard output and the standard error.
@@ -39,8 +41,15 @@ FirstOf {
 
     // Returns the command for a setting.
     function setter(name, value) {
-        if (name === "shuffle") return "imagefeedctl slideshow set " + (value ? "--shuffle" : "--no-shuffle")
-        return "imagefeedctl slideshow set --" + name + " " + (name === "source" ? quote(value) : value + "s")
+        const set = "imagefeedctl slideshow set" + option + " --"
+        if (name === "shuffle") return set + (value ? "shuffle" : "no-shuffle")
+        return set + name + " " + quote(name === "interval" ? value + "s" : value)
+    }
+
+    // Chooses photos of the shape of the widget, unless the settings belong to all widgets, and calls `done`.
+    function orient(done) {
+        if (!slideshow.name || !slideshow.orientation) return done()
+        run(setter("orientation", slideshow.orientation), done)
     }
 
     files: ["Engine6.qml", "Engine5.qml"]

@@ -10,7 +10,17 @@ ColumnLayout {
 
     property Slideshow slideshow
     property string fit: "blurred"
+    property bool everyShape: false
     signal fitChosen(string choice)
+    signal nameChosen(string name)
+    signal everyShapeChosen(bool choice)
+    // The orientation of the photos for the shape of the widget. One that is nearly square shows both.
+    readonly property string shape: {
+        if (area.width <= 0 || area.height <= 0) return ""
+        if (everyShape) return "any"
+        if (area.width * 4 >= area.height * 5) return "landscape"
+        return area.height * 4 >= area.width * 5 ? "portrait" : "any"
+    }
     readonly property bool hasPhoto: slideshow.problem === "" && slideshow.photo !== null
 
     Layout.minimumWidth: Kirigami.Units.gridUnit * 12
@@ -31,7 +41,12 @@ ColumnLayout {
         PlasmaComponents.ToolTip { text: parent.label }
     }
 
+    // The shape changes several times while the widget is created or resized.
+    onShapeChanged: shaping.restart()
+    Timer { id: shaping; interval: 500; onTriggered: view.slideshow.orientation = view.shape }
+
     Item {
+        id: area
         Layout.fillWidth: true
         Layout.fillHeight: true
         Photo {
@@ -48,7 +63,10 @@ ColumnLayout {
             visible: configure.checked
             slideshow: view.slideshow
             fit: view.fit
+            everyShape: view.everyShape
             onFitChosen: choice => view.fitChosen(choice)
+            onNameChosen: name => view.nameChosen(name)
+            onEveryShapeChosen: choice => view.everyShapeChosen(choice)
         }
         ColumnLayout {
             anchors.centerIn: parent

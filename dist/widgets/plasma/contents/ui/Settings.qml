@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings of the slideshow, which all widgets share. They apply at once.
+// The settings of the slideshow, which all widgets share unless this one has a slideshow of its own. They apply at once.
 import QtQuick 2.15
 import QtQuick.Layouts 1.15
 import org.kde.plasma.components 3.0 as PlasmaComponents
@@ -9,7 +9,10 @@ GridLayout {
 
     property Slideshow slideshow
     property string fit
+    property bool everyShape
     signal fitChosen(string choice)
+    signal nameChosen(string name)
+    signal everyShapeChosen(bool choice)
     readonly property var source: slideshow.state.Source || ["", ""]
 
     columns: 2
@@ -54,5 +57,21 @@ GridLayout {
         text: "Random order"
         checked: settings.slideshow.state.Shuffle === true
         onToggled: settings.slideshow.item.set("shuffle", checked)
+    }
+    PlasmaComponents.Label { text: "Slideshow:" }
+    PlasmaComponents.TextField {
+        Layout.fillWidth: true
+        text: settings.slideshow.name
+        placeholderText: "Shared by all widgets"
+        Accessible.name: "Name of a slideshow of its own"
+        validator: RegularExpressionValidator { regularExpression: /[a-z0-9_]{0,32}/ }
+        onEditingFinished: settings.nameChosen(text)
+    }
+    PlasmaComponents.CheckBox {
+        Layout.columnSpan: 2
+        visible: settings.slideshow.name !== ""
+        text: "Photos of every shape"
+        checked: settings.everyShape
+        onToggled: settings.everyShapeChosen(checked)
     }
 }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of the slideshow, and the actions of the backend: attach(), act(name), set(property, choice) and
-// listSources().
+// The state of the slideshow, and the actions of the backend: attach(), orient(done), act(name), set(property, choice)
+// and listSources().
 import QtQuick 2.15
 
 FirstOf {
     id: slideshow
 
+    // The name of a slideshow of the widget's own; empty for the one that all widgets share.
+    property string name: ""
+    // The orientation of the photos of such a slideshow; empty while it is unknown.
+    property string orientation: ""
     // The properties of the D-Bus interface Slideshow; empty before the first reply.
     property var state: ({})
     // The reason why no photo can be shown; empty if there is none.
@@ -36,5 +40,13 @@ FirstOf {
 
     // Before Plasma 6.4, QML cannot follow signals, and the first file does not load.
     files: ["BusBackend.qml", "CommandBackend.qml"]
+    onNameChanged: {
+        if (!active) return
+        // The backend of the other slideshow ends its processes.
+        active = false
+        state = {}
+        active = true
+    }
+    onOrientationChanged: if (status === Loader.Ready) item.orient(() => {})
     onLoaded: { item.slideshow = slideshow; item.attach() }
 }
