@@ -266,7 +266,7 @@ def keys(start, step):
     screen.wait("About Image Feed", "push button")
     session.screenshot("main-menu")
     screen.press("About Image Feed")
-    screen.wait(role="label", contains="0.1.0")
+    screen.wait(role="label", contains=session.control("--version").strip())
     screen.key("Escape")
     screen.key("ctrl+question")
     screen.wait(starts="Control+Q", role="list item")
