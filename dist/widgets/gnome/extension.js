@@ -41,7 +41,8 @@ class PhotoWidget {
         this._connections = [
             [settings, settings.connect('changed', () => this._show())],
             [settings, settings.connect('changed::slideshow', () => this._follow())],
-            ...['fit', 'every-shape'].map(key => [settings, settings.connect(`changed::${key}`, () => this._setOrientation())]),
+            ...['fit', 'every-shape'].map(key => [settings, settings.connect(`changed::${key}`,
+                () => this._slideshow?.g_name_owner && this._setOrientation())]),
             [global.display, global.display.connect('workareas-changed', () => this._place())],
             [this._actor, this._actor.connect('notify::size', () => this._place())],
         ];
