@@ -93,6 +93,8 @@ package final class ComboRow: Widget {
         adw_combo_row_set_model(cast(), list)
         g_object_unref(list.map { UnsafeMutableRawPointer($0) })
         adw_combo_row_set_selected(cast(), guint(selected))
+        // In a narrow window with large text, the title and the choice have no place beside each other.
+        adw_combo_row_set_use_subtitle(cast(), 1)
         let raw = self.raw
         onChange(of: "selected") {
             let row = raw.assumingMemoryBound(to: AdwComboRow.self)
