@@ -46,8 +46,17 @@ def make_thumbnails(session):
             return
 
 
+def build_trace(session):
+    """Compiles the library that measures the window."""
+    library = session.folder / "bin/frame-trace.so"
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "gtk4"], check=True, capture_output=True, text=True)
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", str(library), str(pathlib.Path(__file__).parent / "frame-trace.c"),
+                    *flags.stdout.split()], check=True)
+    return library
+
+
 def trace(process, word):
-    """Returns the values after a word that the window prints."""
+    """Returns the values after a word that the library prints."""
     for line in process.stdout:
         words = line.decode().split()
         if words[:2] == ["trace", word]:
@@ -89,8 +98,7 @@ def figures(start, step, photos=1000, runs=7):
     make_thumbnails(session)
     environment = session.environment
     # The accessibility bus would start with the first window.
-    session.environment = {**environment, "GTK_A11Y": "none"}
-    session.environment["IMAGEFEED_VIEWER_TRACE"] = "start"
+    session.environment = {**environment, "GTK_A11Y": "none", "LD_PRELOAD": str(build_trace(session)), "FRAME_TRACE": "start"}
     times = []
     for _ in range(runs):
         begin = time.monotonic()
@@ -103,10 +111,11 @@ def figures(start, step, photos=1000, runs=7):
     step(f"memory after the start: {memory(window)}")
     step(f"idle for 20 s: voluntary context switches: {idle([session.daemon.pid, window.pid])}")
     session.end(window)
-    session.environment["IMAGEFEED_VIEWER_TRACE"] = "scroll"
+    session.environment["FRAME_TRACE"] = "scroll"
     window = session.start(session.programs / "imagefeed", stdout=subprocess.PIPE)
     trace(window, "thumbnails")
     count, *histogram = trace(window, "frames")
     step(f"scrolling {photos} photos: {count} frames; up to ms:frames {' '.join(histogram)}")
+    step(f"processor time of the main thread: up to ms:frames {' '.join(trace(window, 'processor')[1:])}")
     step(f"memory after scrolling {photos} photos: {memory(window)}")
     step(f"idle for 20 s after scrolling: voluntary context switches: {idle([session.daemon.pid, window.pid])}")
