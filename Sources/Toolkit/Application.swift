@@ -29,11 +29,8 @@ package final class Application: Object {
         connect("activate") { [unowned self] _ in onCommandLine?([], "/") }
         connect("open") { [unowned self] call in
             let files = call.pointer(1)?.assumingMemoryBound(to: OpaquePointer?.self)
-            let paths = (0..<call.int(2)).compactMap { index -> String? in
-                let path = g_file_get_path(files?[index])
-                defer { g_free(path) }
-                return path.map { text($0) }
-            }
+            let paths = (0..<call.int(2)).map { text(taking: g_file_get_path(files?[$0])) }
+                .filter { !$0.isEmpty }
             if !paths.isEmpty { onOpen?(paths) }
         }
         connect("command-line") { [unowned self] call in
@@ -72,27 +69,28 @@ package final class Application: Object {
         return g_application_run(cast(), CommandLine.argc, CommandLine.unsafeArgv)
     }
 
-    /// Adds the application action `app.NAME` with its keys.
-    package func addAction(_ name: String, keys: [String] = [], _ handler: @escaping () -> Void) {
-        let action = Object(owning: UnsafeMutableRawPointer(g_simple_action_new(name, nil)))
-        action.connect("activate") { _ in handler() }
-        g_action_map_add_action(opaque, action.opaque)
-        let pointers = keys.map { strdup($0) }
-        var accelerators: [UnsafePointer<CChar>?] = pointers.map { UnsafePointer($0) } + [nil]
-        gtk_application_set_accels_for_action(application, "app.\(name)", &accelerators)
-        for pointer in pointers { free(pointer) }
-    }
-
-    /// Adds the application action `app.NAME`, which other programs call with a text over D-Bus.
-    package func addAction(_ name: String, _ handler: @escaping (String) -> Void) {
-        let type = g_variant_type_new("s")
+    /// Adds the application action `app.NAME`, which other programs call over D-Bus.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - key: The key of the action; nil for none.
+    ///   - hasText: True if other programs pass a text.
+    ///   - handler: Receives the text.
+    package func addAction(
+        _ name: String, key: String? = nil, hasText: Bool = false,
+        _ handler: @escaping (String) -> Void
+    ) {
+        let type = hasText ? g_variant_type_new("s") : nil
         let action = Object(owning: UnsafeMutableRawPointer(g_simple_action_new(name, type)))
-        g_variant_type_free(type)
+        if let type { g_variant_type_free(type) }
         action.connect("activate") { call in
-            guard let value = call.variant(1) else { return }
-            handler(text(g_variant_get_string(value, nil)))
+            handler(text(call.variant(1).flatMap { g_variant_get_string($0, nil) }))
         }
         g_action_map_add_action(opaque, action.opaque)
+        key?.withCString {
+            var keys = [$0, nil]
+            gtk_application_set_accels_for_action(application, "app.\(name)", &keys)
+        }
     }
 
     /// Adds style rules for all windows.
@@ -108,6 +106,9 @@ package final class Application: Object {
     /// The name of the user's account on this computer.
     package static var userName: String { text(g_get_user_name()) }
 
+    /// The time for the speed of movements.
+    package static var seconds: Double { Double(g_get_monotonic_time()) / 1e6 }
+
     /// True unless the user turned animations off.
     package static var hasAnimations: Bool {
         guard let settings = gtk_settings_get_default() else { return false }
@@ -119,31 +120,20 @@ package final class Application: Object {
     /// - Parameters:
     ///   - uri: The address.
     ///   - parent: The window.
-    ///   - completion: Called with the reason if it failed, else with nil.
+    ///   - onFailure: Called if there is no such program.
     package static func open(
-        _ uri: String, parent: Window?, completion: @escaping (String?) -> Void
+        _ uri: String, parent: Window, onFailure: @escaping () -> Void
     ) {
-        let box = CompletionBox(completion)
         gtk_show_uri_full(
-            parent?.window, uri, 0, nil,
+            parent.window, uri, 0, nil,
             { source, result, context in
-                guard let context else { return }
-                var failure: UnsafeMutablePointer<GError>?
                 let window = source.map {
                     UnsafeMutableRawPointer($0).assumingMemoryBound(to: GtkWindow.self)
                 }
-                let isOpened = gtk_show_uri_full_finish(window, result, &failure) != 0
-                let reason = failure.map { text($0.pointee.message) }
-                g_clear_error(&failure)
-                let box = Unmanaged<CompletionBox>.fromOpaque(context).takeRetainedValue()
-                MainActor.assumeIsolated { box.completion(isOpened ? nil : reason ?? "") }
-            }, Unmanaged.passRetained(box).toOpaque())
+                if gtk_show_uri_full_finish(window, result, nil) == 0 {
+                    HandlerContext<Void, Void>.call(context, ())
+                }
+                HandlerContext<Void, Void>.release(context)
+            }, HandlerContext.retained(onFailure))
     }
-}
-
-/// The context of an asynchronous call. Used on the main thread only.
-private final class CompletionBox: Sendable {
-    let completion: (String?) -> Void
-
-    init(_ completion: @escaping (String?) -> Void) { self.completion = completion }
 }

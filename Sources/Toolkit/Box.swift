@@ -1,18 +1,15 @@
 internal import CAdwaita
 
-package enum Orientation: Sendable {
+/// The cases have the values of `GtkOrientation`.
+package enum Orientation: UInt32, Sendable {
     case horizontal, vertical
-
-    var gtk: GtkOrientation {
-        self == .horizontal ? GTK_ORIENTATION_HORIZONTAL : GTK_ORIENTATION_VERTICAL
-    }
 }
 
 /// Widgets in a row or column.
 @MainActor
 package final class Box: Widget {
     package init(_ orientation: Orientation, spacing: Int = 0, _ children: Widget...) {
-        super.init(gtk_box_new(orientation.gtk, Int32(spacing)))
+        super.init(gtk_box_new(GtkOrientation(orientation.rawValue), Int32(spacing)))
         for child in children { append(child) }
     }
 

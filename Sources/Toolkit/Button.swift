@@ -13,8 +13,7 @@ package final class Button: Widget {
     /// Creates a button with an icon. The tooltip is also its accessible name.
     package init(icon: String, tooltip: String, _ action: @escaping () -> Void = {}) {
         super.init(gtk_button_new_from_icon_name(icon))
-        self.tooltip = tooltip
-        setAccessibleName(tooltip)
+        setName(tooltip)
         onClick(action)
     }
 
@@ -64,8 +63,7 @@ package final class Button: Widget {
             icon = fallback
         }
         gtk_button_set_icon_name(cast(), icon)
-        self.tooltip = tooltip
-        setAccessibleName(tooltip)
+        setName(tooltip)
     }
     package func onClick(_ action: @escaping () -> Void) { connect("clicked") { _ in action() } }
 }
@@ -81,15 +79,7 @@ package final class ToggleButton: Widget {
     package init(icon: String, tooltip: String, _ action: @escaping (Bool) -> Void) {
         super.init(gtk_toggle_button_new())
         gtk_button_set_icon_name(cast(), icon)
-        self.tooltip = tooltip
-        setAccessibleName(tooltip)
-        let raw = self.raw
-        connect("toggled") { _ in
-            action(
-                gtk_toggle_button_get_active(raw.assumingMemoryBound(to: GtkToggleButton.self)) != 0
-            )
-        }
+        setName(tooltip)
+        connect("toggled") { [weak self] _ in self.map { action($0.isActive) } }
     }
-
-    package func setIcon(_ icon: String) { gtk_button_set_icon_name(cast(), icon) }
 }

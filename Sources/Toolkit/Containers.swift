@@ -6,10 +6,8 @@ package final class Overlay: Widget {
     package init(_ child: Widget, _ overlays: Widget...) {
         super.init(gtk_overlay_new())
         gtk_overlay_set_child(opaque, child.widget)
-        for overlay in overlays { add(overlay: overlay) }
+        for overlay in overlays { gtk_overlay_add_overlay(opaque, overlay.widget) }
     }
-
-    package func add(overlay: Widget) { gtk_overlay_add_overlay(opaque, overlay.widget) }
 }
 
 /// Pages, one of which is visible.

@@ -11,9 +11,7 @@ package enum FileActions {
         let file = g_file_new_for_path(path)
         defer { g_object_unref(UnsafeMutableRawPointer(file)) }
         var failure: UnsafeMutablePointer<GError>?
-        defer { g_clear_error(&failure) }
-        guard g_file_trash(file, nil, &failure) == 0 else { return nil }
-        return failure.map { text($0.pointee.message) } ?? ""
+        return g_file_trash(file, nil, &failure) == 0 ? message(taking: failure) : nil
     }
 
     /// Sorts the names of files by the user's language; numbers in them are compared by value.
@@ -32,18 +30,14 @@ package enum FileActions {
 
     /// Returns a number of bytes as text.
     package static func sizeText(_ byteCount: Int64) -> String {
-        let size = g_format_size(guint64(max(0, byteCount)))
-        defer { g_free(size) }
-        return text(size)
+        text(taking: g_format_size(guint64(max(0, byteCount))))
     }
 
     /// Returns the address of a file.
     package static func uri(_ path: String) -> String {
         let file = g_file_new_for_path(path)
         defer { g_object_unref(UnsafeMutableRawPointer(file)) }
-        let uri = g_file_get_uri(file)
-        defer { g_free(uri) }
-        return text(uri)
+        return text(taking: g_file_get_uri(file))
     }
 
     /// Lets the user choose a program, and opens the file with it.
@@ -70,10 +64,9 @@ package enum FileActions {
             var failure: UnsafeMutablePointer<GError>?
             let files = g_list_append(nil, file.raw)
             if g_app_info_launch(program, files, nil, &failure) == 0 {
-                completion(failure.map { text($0.pointee.message) } ?? "")
+                completion(message(taking: failure))
             }
             g_list_free(files)
-            g_clear_error(&failure)
         }
         gtk_window_present(dialog.cast())
     }

@@ -3,36 +3,24 @@ internal import CAdwaita
 /// The dialog for a file or folder, which the portal shows in a sandbox.
 @MainActor
 package enum FileDialog {
-    /// The choice of the user.
-    package enum Choice: Sendable {
-        /// A new file, with the proposed name.
-        case newFile(String)
-        case folder
-    }
-
     /// Shows the dialog.
     ///
     /// - Parameters:
     ///   - parent: The window.
     ///   - title: The title of the dialog.
-    ///   - choice: The choice of the user.
+    ///   - name: The proposed name of a new file; nil to choose a folder.
     ///   - folder: The folder that is shown first.
-    ///   - completion: Receives the path; nil if the user cancelled it.
+    ///   - completion: Receives the path unless the user cancels the dialog.
     package static func present(
-        _ parent: Window, title: String, _ choice: Choice, folder: String,
-        completion: @escaping (String?) -> Void
+        _ parent: Window, title: String, name: String?, folder: String,
+        completion: @escaping (String) -> Void
     ) {
-        let (action, button) =
-            if case .folder = choice {
-                (GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER, "_Choose")
-            } else {
-                (GTK_FILE_CHOOSER_ACTION_SAVE, "_Save")
-            }
-        let raw = gtk_file_chooser_native_new(title, parent.window, action, button, "_Cancel")
+        let raw = gtk_file_chooser_native_new(
+            title, parent.window,
+            name == nil ? GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER : GTK_FILE_CHOOSER_ACTION_SAVE,
+            name == nil ? "_Choose" : "_Save", "_Cancel")
         let dialog = Object(owning: UnsafeMutableRawPointer(raw))
-        if case .newFile(let name) = choice {
-            gtk_file_chooser_set_current_name(dialog.opaque, name)
-        }
+        if let name { gtk_file_chooser_set_current_name(dialog.opaque, name) }
         let location = g_file_new_for_path(folder)
         gtk_file_chooser_set_current_folder(dialog.opaque, location, nil)
         g_object_unref(UnsafeMutableRawPointer(location))
@@ -43,14 +31,10 @@ package enum FileDialog {
             kept = nil
             guard call.int(1) == Int(GTK_RESPONSE_ACCEPT.rawValue),
                 let file = gtk_file_chooser_get_file(dialog.opaque)
-            else {
-                completion(nil)
-                return
-            }
-            let path = g_file_get_path(file)
-            completion(path.map { text($0) })
-            g_free(path)
+            else { return }
+            let path = text(taking: g_file_get_path(file))
             g_object_unref(UnsafeMutableRawPointer(file))
+            if !path.isEmpty { completion(path) }
         }
         gtk_native_dialog_show(dialog.cast())
     }

@@ -48,21 +48,14 @@ package final class Label: Widget {
 
     /// Shows a link; `title` is plain text.
     package func setLink(_ uri: String, title: String) {
-        gtk_label_set_markup(
-            opaque, "<a href=\"\(Self.escaped(uri))\">\(Self.escaped(title))</a>")
+        gtk_label_set_markup(opaque, "<a href=\"\(markup(uri))\">\(markup(title))</a>")
     }
 
     /// Shows plain text in which the addresses of web pages are links.
     package func setTextWithLinks(_ text: String) {
-        let markup = Self.escaped(text).replacing(#/https://\S*[^\s.,;)]/#) {
+        let markup = markup(text).replacing(#/https://\S*[^\s.,;)]/#) {
             "<a href=\"\($0.output)\">\($0.output)</a>"
         }
         gtk_label_set_markup(opaque, markup)
-    }
-
-    private static func escaped(_ text: String) -> String {
-        let escaped = g_markup_escape_text(text, -1)
-        defer { g_free(escaped) }
-        return Toolkit.text(escaped)
     }
 }

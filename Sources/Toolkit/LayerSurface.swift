@@ -8,20 +8,14 @@ internal import Glibc
 /// Source: https://github.com/wmww/gtk4-layer-shell, `gtk4-layer-shell.h` and `linking.md`.
 @MainActor
 package struct LayerSurface {
-    private typealias IsSupported = @convention(c) () -> Int32
-    private typealias Initialize = @convention(c) (OpaquePointer) -> Void
-    private typealias SetNumber = @convention(c) (OpaquePointer, Int32) -> Void
-    private typealias SetEdge = @convention(c) (OpaquePointer, Int32, Int32) -> Void
-    private typealias SetText = @convention(c) (OpaquePointer, UnsafePointer<CChar>) -> Void
-
     private nonisolated static let library = "libgtk4-layer-shell.so.0"
     private nonisolated static let variable = "LD_PRELOAD"
     private static let (leftEdge, topEdge): (Int32, Int32) = (0, 2)
     private static let bottomLayer: Int32 = 1
     private static let keyboardOnDemand: Int32 = 2
 
-    private let window: OpaquePointer
-    private let setMargin: SetEdge
+    private var functions = shim_layer()
+    private let window: UnsafeMutableRawPointer
     /// The distance of the window from the left and the top of the screen.
     package private(set) var position = (x: 0, y: 0)
 
@@ -52,28 +46,23 @@ package struct LayerSurface {
     /// Makes a window a layer surface; nil without the library or a compositor that supports it. For use before the window
     /// is shown.
     package init?(_ window: Window, name: String) {
-        guard let isSupported: IsSupported = DesktopWindow.function("gtk_layer_is_supported"),
-            isSupported() != 0,
-            let initialize: Initialize = DesktopWindow.function("gtk_layer_init_for_window"),
-            let setLayer: SetNumber = DesktopWindow.function("gtk_layer_set_layer"),
-            let setKeyboard: SetNumber = DesktopWindow.function("gtk_layer_set_keyboard_mode"),
-            let setAnchor: SetEdge = DesktopWindow.function("gtk_layer_set_anchor"),
-            let setMargin: SetEdge = DesktopWindow.function("gtk_layer_set_margin"),
-            let setNamespace: SetText = DesktopWindow.function("gtk_layer_set_namespace")
-        else { return nil }
-        self.window = window.opaque
-        self.setMargin = setMargin
-        initialize(window.opaque)
-        setNamespace(window.opaque, name)
-        setLayer(window.opaque, Self.bottomLayer)
-        setKeyboard(window.opaque, Self.keyboardOnDemand)
-        setAnchor(window.opaque, Self.leftEdge, 1)
-        setAnchor(window.opaque, Self.topEdge, 1)
+        guard shim_layer_load(&functions, nil) == nil, functions.gtk_layer_is_supported() != 0
+        else {
+            return nil
+        }
+        self.window = window.raw
+        functions.gtk_layer_init_for_window(window.raw)
+        functions.gtk_layer_set_namespace(window.raw, name)
+        functions.gtk_layer_set_layer(window.raw, Self.bottomLayer)
+        functions.gtk_layer_set_keyboard_mode(window.raw, Self.keyboardOnDemand)
+        for edge in [Self.leftEdge, Self.topEdge] {
+            functions.gtk_layer_set_anchor(window.raw, edge, 1)
+        }
     }
 
     package mutating func move(x: Int, y: Int) {
         position = (max(0, x), max(0, y))
-        setMargin(window, Self.leftEdge, Int32(clamping: position.x))
-        setMargin(window, Self.topEdge, Int32(clamping: position.y))
+        functions.gtk_layer_set_margin(window, Self.leftEdge, Int32(clamping: position.x))
+        functions.gtk_layer_set_margin(window, Self.topEdge, Int32(clamping: position.y))
     }
 }

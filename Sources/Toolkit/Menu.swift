@@ -57,8 +57,7 @@ package final class MenuButton: Widget {
         super.init(gtk_menu_button_new())
         gtk_menu_button_set_icon_name(opaque, icon)
         gtk_menu_button_set_popover(opaque, menu.widget)
-        self.tooltip = tooltip
-        setAccessibleName(tooltip)
+        setName(tooltip)
         menu.connect("show") { [weak self] _ in self?.onOpen?() }
     }
 

@@ -1,35 +1,30 @@
 internal import CAdwaita
 
-/// A question with buttons.
+/// A question before a destructive action.
 @MainActor
-package final class MessageDialog: Widget {
-    package enum Style: Sendable { case plain, suggested, destructive }
-
-    package init(_ parent: Window, heading: String, body: String) {
-        super.init(shim_message_dialog(parent.window, heading, body))
-    }
-
-    package func add(_ id: String, _ title: String, _ style: Style = .plain) {
-        adw_message_dialog_add_response(cast(), id, title)
-        switch style {
-        case .plain: break
-        case .suggested:
-            adw_message_dialog_set_response_appearance(cast(), id, ADW_RESPONSE_SUGGESTED)
-        case .destructive:
-            adw_message_dialog_set_response_appearance(cast(), id, ADW_RESPONSE_DESTRUCTIVE)
-        }
-    }
-
+package enum MessageDialog {
     /// Shows the dialog.
     ///
     /// - Parameters:
-    ///   - standard: The button of the key Enter.
-    ///   - cancel: The ID that stands for closing the dialog.
-    ///   - handler: Receives the ID of the button.
-    package func present(standard: String, cancel: String, _ handler: @escaping (String) -> Void) {
-        adw_message_dialog_set_default_response(cast(), standard)
-        adw_message_dialog_set_close_response(cast(), cancel)
-        connect("response") { call in handler(call.string(1)) }
-        gtk_window_present(cast())
+    ///   - parent: The window.
+    ///   - heading: The question.
+    ///   - body: The consequences.
+    ///   - cancel: The title of the button that does nothing, which is also that of the keys Enter and Escape.
+    ///   - confirm: The title of the button for the action.
+    ///   - handler: Receives true for the action.
+    package static func present(
+        _ parent: Window, heading: String, body: String, cancel: String, confirm: String,
+        _ handler: @escaping (_ isConfirmed: Bool) -> Void
+    ) {
+        let dialog = Widget(shim_message_dialog(parent.window, heading, body))
+        for (id, title) in [("cancel", cancel), ("confirm", confirm)] {
+            adw_message_dialog_add_response(dialog.cast(), id, title)
+        }
+        adw_message_dialog_set_response_appearance(
+            dialog.cast(), "confirm", ADW_RESPONSE_DESTRUCTIVE)
+        adw_message_dialog_set_default_response(dialog.cast(), "cancel")
+        adw_message_dialog_set_close_response(dialog.cast(), "cancel")
+        dialog.connect("response") { call in handler(call.string(1) == "confirm") }
+        gtk_window_present(dialog.cast())
     }
 }

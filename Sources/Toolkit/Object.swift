@@ -32,19 +32,13 @@ package class Object {
 
     /// Calls `handler` for each emission of a signal.
     func connect(_ signal: String, _ handler: @escaping (SignalCall) -> Void) {
-        let box = HandlerBox(handler)
         _ = shim_connect(
-            raw, signal, Unmanaged.passRetained(box).toOpaque(),
+            raw, signal, HandlerContext.retained(handler),
             { closure, result, count, values, _, _ in
-                guard let context = shim_closure_context(closure) else { return }
                 let call = SignalCall(result: result, count: Int(count), values: values)
-                let box = Unmanaged<HandlerBox>.fromOpaque(context).takeUnretainedValue()
-                MainActor.assumeIsolated { box.handler(call) }
+                HandlerContext<SignalCall, Void>.call(shim_closure_context(closure), call)
             },
-            { context, _ in
-                guard let context else { return }
-                Unmanaged<HandlerBox>.fromOpaque(context).release()
-            })
+            { context, _ in HandlerContext<SignalCall, Void>.release(context) })
     }
 
     /// Calls `handler` when a property changes.
@@ -53,11 +47,26 @@ package class Object {
     }
 }
 
-/// The context of a closure. Used on the main thread only.
-private final class HandlerBox: Sendable {
-    let handler: (SignalCall) -> Void
+/// A handler as the context of a C callback. Used on the main thread only.
+final class HandlerContext<Argument, Result: Sendable>: Sendable {
+    private let handler: (Argument) -> Result
 
-    init(_ handler: @escaping (SignalCall) -> Void) { self.handler = handler }
+    private init(_ handler: @escaping (Argument) -> Result) { self.handler = handler }
+
+    static func retained(_ handler: @escaping (Argument) -> Result) -> UnsafeMutableRawPointer {
+        Unmanaged.passRetained(HandlerContext(handler)).toOpaque()
+    }
+    nonisolated static func call(_ context: UnsafeMutableRawPointer?, _ argument: Argument)
+        -> Result
+    {
+        guard let context else { fatalError("GTK passed no context") }
+        nonisolated(unsafe) let argument = argument
+        let object = Unmanaged<HandlerContext>.fromOpaque(context).takeUnretainedValue()
+        return MainActor.assumeIsolated { object.handler(argument) }
+    }
+    nonisolated static func release(_ context: UnsafeMutableRawPointer?) {
+        if let context { Unmanaged<HandlerContext>.fromOpaque(context).release() }
+    }
 }
 
 /// One emission of a signal, valid until the handler returns.
@@ -86,6 +95,8 @@ struct SignalCall {
     func pointer(_ index: Int) -> UnsafeMutableRawPointer? {
         value(index).flatMap { g_value_get_pointer($0) }
     }
+    /// The object of the signal.
+    var sender: OpaquePointer? { object(0).map { OpaquePointer($0) } }
     func variant(_ index: Int) -> OpaquePointer? {
         value(index).flatMap { g_value_get_variant($0) }
     }
@@ -95,6 +106,21 @@ struct SignalCall {
     /// Sets the result of a signal that returns a number.
     func reply(_ number: Int32) { result.map { g_value_set_int($0, number) } }
 }
+
+/// Returns the text of a C string of the caller and frees the string; empty for NULL.
+nonisolated func text(taking string: UnsafeMutablePointer<CChar>?) -> String {
+    defer { g_free(string) }
+    return text(string)
+}
+
+/// Returns the message of an error and frees the error; empty for NULL.
+nonisolated func message(taking error: UnsafeMutablePointer<GError>?) -> String {
+    defer { if let error { g_error_free(error) } }
+    return text(error?.pointee.message)
+}
+
+/// Returns plain text as markup.
+nonisolated func markup(_ plain: String) -> String { text(taking: g_markup_escape_text(plain, -1)) }
 
 /// Returns the text of a C string that GTK owns; empty for NULL.
 nonisolated func text(_ string: UnsafePointer<CChar>?) -> String {

@@ -3,9 +3,7 @@ internal import CAdwaita
 nonisolated extension String {
     /// The text as a part of a URI. Source: RFC 3986 §2.3.
     package var percentEncoded: String {
-        let encoded = g_uri_escape_string(self, nil, 0)
-        defer { g_free(encoded) }
-        return text(encoded)
+        text(taking: g_uri_escape_string(self, nil, 0))
     }
 
     /// The text of a part of a URI; nil if it is damaged.

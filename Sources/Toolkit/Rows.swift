@@ -128,9 +128,7 @@ package final class RowGroup: Widget {
     }
 
     package func setDescription(_ text: String) {
-        let escaped = g_markup_escape_text(text, -1)
-        adw_preferences_group_set_description(cast(), escaped)
-        g_free(escaped)
+        adw_preferences_group_set_description(cast(), markup(text))
     }
     package func add(row: Widget) { adw_preferences_group_add(cast(), row.widget) }
     package func remove(row: Widget) { adw_preferences_group_remove(cast(), row.widget) }

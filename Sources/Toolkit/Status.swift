@@ -8,9 +8,7 @@ package final class StatusPage: Widget {
     package func set(icon: String?, title: String, description: String, child: Widget?) {
         adw_status_page_set_icon_name(opaque, icon)
         adw_status_page_set_title(opaque, title)
-        let escaped = g_markup_escape_text(description, -1)
-        adw_status_page_set_description(opaque, escaped)
-        g_free(escaped)
+        adw_status_page_set_description(opaque, markup(description))
         adw_status_page_set_child(opaque, child?.widget)
     }
 }
@@ -60,9 +58,7 @@ package final class ToastArea: Widget {
     ///   - button: The title of a button.
     ///   - action: Called when the user presses the button.
     package func show(_ message: String, button: String? = nil, action: @escaping () -> Void = {}) {
-        let escaped = g_markup_escape_text(message, -1)
-        let toast = Object(owning: UnsafeMutableRawPointer(adw_toast_new(text(escaped))))
-        g_free(escaped)
+        let toast = Object(owning: UnsafeMutableRawPointer(adw_toast_new(markup(message))))
         if let button {
             adw_toast_set_button_label(toast.opaque, button)
             // The user must be able to reach the button.

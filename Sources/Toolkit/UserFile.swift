@@ -13,8 +13,7 @@ package enum UserFile {
     package nonisolated static func read(_ path: String) -> String {
         var contents: UnsafeMutablePointer<CChar>?
         guard g_file_get_contents(path, &contents, nil, nil) != 0 else { return "" }
-        defer { g_free(contents) }
-        return text(contents)
+        return text(taking: contents)
     }
 
     /// Creates a folder unless it exists.

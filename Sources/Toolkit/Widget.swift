@@ -1,16 +1,8 @@
 internal import CAdwaita
 
-package enum Alignment: Sendable {
+/// The cases have the values of `GtkAlign`.
+package enum Alignment: UInt32, Sendable {
     case fill, start, end, center
-
-    var gtk: GtkAlign {
-        switch self {
-        case .fill: GTK_ALIGN_FILL
-        case .start: GTK_ALIGN_START
-        case .end: GTK_ALIGN_END
-        case .center: GTK_ALIGN_CENTER
-        }
-    }
 }
 
 /// A GTK widget.
@@ -67,17 +59,19 @@ package class Widget: Object {
         set { gtk_widget_set_tooltip_text(widget, newValue.isEmpty ? nil : newValue) }
     }
 
+    /// Sets the tooltip and the name that a screen reader reads.
+    package func setName(_ name: String) {
+        tooltip = name
+        setAccessibleName(name)
+    }
+
     @discardableResult
     package func styled(_ classes: String...) -> Self {
         for name in classes { gtk_widget_add_css_class(widget, name) }
         return self
     }
     package func setClass(_ name: String, _ isSet: Bool) {
-        if isSet {
-            gtk_widget_add_css_class(widget, name)
-        } else {
-            gtk_widget_remove_css_class(widget, name)
-        }
+        (isSet ? gtk_widget_add_css_class : gtk_widget_remove_css_class)(widget, name)
     }
 
     /// Gives the widget the free space.
@@ -89,8 +83,8 @@ package class Widget: Object {
     }
     @discardableResult
     package func aligned(_ horizontal: Alignment, _ vertical: Alignment) -> Self {
-        gtk_widget_set_halign(widget, horizontal.gtk)
-        gtk_widget_set_valign(widget, vertical.gtk)
+        gtk_widget_set_halign(widget, GtkAlign(horizontal.rawValue))
+        gtk_widget_set_valign(widget, GtkAlign(vertical.rawValue))
         return self
     }
     @discardableResult
@@ -139,34 +133,10 @@ package class Widget: Object {
     package func onMap(_ handler: @escaping () -> Void) { connect("map") { _ in handler() } }
 
     /// Calls `handler` before each frame until it returns false.
-    ///
-    /// - Parameter handler: Receives the time of the frame in seconds.
-    package func onFrame(_ handler: @escaping (Double) -> Bool) {
-        let box = FrameHandler(handler)
+    package func onFrame(_ handler: @escaping () -> Bool) {
         gtk_widget_add_tick_callback(
-            widget,
-            { _, clock, context in
-                guard let context else { return 0 }
-                let time = Double(gdk_frame_clock_get_frame_time(clock)) / 1e6
-                let box = Unmanaged<FrameHandler>.fromOpaque(context).takeUnretainedValue()
-                return MainActor.assumeIsolated { box.handler(time) } ? 1 : 0
-            },
-            Unmanaged.passRetained(box).toOpaque(),
-            { context in
-                guard let context else { return }
-                Unmanaged<FrameHandler>.fromOpaque(context).release()
-            })
+            widget, { _, _, context in HandlerContext<Void, Bool>.call(context, ()) ? 1 : 0 },
+            HandlerContext<Void, Bool>.retained(handler),
+            { HandlerContext<Void, Bool>.release($0) })
     }
-
-    func add(_ controller: Object) {
-        // The widget takes ownership of the controller.
-        gtk_widget_add_controller(widget, OpaquePointer(g_object_ref(controller.raw)))
-    }
-}
-
-/// The context of a tick callback. Used on the main thread only.
-private final class FrameHandler: Sendable {
-    let handler: (Double) -> Bool
-
-    init(_ handler: @escaping (Double) -> Bool) { self.handler = handler }
 }

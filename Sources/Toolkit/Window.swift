@@ -23,7 +23,7 @@ package final class Window: Widget {
         gtk_window_set_modal(window, 1)
         gtk_window_set_destroy_with_parent(window, 1)
         onKey { [unowned(unsafe) self] key in
-            guard key.name == "Escape" else { return false }
+            guard key == "Escape" else { return false }
             close()
             return true
         }
@@ -58,9 +58,6 @@ package final class Window: Widget {
     }
     package var isMaximized: Bool { gtk_window_is_maximized(window) != 0 }
     package func maximize() { gtk_window_maximize(window) }
-    package func setMinimum(width: Int, height: Int) {
-        setMinimumSize(width: width, height: height)
-    }
     /// The size of the window, also while it is maximized or in full screen.
     package var restoredSize: (width: Int, height: Int) {
         var width: Int32 = 0

@@ -10,8 +10,9 @@ enum Style {
         .feed-selection { padding: 6px 12px; background: @headerbar_bg_color; }
         button.like { min-width: 32px; min-height: 32px; padding: 0; opacity: 0.0; }
         overlay:hover > button.like, button.like:focus-visible, button.like.liked, button.like.pending { opacity: 1; }
+        button.liked { color: #e01b5a; }
         button.like.liked { color: #ff6b81; }
-        button.like.pending { opacity: 0.6; }
+        button.pending, button.like.pending { opacity: 0.6; }
         .feed-banner { padding: 8px 12px; background: alpha(@warning_color, 0.16); }
         picture.cover { border-radius: 6px; }
         .sidebar-pane { background: @headerbar_bg_color; }
@@ -27,8 +28,6 @@ enum Style {
         label.month-label, label.badge { padding: 4px 10px; border-radius: 999px; }
         label.facts { padding: 4px 10px; border-radius: 0 0 8px 8px; }
         .download-bar { padding: 10px 14px; }
-        button.liked-photo { color: #e01b5a; }
-        button.pending-photo { opacity: 0.6; }
         .slideshow-frame { background: #1c1c1e; color: white; }
         .slideshow-frame .controls { padding: 6px; border-radius: 12px; }
         """

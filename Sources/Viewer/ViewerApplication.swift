@@ -53,8 +53,8 @@ package enum ViewerApplication {
 
     private static func start(_ application: Application) {
         application.addStyle(Style.rules)
-        application.addAction("quit", keys: ["<Control>q"]) { quit() }
-        application.addAction("open") { open([$0], application, folder: "/") }
+        application.addAction("quit", key: "<Control>q") { _ in quit() }
+        application.addAction("open", hasText: true) { open([$0], application, folder: "/") }
         do {
             let service = Service(try BusConnection.session())
             self.service = service

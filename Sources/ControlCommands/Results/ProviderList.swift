@@ -1,3 +1,5 @@
+internal import BusAPI
+
 /// The list of all providers and their states.
 struct ProviderList: Renderable {
     let providers: [ProviderRecord]

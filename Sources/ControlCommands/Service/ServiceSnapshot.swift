@@ -96,39 +96,3 @@ struct AccountProblem {
         self.message = message
     }
 }
-
-/// The properties of a provider on D-Bus.
-struct ProviderRecord {
-    let path: ObjectPath
-    let properties: [String: Variant]
-
-    /// True if the service is used without a login.
-    var isWithoutUsers: Bool { properties["Authentication"]?.string == "none" }
-
-    init?(path: ObjectPath, interfaces: [String: [String: Variant]]) {
-        guard let properties = interfaces[InterfaceName.provider.text] else { return nil }
-        self.path = path
-        self.properties = properties
-    }
-
-    var id: String { properties["Id"]?.string ?? "" }
-    var name: String { properties["Name"]?.string ?? id }
-    var authentication: String { properties["Authentication"]?.string ?? "" }
-    var capabilities: [String] { properties["Capabilities"]?.strings ?? [] }
-    var isConfigured: Bool { properties["Configured"]?.bool ?? true }
-    /// The state; `ready` if an older daemon does not have the property.
-    var state: String { properties["State"]?.string ?? "ready" }
-    var stateReason: String { properties["StateReason"]?.string ?? "" }
-    /// The ID of the provider and the reason why it cannot be used; nil if it can be used.
-    var problem: String? { stateReason.isEmpty ? nil : "\(id): \(stateReason)" }
-    /// The state for lists, in which a ready provider without its settings is `not configured`.
-    var shownState: String {
-        state == "ready" && !isConfigured ? "not configured" : state
-    }
-    /// The kind of the plugin's sandbox; empty for a built-in provider.
-    var sandbox: String { properties["Sandbox"]?.string ?? "" }
-    /// The actions that the user must take before the configuration; empty if there are none.
-    var help: String { properties["Help"]?.string ?? "" }
-    /// The redirect URI of browser logins; empty if the provider has no browser login.
-    var redirectAddress: String { properties["RedirectUri"]?.string ?? "" }
-}

@@ -702,6 +702,8 @@ def cycles(start, step):
         until(windows, "the window")
         until(open_photo, "the photo")
         press("Escape", lambda: not shows_photo(), "the grid")
+        # The entries of the photo's menu must not keep the window.
+        command("mousemove", "500", "200", "click", "3", "sleep", "0.3", "key", "Escape")
         press("ctrl+w", lambda: not windows(), "the end of the window")
 
     for _ in range(5):

@@ -4,17 +4,16 @@ internal import Toolkit
 
 /// The dialogs for accounts: log in, profile, settings of a provider.
 final class AccountDialogs {
-    /// Called with a sentence for the user.
-    var onMessage: ((String) -> Void)?
-
     private let window: Window
     private let service: Service
     private let loader: ImageLoader
+    private let toasts: ToastArea
 
-    init(_ window: Window, _ service: Service, _ loader: ImageLoader) {
+    init(_ window: Window, _ service: Service, _ loader: ImageLoader, _ toasts: ToastArea) {
         self.window = window
         self.service = service
         self.loader = loader
+        self.toasts = toasts
     }
 
     /// Lets the user choose where to log in.
@@ -40,7 +39,7 @@ final class AccountDialogs {
         dialog.present()
     }
 
-    private static func summary(_ provider: Provider) -> String {
+    private static func summary(_ provider: ProviderRecord) -> String {
         if !provider.isConfigured { return "Needs to be set up first" }
         if provider.has("register") { return "Photos in your pictures folder" }
         if provider.has("server") { return "Log in at your server" }
@@ -52,34 +51,37 @@ final class AccountDialogs {
     }
 
     /// Logs in to a provider.
-    func logIn(to provider: Provider) {
+    func logIn(to provider: ProviderRecord) {
         guard provider.isConfigured else { return configure(provider) }
-        LoginDialog(window, service, loader, provider, again: nil).present { [weak self] in
-            self?.onMessage?($0)
-        }
+        LoginDialog(window, service, loader, toasts, provider, again: nil).present()
     }
 
-    /// Logs in to a known account again.
-    func logIn(again account: Account) {
-        guard let provider = service.provider(of: account) else { return chooseProvider() }
-        LoginDialog(window, service, loader, provider, again: account).present { [weak self] in
-            self?.onMessage?($0)
+    /// Logs in to a known account again, or to one of the user's choice if it is unknown or the combined one.
+    func logIn(again account: Account?) {
+        guard let account, let provider = service.provider(of: account) else {
+            return chooseProvider()
         }
+        LoginDialog(window, service, loader, toasts, provider, again: account).present()
     }
 
     /// Shows the settings of a provider, and logs in after they were saved.
-    func configure(_ provider: Provider) {
-        ConfigureDialog(window, service, provider).present { [weak self] in
+    func configure(_ provider: ProviderRecord) {
+        ConfigureDialog(window, service, provider) { [weak self] in
             self?.logIn(to: provider.configured)
-        }
+        }.present()
+    }
+
+    /// Shows the settings of the provider of an account.
+    func configure(_ account: Account?) {
+        guard let provider = account.flatMap(service.provider) else { return chooseProvider() }
+        configure(provider)
     }
 
     /// Shows the profile of an account.
     func showProfile(_ path: ObjectPath) {
         guard let account = service.account(path) else { return }
-        let dialog = ProfileDialog(window, service, loader, account)
-        dialog.onLogIn = { [weak self] in self?.logIn(again: $0) }
-        dialog.onMessage = { [weak self] in self?.onMessage?($0) }
-        dialog.present()
+        ProfileDialog(window, service, loader, toasts, account) { [weak self] in
+            self?.logIn(again: account)
+        }.present()
     }
 }

@@ -1,3 +1,5 @@
+internal import BusAPI
+internal import DBus
 internal import Toolkit
 
 extension Box {
@@ -7,17 +9,35 @@ extension Box {
             .vertical, spacing: 2,
             Label(title).styled("caption", "dim-label").aligned(.start, .start), value)
     }
+
+    /// Adds a fact unless it is unknown.
+    func add(fact title: String, _ text: String, link: String = "") {
+        guard !text.isEmpty else { return }
+        let value = Label(text).wrapping().selectable()
+        if !link.isEmpty { value.setLink(link, title: text) }
+        append(Box(fact: title, value))
+    }
 }
 
-/// A dialog with a header and a scrollable column of widgets.
-final class Dialog {
-    let window: Window
-    let header = HeaderBar()
-    let content = Box(.vertical, spacing: 18)
-    /// Called when the dialog is closed.
-    var onClosed: (() -> Void)?
+extension Avatar {
+    /// Creates the avatar of an account, whose image is loaded.
+    convenience init(_ account: Account, size: Int, _ loader: ImageLoader) {
+        self.init(size: size, name: account.name)
+        guard !account.avatar.isEmpty else { return }
+        // Screens have up to three pixels per unit.
+        let key = ImageLoader.Key(
+            account: ServiceName.root, photo: account.avatar, size: "full", width: 3 * size,
+            height: 3 * size)
+        Task { setTexture(try? await loader.load(key).texture) }
+    }
+}
 
-    /// The dialogs on the screen. They exist until they are closed.
+/// A dialog with a header and a scrollable column of widgets. It exists until it is closed.
+class Dialog {
+    let window: Window
+    let content = Box(.vertical, spacing: 18)
+
+    /// The dialogs on the screen.
     private static var open: [Dialog] = []
 
     init(_ parent: Window, title: String, width: Int = 440, height: Int = 480) {
@@ -25,6 +45,7 @@ final class Dialog {
         window = Window(
             dialogOf: parent, title: title, width: min(width, max(parent.width, 320)),
             height: height)
+        let header = HeaderBar()
         header.setTitle(title)
         content.margins(18)
         let scroll = ScrollArea(Clamp(content, maximumWidth: 560))
@@ -32,6 +53,8 @@ final class Dialog {
         window.setContent(Box(.vertical, spacing: 0, header, scroll))
         window.onClose = { [weak self] in
             self?.closed()
+            // The window still exists while its signal is handled.
+            Task { Self.open.removeAll { $0 === self } }
             return false
         }
     }
@@ -43,12 +66,12 @@ final class Dialog {
 
     func close() { window.close() }
 
-    private func closed() {
-        // The handler may refer to the owner of this dialog.
-        let handler = onClosed
-        onClosed = nil
-        handler?()
-        // The window still exists while its signal is handled.
-        Task { Self.open.removeAll { $0 === self } }
+    /// Called when the dialog is closed.
+    func closed() {}
+
+    /// Returns the read end of a pipe with a secret; nil if it is too long.
+    static func secret(_ text: String) -> Variant? {
+        let bytes = Array(text.utf8)
+        return FileDescriptor.pipe(holding: bytes, bytes.count).map { .fileDescriptor($0) }
     }
 }

@@ -3,11 +3,11 @@ internal import DBus
 internal import Toolkit
 
 /// One login: the form, then the progress.
-final class LoginDialog {
-    private let dialog: Dialog
+final class LoginDialog: Dialog {
     private let service: Service
     private let loader: ImageLoader
-    private let provider: Provider
+    private let toasts: ToastArea
+    private let provider: ProviderRecord
     private let account: Account?
     private let pages = Stack()
 
@@ -28,30 +28,30 @@ final class LoginDialog {
 
     private var login: LoginClient?
     private var watch: SignalSubscription?
-    private var isStarting = false
     private var isClosed = false
-    private var onMessage: ((String) -> Void)?
     private var hasOpenedBrowser = false
 
     /// - Parameters:
     ///   - parent: The window.
     ///   - service: The daemon.
     ///   - loader: Decodes avatars.
+    ///   - toasts: The place for the result.
     ///   - provider: The provider to log in to.
     ///   - account: A known account to log in to again; nil for a new one.
     init(
-        _ parent: Window, _ service: Service, _ loader: ImageLoader, _ provider: Provider,
-        again account: Account?
+        _ parent: Window, _ service: Service, _ loader: ImageLoader, _ toasts: ToastArea,
+        _ provider: ProviderRecord, again account: Account?
     ) {
         self.service = service
         self.loader = loader
+        self.toasts = toasts
         self.provider = provider
         self.account = account
         let acceptsKey = !provider.has("register")
         username = EntryRow("User name")
         password = EntryRow(
             acceptsKey ? "Key or password" : "Password (may be empty)", isPassword: true)
-        dialog = Dialog(
+        super.init(
             parent, title: "Log in: \(provider.name)",
             height: provider.authentication == "oauth2" ? 640 : 480)
     }
@@ -68,14 +68,11 @@ final class LoginDialog {
         return "\(sent) and your photos are sent to this server without encryption."
     }
 
-    /// - Parameter onMessage: Called with a sentence after the login.
-    func present(onMessage: @escaping (String) -> Void) {
-        self.onMessage = onMessage
-        dialog.content.append(pages)
+    override func present() {
+        content.append(pages)
         pages.add(makeForm(), "form")
         pages.add(makeProgress(), "progress")
-        dialog.onClosed = { [self] in cancel() }
-        dialog.present()
+        super.present()
         if !needsServer, !hasPassword { start(isRegistration: false) }
     }
 
@@ -131,9 +128,7 @@ final class LoginDialog {
         let group = RowGroup("Users")
         for user in users {
             let row = ActionRow(user.username)
-            let avatar = Avatar(size: 32, name: user.name)
-            Task { [loader] in avatar.setTexture(await loader.file(user.avatar, size: 96)) }
-            row.addPrefix(avatar)
+            row.addPrefix(Avatar(user, size: 32, loader))
             row.onActivate { [weak self] in
                 guard let self else { return }
                 username.text = user.username
@@ -149,8 +144,6 @@ final class LoginDialog {
         problem.isVisible = true
         pages.visiblePage = "form"
         spinner.isSpinning = false
-        logInButton.isSensitive = true
-        registerButton.isSensitive = true
         (hasPassword ? password : server).grabFocus()
     }
 
@@ -160,7 +153,7 @@ final class LoginDialog {
         if needsServer { options[.server] = .string(server.text) }
         let sendsName = hasNames ? account == nil : hasPassword && !username.text.isEmpty
         if sendsName { options[.username] = .string(username.text) }
-        if !password.text.isEmpty { options[.password] = Secrets.variant(password.text) }
+        if !password.text.isEmpty { options[.password] = Self.secret(password.text) }
         if isRegistration { options[.register] = .bool(true) }
         return options
     }
@@ -173,7 +166,7 @@ final class LoginDialog {
         let openButton = Button("_Open the browser again") { [weak self] in self?.openBrowser() }
         let copyButton = Button("_Copy the address") { [weak self] in
             guard let self else { return }
-            dialog.window.copy(address.text)
+            window.copy(address.text)
             progressLabel.text = "The address was copied. Open it in a browser."
         }
         let submit = Button("_Submit the code") { [weak self] in self?.submitCode() }
@@ -191,31 +184,26 @@ final class LoginDialog {
         codeBox.append(RowGroup("", code))
         codeBox.append(submit)
         browserBox.append(codeBox)
-        let cancelButton = Button("_Cancel") { [weak self] in self?.dialog.close() }
+        let cancelButton = Button("_Cancel") { [weak self] in self?.close() }
         cancelButton.aligned(.center, .start).styled("pill")
         return Box(.vertical, spacing: 18, spinner, progressLabel, browserBox, cancelButton)
     }
 
     private func start(isRegistration: Bool) {
-        guard !isStarting else { return }
-        isStarting = true
+        guard pages.visiblePage == "form" else { return }
         hasOpenedBrowser = false
-        problem.isVisible = false
-        logInButton.isSensitive = false
-        registerButton.isSensitive = false
         progressLabel.text = "Logging in…"
         browserBox.isVisible = false
         spinner.isSpinning = true
         pages.visiblePage = "progress"
         Task {
-            defer { isStarting = false }
             do {
                 let path = try await service.client.manager.login(
                     provider.id, options(isRegistration: isRegistration))
                 let login = service.client.login(path)
                 self.login = login
                 // The dialog was closed before the login had an object.
-                if isClosed { return cancel() }
+                if isClosed { return closed() }
                 watch = try await login.watch { [weak self] in self?.apply($0) }
                 apply(try await login.properties())
                 let result = try await login.wait()
@@ -267,11 +255,11 @@ final class LoginDialog {
     private func succeed(_ path: ObjectPath) {
         login = nil
         let name = service.account(path)?.label ?? provider.name
-        onMessage?("Logged in: \(name)")
-        dialog.close()
+        toasts.show("Logged in: \(name)")
+        close()
     }
 
-    private func cancel() {
+    override func closed() {
         isClosed = true
         guard let login else { return }
         self.login = nil

@@ -3,108 +3,73 @@ internal import DBus
 internal import Toolkit
 
 /// The profile of an account, its name, logout and removal.
-final class ProfileDialog {
-    var onLogIn: ((Account) -> Void)?
-    var onMessage: ((String) -> Void)?
-
-    private let dialog: Dialog
+final class ProfileDialog: Dialog {
     private let service: Service
-    private let loader: ImageLoader
-    private let path: ObjectPath
+    private let toasts: ToastArea
     private let account: Account
+    private let client: AccountClient
 
-    init(_ parent: Window, _ service: Service, _ loader: ImageLoader, _ account: Account) {
+    init(
+        _ parent: Window, _ service: Service, _ loader: ImageLoader, _ toasts: ToastArea,
+        _ account: Account, onLogIn: @escaping () -> Void
+    ) {
         self.service = service
-        self.loader = loader
+        self.toasts = toasts
         self.account = account
-        path = account.path
-        dialog = Dialog(parent, title: "Profile", height: 560)
-    }
-
-    func present() {
-        addHead()
+        client = service.client.account(account.path)
+        super.init(parent, title: "Profile", height: 560)
+        let avatar = Avatar(account, size: 96, loader)
+        let name = Label(account.name).wrapping(atStart: false)
+        let identity = Label(account.identity).wrapping(atStart: false)
+        content.append(
+            Box(
+                .vertical, spacing: 6, avatar.aligned(.center, .start), name.styled("title-2"),
+                identity.styled("dim-label")))
         addFacts()
         let label = EntryRow("Label")
         label.text = account.label
-        label.onApply { [self] in rename(label.text) }
-        dialog.content.append(RowGroup("", label))
-        addActions()
-        dialog.onClosed = { [self] in _ = path }
-        dialog.present()
-    }
-
-    private func addHead() {
-        let avatar = Avatar(size: 96, name: account.name)
-        avatar.aligned(.center, .start)
-        if !account.avatar.isEmpty {
-            Task { [loader, account] in
-                avatar.setTexture(await loader.file(account.avatar, size: 256))
-            }
+        label.onApply { [client, toasts, unowned label] in
+            let text = label.text
+            toasts.perform { try await client.setLabel(text) }
         }
-        let name = Label(account.name).wrapping(atStart: false)
-        let identity = Label(account.identity).wrapping(atStart: false)
-        dialog.content.append(
-            Box(.vertical, spacing: 6, avatar, name.styled("title-2"), identity.styled("dim-label"))
-        )
+        content.append(RowGroup("", label))
+        addActions(onLogIn)
     }
 
     private func addFacts() {
         if !account.bio.isEmpty {
-            dialog.content.append(Label(account.bio).wrapping().selectable())
+            content.append(Label(account.bio).wrapping().selectable())
         }
-        if !account.location.isEmpty {
-            add("Place", Label(account.location).wrapping().selectable())
-        }
-        if !account.url.isEmpty {
-            let link = Label().wrapping()
-            link.setLink(account.url, title: account.url)
-            add("Link", link)
-        }
-        if let provider = service.provider(of: account) {
-            add("Service", Label(provider.name).wrapping())
-        }
-        if account.hasFeed {
-            add("Likes", Label(Photo.text(ofCount: account.likeCount)).wrapping())
-        }
-        if !account.stateReason.isEmpty { add("State", Label(account.stateReason).wrapping()) }
+        content.add(fact: "Place", account.location)
+        content.add(fact: "Link", account.url, link: account.url)
+        content.add(fact: "Service", service.provider(of: account)?.name ?? "")
+        if account.hasFeed { content.add(fact: "Likes", Photo.text(ofCount: account.likeCount)) }
+        content.add(fact: "State", account.stateReason)
     }
 
-    private func add(_ title: String, _ value: Label) {
-        dialog.content.append(Box(fact: title, value))
-    }
-
-    private func addActions() {
+    private func addActions(_ onLogIn: @escaping () -> Void) {
         let actions = Box(.vertical, spacing: 12)
         if account.hasFeed {
-            actions.append(Button("_Log out") { [self] in confirmLogout() })
+            actions.append(Button("_Log out") { [weak self] in self?.confirmLogout() })
         }
         if !account.hasFeed || account.state == "needs-login" {
             actions.append(
-                Button("_Log in again") { [self] in
-                    dialog.close()
-                    onLogIn?(account)
+                Button("_Log in again") { [weak self] in
+                    self?.close()
+                    onLogIn()
                 })
         }
         let isUser = service.provider(of: account)?.has("register") == true
         actions.append(
-            Button(isUser ? "_Delete user" : "_Remove account") { [self] in confirmRemoval(isUser) }
-                .styled("destructive-action"))
-        dialog.content.append(actions)
-    }
-
-    private func rename(_ label: String) {
-        Task {
-            do {
-                try await service.client.account(path).setLabel(label)
-            } catch {
-                onMessage?(Problem(error).sentence)
-            }
-        }
+            Button(isUser ? "_Delete user" : "_Remove account") { [weak self] in
+                self?.confirmRemoval(isUser)
+            }.styled("destructive-action"))
+        content.append(actions)
     }
 
     /// The sentence about likes that a logout drops, after a space; empty if there are none.
     private var lostLikes: String {
-        switch service.account(path)?.pendingLikes.count ?? 0 {
+        switch service.account(account.path)?.pendingLikes.count ?? 0 {
         case 0: ""
         case 1: " One like that was not sent yet is lost."
         case let count: " \(count) likes that were not sent yet are lost."
@@ -116,8 +81,8 @@ final class ProfileDialog {
             "Log out of \(account.label)?",
             "The account remains known, so that you can log in again.\(lostLikes)",
             "_Log out"
-        ) { [service, path] in
-            try await service.client.account(path).logout()
+        ) {
+            try await $0.logout()
             return nil
         }
     }
@@ -130,7 +95,7 @@ final class ProfileDialog {
                 ? "The account and its likes on this computer are deleted. Photos on disk are not touched."
                 : "The account and its data on this computer are deleted. Photos and likes at \(name) are not touched.\(lostLikes)",
             isUser ? "_Delete" : "_Remove"
-        ) { [service, path] in try await service.client.account(path).remove() }
+        ) { try await $0.remove() }
     }
 
     /// Asks before an action.
@@ -142,20 +107,15 @@ final class ProfileDialog {
     ///   - action: Returns a sentence for the user, if any.
     private func confirm(
         _ heading: String, _ body: String, _ title: String,
-        _ action: @escaping () async throws -> String?
+        _ action: @escaping (AccountClient) async throws -> String?
     ) {
-        let question = MessageDialog(dialog.window, heading: heading, body: body)
-        question.add("cancel", "_Cancel")
-        question.add("confirm", title, .destructive)
-        question.present(standard: "cancel", cancel: "cancel") { [self] response in
-            guard response == "confirm" else { return }
-            dialog.close()
-            Task { [onMessage] in
-                do {
-                    if let message = try await action() { onMessage?(message) }
-                } catch {
-                    onMessage?(Problem(error).sentence)
-                }
+        MessageDialog.present(
+            window, heading: heading, body: body, cancel: "_Cancel", confirm: title
+        ) { [weak self] isConfirmed in
+            guard let self, isConfirmed else { return }
+            close()
+            toasts.perform { [client, toasts] in
+                if let message = try await action(client) { toasts.show(message) }
             }
         }
     }

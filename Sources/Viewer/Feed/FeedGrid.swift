@@ -5,8 +5,6 @@ internal import Toolkit
 /// part has widgets.
 final class FeedGrid {
     let widget: ScrollArea
-    var onOpen: ((Int) -> Void)?
-    var onLike: ((Int) -> Void)?
     /// Called with a point of a cell when the user opens the menu of a photo; nil for its middle.
     var onMenu: ((Int, Widget, (x: Double, y: Double)?) -> Void)?
     /// Called when other photos are selected.
@@ -23,12 +21,11 @@ final class FeedGrid {
     private var feed: Feed?
     private var layout = JustifiedLayout(width: 1, targetHeight: 1, spacing: 0)
     private var monthList = MonthList()
-    /// The number of photos in the layout.
-    private var laidOut = 0
     /// The cells in use, by the index of their photo.
     private var cells: [Int: PhotoCell] = [:]
     private var unused: [PhotoCell] = []
-    private let headings: MonthHeadings
+    /// The labels of the visible months, by the index of the photo below.
+    private var headings: [Int: Label] = [:]
     /// True if the months are those of former dates.
     private var hasOldMonths = false
     private var lastPosition = 0.0
@@ -36,14 +33,13 @@ final class FeedGrid {
     var scale = 1.0 { didSet { if scale != oldValue { scheduleUpdate() } } }
     private var isUpdateScheduled = false
     /// The photo that the key Tab reaches, and that the arrow keys leave.
-    private var current = 0
+    private(set) var current = 0
     /// The IDs of the selected photos.
     private var selected: Set<String> = []
     /// The photo at which a range of selected photos begins.
     private var anchor = 0
     /// True if the focus returns to the current photo after the photos were replaced.
     private var restoresFocus = false
-    private let trace: GridTrace?
 
     private static let spacing = 6.0
     private static let firstRetry = Duration.seconds(5)
@@ -52,10 +48,8 @@ final class FeedGrid {
 
     init(_ loader: ImageLoader) {
         self.loader = loader
-        headings = MonthHeadings(area)
         widget = ScrollArea(area, mayOverflow: true)
         widget.expanding()
-        trace = GridTrace(widget)
         area.setAccessibleName("Photos")
         widget.onScroll { [weak self] in self?.scheduleUpdate() }
         widget.onMap { [weak self] in self?.scheduleUpdate() }
@@ -101,9 +95,6 @@ final class FeedGrid {
         update()
         cells[index]?.grabFocus()
     }
-
-    /// The photo that has the focus, or had it last.
-    var currentIndex: Int { current }
 
     // MARK: Selection
 
@@ -169,7 +160,6 @@ final class FeedGrid {
         cells = [:]
         layout = JustifiedLayout(width: 1, targetHeight: 1, spacing: 0)
         monthList = MonthList()
-        laidOut = 0
         onMonths?()
         scheduleUpdate()
     }
@@ -204,12 +194,12 @@ final class FeedGrid {
             cells[index] = nil
             recycle(cell)
         }
-        headings.keep(indexes)
+        removeHeadings(except: indexes)
         let scale = Double(widget.scaleFactor)
         var previous: Widget?
         for (index, frame) in wanted {
             if layout.isSection(index), let month = monthList.month(of: index) {
-                previous = headings.place(month, above: frame, layout, after: previous)
+                previous = placeHeading(month, above: frame, after: previous)
             }
             previous = place(feed.photos[index], index, frame, scale, after: previous).widget
         }
@@ -247,33 +237,57 @@ final class FeedGrid {
             if let anchor, anchor > 0, let row = layout.row(of: anchor) {
                 widget.position = layout.rows[row].top
             }
-        } else if laidOut < feed.photos.count {
+        } else if layout.count < feed.photos.count {
             extendLayout(feed)
         }
     }
 
     private func beginLayout(_ width: Double, _ targetHeight: Double) {
-        headings.keep([])
+        removeHeadings(except: [])
         layout = JustifiedLayout(
             width: width, targetHeight: targetHeight, spacing: Self.spacing,
-            headingHeight: headings.height)
-        laidOut = 0
+            headingHeight: makeHeading("M").naturalHeight)
     }
 
     private func extendLayout(_ feed: Feed) {
         let known = monthList.count
         if known < feed.photos.count {
-            if !monthList.append(feed.photos[known...]), laidOut > 0 {
+            if !monthList.append(feed.photos[known...]), layout.count > 0 {
                 beginLayout(layout.width, layout.targetHeight)
             }
             onMonths?()
         }
-        let sections = monthList.months.lazy.map(\.first).filter { [laidOut] in $0 >= laidOut }
-        layout.append(feed.photos[laidOut...].map(\.ratio), sections: sections)
-        laidOut = feed.photos.count
+        let count = layout.count
+        layout.append(
+            feed.photos[count...].map(\.ratio),
+            sections: monthList.months.lazy.map(\.first).filter { $0 >= count })
         let height = layout.height.rounded(.up)
         area.setMinimumSize(width: -1, height: Int(height))
         widget.contentHeight = max(height, widget.visibleHeight)
+    }
+
+    private func makeHeading(_ title: String) -> Label {
+        let label = Label(title, isHeading: true).ellipsizing()
+        label.styled("month", "heading")
+        return label
+    }
+
+    private func placeHeading(
+        _ month: MonthList.Month, above frame: JustifiedLayout.Frame, after previous: Widget?
+    ) -> Label {
+        if let label = headings[month.first] { return label }
+        let label = makeHeading(month.title)
+        label.setMinimumSize(width: Int(layout.width - 2 * layout.spacing))
+        headings[month.first] = label
+        area.add(label, x: layout.spacing, y: frame.y - layout.headingHeight, after: previous)
+        return label
+    }
+
+    private func removeHeadings(except photos: Set<Int>) {
+        for (photo, label) in headings where !photos.contains(photo) {
+            headings[photo] = nil
+            area.remove(label)
+        }
     }
 
     private func place(
@@ -314,27 +328,26 @@ final class FeedGrid {
 
     private func makeCell() -> PhotoCell {
         let cell = PhotoCell(loader)
-        cell.onOpen = { [weak self] in
-            guard let self else { return }
-            // A touch has no modifiers: once a photo is selected, further touches select, too.
-            if !selected.isEmpty { return select($0, isRange: false) }
-            current = $0
-            onOpen?($0)
-        }
-        cell.onSelect = { [weak self] in self?.select($0, isRange: $1) }
-        cell.onLike = { [weak self] in self?.onLike?($0) }
+        cell.onCommand = { [weak self] in self?.perform($0, on: $1) }
         cell.onMenu = { [weak self, weak cell] in
             guard let self, let cell else { return }
             focus($0)
             onMenu?($0, cell.widget, $1)
         }
         cell.onFailure = { [weak self] in self?.scheduleRetry() }
-        guard trace != nil else { return cell }
-        cell.onImage = { [weak self] in
-            guard let self, cells.values.allSatisfy(\.hasImage) else { return }
-            trace?.showedAll()
-        }
         return cell
+    }
+
+    /// Performs a command that the user gave with the pointer.
+    private func perform(_ command: Command, on index: Int) {
+        switch command {
+        // A touch has no modifiers: once a photo is selected, further touches select, too.
+        case .open where !selected.isEmpty: select(index, isRange: false)
+        case .select, .selectRange: select(index, isRange: command == .selectRange)
+        default:
+            if command == .open { current = index }
+            onCommand?(command, index)
+        }
     }
 
     private func recycle(_ cell: PhotoCell) {
@@ -345,8 +358,8 @@ final class FeedGrid {
 
     // MARK: Keyboard
 
-    private func handle(_ key: KeyPress) -> Bool {
-        guard let feed, let command = Shortcut.command(key.combination, in: .grid),
+    private func handle(_ key: String) -> Bool {
+        guard let feed, let command = Shortcut.command(key, in: .grid),
             let index = cells.first(where: { $0.value.hasFocus })?.key
         else { return false }
         feed.cancelEnd()

@@ -1,5 +1,6 @@
 internal import BusAPI
 internal import DBus
+internal import ProviderKit
 internal import System
 internal import Toolkit
 
@@ -46,7 +47,6 @@ final class FeedPage {
     private var listedMonths: [MonthList.Month] = []
     private var subtitle = ""
     private var remedy: (ObjectPath, Remedy)?
-    private var bannerRemedy: (ObjectPath, Remedy)?
 
     init(_ service: Service, _ loader: ImageLoader) {
         self.service = service
@@ -89,6 +89,7 @@ final class FeedPage {
             feed?.loadToEnd()
             listMonths()
         }
+        selectionBar.onAction = { [weak self] in self?.grid.clearSelection() }
         grid.onMonths = { [weak self] in self?.monthsChanged() }
         grid.onMove = { [weak self] in self?.show($0) }
         search.onSubmit = { [weak self] in self?.onSearch?($0) }
@@ -101,8 +102,8 @@ final class FeedPage {
             onRemedy?(remedy.0, remedy.1)
         }
         bannerButton.onClick { [weak self] in
-            guard let self, let bannerRemedy else { return }
-            onRemedy?(bannerRemedy.0, bannerRemedy.1)
+            guard let self, let remedy = notice?.remedy else { return }
+            onRemedy?(remedy.0, remedy.1)
         }
         service.changed.observe(self) { [weak self] in self?.update() }
         service.restarted.observe(self) { [weak self] in self?.grid.retryFailed() }
@@ -197,46 +198,49 @@ final class FeedPage {
         case .ready:
             remedy = nil
             localButton.isVisible = service.providers.contains { $0.has("register") }
-            status.set(
-                icon: "image-x-generic-symbolic", title: "Image Feed",
-                description: "Log in to see photos from your disk and from services.",
-                child: welcomeButtons)
-            show("status")
+            explain(
+                "image-x-generic-symbolic", "Image Feed",
+                "Log in to see photos from your disk and from services.", welcomeButtons)
         }
     }
 
-    private func showEmpty(_ feed: Feed) {
-        let (icon, title, description) =
-            switch feed.source {
-            case "likes":
-                ("emote-love-symbolic", "No liked photos", "Photos that you like appear here.")
-            case "memories":
-                (
-                    "document-open-recent-symbolic", "No memories today",
-                    "Photos taken on this day in earlier years appear here."
-                )
-            default:
-                (
-                    "image-x-generic-symbolic", "No photos",
-                    "New photos appear here as soon as they arrive."
-                )
-            }
-        status.set(icon: icon, title: title, description: description, child: nil)
+    /// Shows why there are no photos, with a button or other widgets.
+    private func explain(
+        _ icon: String, _ title: String, _ description: String, _ child: Widget? = nil
+    ) {
+        status.set(icon: icon, title: title, description: description, child: child)
         show("status")
     }
 
+    private func showEmpty(_ feed: Feed) {
+        switch feed.source {
+        case "likes":
+            explain(
+                "emote-love-symbolic", "No liked photos", "Photos that you like appear here.")
+        case "memories":
+            explain(
+                "document-open-recent-symbolic", "No memories today",
+                "Photos taken on this day in earlier years appear here.")
+        default:
+            explain(
+                "image-x-generic-symbolic", "No photos",
+                "New photos appear here as soon as they arrive.")
+        }
+    }
+
     private func show(_ problem: Problem, of account: ObjectPath?) {
-        let (icon, title) =
+        let state: (icon: String, title: String)? =
             switch problem.kind {
             case .offline: ("network-offline-symbolic", "Offline")
             case .rateLimited: ("appointment-soon-symbolic", "Too many requests")
             case .secretStoreLocked, .secretStoreUnavailable:
                 ("dialog-password-symbolic", "Keyring locked")
             case .needsLogin: ("avatar-default-symbolic", "Login expired")
-            default: ("dialog-warning-symbolic", "Photos cannot be loaded")
+            default: nil
             }
         // The state of the account has more facts, such as the end of a rate limit.
-        let notice = account != nil && problem.isStateOfAccount ? notice : nil
+        let notice = account != nil && state != nil ? notice : nil
+        let (icon, title) = state ?? ("dialog-warning-symbolic", "Photos cannot be loaded")
         remedy =
             if let notice {
                 notice.remedy
@@ -244,29 +248,20 @@ final class FeedPage {
                 problem.remedy.map { (account ?? ServiceName.root, $0) }
             }
         if let remedy { statusButton.setLabel(remedy.1.title) }
-        status.set(
-            icon: icon, title: title, description: notice?.sentence ?? problem.sentence,
-            child: remedy == nil ? nil : statusButton)
-        show("status")
+        explain(
+            icon, title, notice?.sentence ?? problem.sentence, remedy == nil ? nil : statusButton)
     }
 
     // MARK: States
 
-    /// The state of the service, the network or an account that the user should know of.
-    private struct Notice {
-        let sentence: String
-        let remedy: (ObjectPath, Remedy)?
-    }
-
-    private var notice: Notice? {
+    /// The state of the service, the network or an account that the user should know of, with its remedy.
+    private var notice: (sentence: String, remedy: (ObjectPath, Remedy)?)? {
         if feed?.isFileList == true { return nil }
         switch service.state {
         case .connecting:
-            return Notice(
-                sentence: "The connection to the service was lost. It is being restored.",
-                remedy: nil)
+            return ("The connection to the service was lost. It is being restored.", nil)
         case .failed(let problem):
-            return Notice(sentence: problem.sentence, remedy: (ServiceName.root, .retry))
+            return (problem.sentence, (ServiceName.root, .retry))
         case .ready: break
         }
         let accounts = feed.map { service.accounts(of: $0.account) } ?? []
@@ -274,19 +269,20 @@ final class FeedPage {
         let account = accounts.first {
             !["", "ready", "loading", "logged-out"].contains($0.state)
         }
-        let remote = accounts.first { service.provider(of: $0)?.isRemote == true }
+        let remote = accounts.first { !service.isLocal($0) }
         if let remote, !service.isOnline, ["", "offline"].contains(account?.state ?? "") {
             // The user may know earlier that the network is back.
-            return Notice(
-                sentence: "There is no network connection. New photos appear when it is back.",
-                remedy: (remote.path, .retry))
+            return (
+                "There is no network connection. New photos appear when it is back.",
+                (remote.path, .retry)
+            )
         }
         guard let account, !account.stateReason.isEmpty else { return nil }
         let sentence =
             accounts.count > 1 ? "\(account.label): \(account.stateReason)" : account.stateReason
         // The state offline ends by itself, but the user may know earlier that the network is back.
         let remedy = account.remedy ?? (account.state == "offline" ? .retry : nil)
-        return Notice(sentence: sentence, remedy: remedy.map { (account.path, $0) })
+        return (sentence, remedy.map { (account.path, $0) })
     }
 
     /// Shows the notice above the photos, or above the page of an empty source. Other pages have their own sentence.
@@ -300,7 +296,6 @@ final class FeedPage {
         let notice = isVisible ? notice : nil
         if let notice {
             bannerLabel.text = notice.sentence
-            bannerRemedy = notice.remedy
             bannerButton.isVisible = notice.remedy != nil
             if let remedy = notice.remedy { bannerButton.setLabel(remedy.1.title) }
         }

@@ -27,6 +27,9 @@ nonisolated struct JustifiedLayout {
     /// The index of the first photo that is not in a row yet.
     private var firstOpen = 0
 
+    /// The number of photos.
+    var count: Int { ratios.count }
+
     /// The height of all rows.
     var height: Double { rows.last.map { $0.top + $0.height + spacing } ?? spacing }
 

@@ -7,18 +7,12 @@ final class PhotoCell {
     let widget: Overlay
     /// The index of the photo; nil if the cell is not in use.
     private(set) var index: Int?
-    var onOpen: ((Int) -> Void)?
-    var onLike: ((Int) -> Void)?
+    /// Called when the user opens, likes or selects the photo.
+    var onCommand: ((Command, Int) -> Void)?
     /// Called with the position of the pointer when the user opens the menu of the photo.
     var onMenu: ((Int, (x: Double, y: Double)) -> Void)?
-    /// Called when the user selects the photo; with Shift also those before it.
-    var onSelect: ((Int, _ isShift: Bool) -> Void)?
-    /// Called when the image of the photo is shown.
-    var onImage: (() -> Void)?
     /// Called if the image could not be loaded, but may be later.
     var onFailure: (() -> Void)?
-    /// True if the image of the photo is shown, not only its placeholder.
-    private(set) var hasImage = false
 
     private let picture = Picture()
     private let button: Button
@@ -56,18 +50,9 @@ final class PhotoCell {
         selectionIcon.isVisible = false
         widget = Overlay(
             button, failureIcon, animationLabel, facts, likeButton, selectionIcon)
-        widget.onModifiedPress { [weak self] isShift in
-            guard let self, let index else { return }
-            onSelect?(index, isShift)
-        }
-        button.onClick { [weak self] in
-            guard let self, let index else { return }
-            onOpen?(index)
-        }
-        likeButton.onClick { [weak self] in
-            guard let self, let index else { return }
-            onLike?(index)
-        }
+        widget.onModifiedPress { [weak self] in self?.send($0 ? .selectRange : .select) }
+        button.onClick { [weak self] in self?.send(.open) }
+        likeButton.onClick { [weak self] in self?.send(.like) }
         widget.onSecondaryPress { [weak self] x, y in
             guard let self, let index else { return }
             onMenu?(index, (x, y))
@@ -75,6 +60,10 @@ final class PhotoCell {
         widget.onPointer(
             moved: { [weak self] _, _ in self?.setHovered(true) },
             left: { [weak self] in self?.setHovered(false) })
+    }
+
+    private func send(_ command: Command) {
+        if let index { onCommand?(command, index) }
     }
 
     var hasFocus: Bool { button.hasFocusWithin }
@@ -109,14 +98,15 @@ final class PhotoCell {
         task = nil
         failureIcon.isVisible = false
         button.tooltip = ""
-        if let image = loader.cached(key) { return show(image.texture) }
-        hasImage = false
+        if let image = loader.cached(key) {
+            picture.texture = image.texture
+            return
+        }
         if !isSamePhoto { picture.texture = Placeholder.texture(photo) }
         task = Task { [weak self, loader] in
             do {
                 let texture = try await loader.load(key).texture
-                guard let self, self.key == key else { return }
-                show(texture)
+                if let self, self.key == key { picture.texture = texture }
             } catch {
                 guard let self, self.key == key, !(error is CancellationError) else { return }
                 failureIcon.isVisible = true
@@ -125,12 +115,6 @@ final class PhotoCell {
                 if !isRefused { onFailure?() }
             }
         }
-    }
-
-    private func show(_ texture: Texture) {
-        picture.texture = texture
-        hasImage = true
-        onImage?()
     }
 
     /// Sets the position in the list of photos for screen readers.
@@ -155,8 +139,6 @@ final class PhotoCell {
         if shownLike != [photo.wantsLike, photo.isPending] {
             shownLike = [photo.wantsLike, photo.isPending]
             likeButton.showLike(of: photo)
-            likeButton.setClass("liked", photo.wantsLike)
-            likeButton.setClass("pending", photo.isPending)
         }
         likeButton.isVisible = !photo.isFile
         animationLabel.isVisible = photo.isAnimated
@@ -194,7 +176,6 @@ final class PhotoCell {
         task?.cancel()
         task = nil
         picture.texture = nil
-        hasImage = false
     }
 }
 
@@ -211,5 +192,14 @@ extension Button {
         setIcon(
             photo.wantsLike ? "emote-love-symbolic" : "org.imagefeed.Viewer.like-symbolic",
             orElse: "emote-love-symbolic", tooltip: title)
+        setClass("liked", photo.wantsLike)
+        setClass("pending", photo.isPending)
+    }
+
+    /// Shows the action for a slideshow, by the icon and the tooltip.
+    func showPause(_ isPaused: Bool) {
+        setIcon(
+            isPaused ? "media-playback-start-symbolic" : "media-playback-pause-symbolic",
+            tooltip: isPaused ? "Continue" : "Pause")
     }
 }

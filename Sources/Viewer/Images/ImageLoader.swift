@@ -1,6 +1,7 @@
 internal import BusAPI
 internal import DBus
 internal import Dispatch
+internal import Glibc
 internal import ImageClient
 internal import Logging
 internal import ProviderKit
@@ -66,36 +67,29 @@ final class ImageLoader {
         // The daemon completes a request that it received. If a cancelled task passed its turn on before the reply, fast
         // scrolling would send hundreds of requests, and the visible photos would be the last ones.
         let client = service.client.account(key.account)
-        let file = try await Task {
-            if key.account != ServiceName.root {
-                return try await client.openImage(key.photo, size: key.size)
-            }
-            let file = await Self.files.run { FileDescriptor.opening(key.photo) }
-            guard let file else {
-                throw ImageProcessorError.notReadable("The file cannot be read.")
-            }
-            return file
-        }.value
+        let file = try await Task { try await Self.open(key.photo, size: key.size, of: client) }
+            .value
         try Task.checkCancellation()
-        let image = try await Self.decode(file, width: key.width, height: key.height)
+        let pixels = try await Self.helper.pixels(
+            of: file.rawValue, width: key.width, height: key.height)
+        let texture = Texture(
+            width: pixels.width, height: pixels.height, bytes: pixels.bytes, owner: pixels)
+        let image = LoadedImage(
+            texture: texture, fullWidth: pixels.fullWidth, fullHeight: pixels.fullHeight)
         if isKept { cache.insert(image, key, byteCount: image.texture.byteCount) }
         return image
     }
 
-    /// Decodes a local file, such as an avatar.
-    func file(_ path: String, size: Int) async -> Texture? {
-        guard let file = await Self.files.run({ FileDescriptor.opening(path) }) else { return nil }
-        return try? await Self.decode(file, width: size, height: size).texture
-    }
-
-    private static func decode(
-        _ file: FileDescriptor, width: Int, height: Int
-    ) async throws(ImageProcessorError) -> LoadedImage {
-        let pixels = try await helper.pixels(of: file.rawValue, width: width, height: height)
-        let texture = Texture(
-            width: pixels.width, height: pixels.height, bytes: pixels.bytes, owner: pixels)
-        return LoadedImage(
-            texture: texture, fullWidth: pixels.fullWidth, fullHeight: pixels.fullHeight)
+    /// Opens the image of a photo of an account, or a file without an account.
+    static func open(
+        _ photo: String, size: String, of client: AccountClient
+    ) async throws -> FileDescriptor {
+        if client.path != ServiceName.root { return try await client.openImage(photo, size: size) }
+        let file = await files.run {
+            Glibc.open(photo, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        }
+        guard file >= 0 else { throw ImageProcessorError.notReadable("The file cannot be read.") }
+        return FileDescriptor(owning: file)
     }
 
     private func waitForTurn() async -> Bool {

@@ -1,5 +1,6 @@
 internal import BusAPI
 internal import DBus
+internal import ProviderKit
 
 /// An account or the combined account, as last announced by the daemon.
 struct Account: Equatable {
@@ -56,15 +57,7 @@ struct Account: Equatable {
     }
 }
 
-/// The user's remedy for the state of an account, or for an error.
-enum Remedy: String {
-    case login
-    case unlock
-    case installKeyring = "install-keyring"
-    case configure
-    case freeSpace = "free-space"
-    case retry
-
+extension Remedy {
     /// The title of the button that starts the remedy.
     var title: String {
         switch self {
@@ -74,34 +67,4 @@ enum Remedy: String {
         case .installKeyring, .freeSpace, .retry: "_Try again"
         }
     }
-}
-
-/// A kind of service that the user can log in to.
-struct Provider: Equatable {
-    let path: ObjectPath
-    private let properties: [String: Variant]
-
-    init(_ path: ObjectPath, _ properties: [String: Variant]) {
-        self.path = path
-        self.properties = properties
-    }
-
-    private func text(_ name: String) -> String { properties[name]?.string ?? "" }
-
-    var id: String { text("Id") }
-    var name: String { text("Name") }
-    var authentication: String { text("Authentication") }
-    var capabilities: [String] { properties["Capabilities"]?.strings ?? [] }
-    var state: String { text("State") }
-    var stateReason: String { text("StateReason") }
-    var help: String { text("Help") }
-    var redirectURI: String { text("RedirectUri") }
-    /// True if the photos come from a service, not from the disk.
-    var isRemote: Bool { id != "local" }
-    var isConfigured: Bool { properties["Configured"]?.bool ?? true }
-    /// The provider after its settings were saved.
-    var configured: Provider {
-        Provider(path, properties.merging(["Configured": .bool(true)]) { $1 })
-    }
-    func has(_ capability: String) -> Bool { capabilities.contains(capability) }
 }

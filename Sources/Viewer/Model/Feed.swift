@@ -264,28 +264,28 @@ final class Feed {
 
     // MARK: Signals
 
-    private func receive(_ signal: Service.FeedSignal) {
-        guard signal.account == account else { return }
+    private func receive(_ signal: BusMessage) {
+        guard signal.path == account else { return }
         switch signal.member {
         case "PhotoChanged":
-            guard let (id, changes): (String, [String: Variant]) = try? signal.message.read() else {
+            guard let (id, changes): (String, [String: Variant]) = try? signal.read() else {
                 return
             }
             change(id) { $0.apply(changes) }
         case "PhotosChanged":
-            guard let photos: [[String: Variant]] = try? signal.message.read() else { return }
+            guard let photos: [[String: Variant]] = try? signal.read() else { return }
             for values in photos {
                 guard let id = values[PhotoKey.id.rawValue]?.string else { continue }
                 change(id) { $0.apply(values) }
             }
         case "PhotosRemoved":
-            guard let ids: [String] = try? signal.message.read() else { return }
+            guard let ids: [String] = try? signal.read() else { return }
             remove(Set(ids))
         case "Updated":
-            guard let (source, new): (String, UInt32) = try? signal.message.read() else { return }
+            guard let (source, new): (String, UInt32) = try? signal.read() else { return }
             updated(source, new)
         case "Changed":
-            guard let (id, isLiked, likes): (String, Bool, UInt32) = try? signal.message.read()
+            guard let (id, isLiked, likes): (String, Bool, UInt32) = try? signal.read()
             else { return }
             change(id) {
                 $0.isLiked = isLiked

@@ -61,13 +61,12 @@ final class Likes {
         }
     }
 
-    private func receive(_ signal: Service.FeedSignal) {
+    private func receive(_ signal: BusMessage) {
         // The combined account repeats the failures of the accounts.
-        guard signal.member == "Failed", signal.account != ServiceName.combined,
-            let (id, wantsLike, _, sentence): (String, Bool, String, String) = try? signal.message
-                .read()
+        guard signal.member == "Failed", let account = signal.path, account != ServiceName.combined,
+            let (id, wantsLike, _, sentence): (String, Bool, String, String) = try? signal.read()
         else { return }
-        report(PhotoReference(id, in: signal.account), wantsLike, sentence)
+        report(PhotoReference(id, in: account), wantsLike, sentence)
     }
 
     private func report(_ photo: PhotoReference, _ wantsLike: Bool, _ sentence: String) {

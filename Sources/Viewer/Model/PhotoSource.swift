@@ -18,11 +18,6 @@ struct PhotoSource: Equatable {
         cover = entries[SourceKey.cover.rawValue]?.string
     }
 
-    /// Returns true if two states of a source have the same row except for the count of photos.
-    func differsOnlyInCount(from other: PhotoSource) -> Bool {
-        (id, title, kind, shownCover) == (other.id, other.title, other.kind, other.shownCover)
-    }
-
     /// The cover of an album or a collection; other sources have an icon.
     var shownCover: String? { kind == "album" || kind == "collection" ? cover : nil }
 

@@ -1,6 +1,7 @@
 internal import BusAPI
 internal import DBus
 internal import ProviderKit
+internal import Toolkit
 
 /// An error as it is shown: one sentence, and the remedy if there is one.
 struct Problem: Equatable {
@@ -13,14 +14,6 @@ struct Problem: Equatable {
         self.sentence = sentence
         self.remedy = remedy
         self.kind = kind
-    }
-
-    /// True if the state of the account also reports the problem.
-    var isStateOfAccount: Bool {
-        switch kind {
-        case .offline, .rateLimited, .secretStoreLocked, .secretStoreUnavailable, .needsLogin: true
-        default: false
-        }
     }
 
     init(_ error: any Error) {
@@ -61,5 +54,14 @@ struct Problem: Equatable {
             default: .retry
             }
         self.init(sentence, remedy: remedy, kind: kind)
+    }
+}
+
+extension ToastArea {
+    /// Performs an action and shows its error.
+    func perform(_ action: @escaping () async throws -> Void) {
+        Task {
+            do { try await action() } catch { show(Problem(error).sentence) }
+        }
     }
 }

@@ -12,24 +12,18 @@ final class Service {
         case failed(Problem)
     }
 
-    /// A signal of `Feed` or `Like`.
-    struct FeedSignal {
-        let account: ObjectPath
-        let member: String
-        let message: BusMessage
-    }
-
     let connection: BusConnection
     let client: ServiceClient
     private(set) var state = State.connecting
     private(set) var accounts: [Account] = []
-    private(set) var providers: [Provider] = []
+    private(set) var providers: [ProviderRecord] = []
     private(set) var defaultAccount: ObjectPath?
     /// False if the daemon considers the network unavailable.
     private(set) var isOnline = true
     /// Emitted after accounts, providers or the state changed.
     let changed = Event<Void>()
-    let feedSignal = Event<FeedSignal>()
+    /// The signals of `Feed` and `Like`.
+    let feedSignal = Event<BusMessage>()
     /// Emitted when another daemon process has taken over; cached pages and transfers are gone.
     let restarted = Event<Void>()
 
@@ -63,10 +57,10 @@ final class Service {
     }
 
     /// True if the photos of an account are on this computer.
-    func isLocal(_ account: Account) -> Bool { provider(of: account)?.isRemote == false }
+    func isLocal(_ account: Account) -> Bool { provider(of: account)?.id == "local" }
 
     func account(_ path: ObjectPath) -> Account? { accounts.first { $0.path == path } }
-    func provider(of account: Account) -> Provider? {
+    func provider(of account: Account) -> ProviderRecord? {
         providers.first { $0.path == account.provider }
     }
 
@@ -75,11 +69,10 @@ final class Service {
         Task {
             do {
                 try await subscribe()
+                load()
             } catch {
                 fail(error)
-                return
             }
-            load()
         }
     }
 
@@ -129,43 +122,30 @@ final class Service {
         }
         .map { Account($0.key, $0.value) }
         .sorted { ($0.isCombined ? 0 : 1, $0.path.text) < ($1.isCombined ? 0 : 1, $1.path.text) }
-        providers = objects.compactMap { path, interfaces in
-            interfaces[InterfaceName.provider.text].map { Provider(path, $0) }
-        }.sorted { $0.name < $1.name }
+        providers = objects.compactMap { ProviderRecord(path: $0.key, interfaces: $0.value) }
+            .sorted { $0.name < $1.name }
         changed.emit()
     }
 
     // MARK: Changes
 
     private func subscribe() async throws {
-        let manager: InterfaceName = "org.freedesktop.DBus.ObjectManager"
-        let properties: InterfaceName = "org.freedesktop.DBus.Properties"
-        subscriptions.append(
-            try await connection.subscribe(MatchRule(sender: ServiceName.bus, interface: manager)) {
-                [weak self] in self?.objectsChanged($0)
-            })
-        subscriptions.append(
-            try await connection.subscribe(
-                MatchRule(
-                    sender: ServiceName.bus, pathNamespace: ServiceName.root, interface: properties,
-                    member: "PropertiesChanged")
-            ) { [weak self] in self?.propertiesChanged($0) })
-        for interface in [InterfaceName.feed, .like] {
-            subscriptions.append(
-                try await connection.subscribe(
-                    MatchRule(
-                        sender: ServiceName.bus, pathNamespace: ServiceName.root,
-                        interface: interface)
-                ) { [weak self] message in
-                    guard let path = message.path, let member = message.member else { return }
-                    self?.feedSignal.emit(
-                        FeedSignal(account: path, member: member.text, message: message))
-                })
+        let rule = MatchRule(sender: ServiceName.bus, pathNamespace: ServiceName.root)
+        subscriptions = [
+            try await connection.subscribe(rule) { [weak self] in self?.receive($0) },
+            try await connection.watchOwner(of: ServiceName.bus) { [weak self] in
+                self?.ownerChanged($0)
+            },
+        ]
+    }
+
+    private func receive(_ message: BusMessage) {
+        switch (message.interface, message.member) {
+        case (.feed, _), (.like, _): feedSignal.emit(message)
+        case (_, "InterfacesAdded"), (_, "InterfacesRemoved"): objectsChanged(message)
+        case (_, "PropertiesChanged"): propertiesChanged(message)
+        default: break
         }
-        subscriptions.append(
-            try await connection.watchOwner(of: ServiceName.bus) { [weak self] owner in
-                self?.ownerChanged(owner)
-            })
     }
 
     private func ownerChanged(_ owner: BusName?) {
@@ -181,7 +161,7 @@ final class Service {
     }
 
     private func objectsChanged(_ message: BusMessage) {
-        if message.member?.text == "InterfacesAdded",
+        if message.member == "InterfacesAdded",
             let (path, interfaces): (ObjectPath, [String: [String: Variant]]) = try? message.read()
         {
             objects[path, default: [:]].merge(interfaces) { $1 }

@@ -19,13 +19,10 @@ final class Downloads {
     let finished = Event<String>()
     let changed = Event<Void>()
     private(set) var current: Progress?
-    var isRunning: Bool { !transfers.isEmpty }
+    var isRunning: Bool { !tasks.isEmpty }
 
     private let service: Service
-    /// The running downloads; nil until the daemon has begun the transfer.
-    private var transfers: [Int: TransferClient?] = [:]
-    /// The downloads that the user cancelled before the transfer began.
-    private var cancelled: Set<Int> = []
+    private var tasks: [Int: Task<Void, Never>] = [:]
     private var lastID = 0
 
     init(_ service: Service) { self.service = service }
@@ -52,30 +49,40 @@ final class Downloads {
     func start(_ photo: Photo, in feed: Feed, to path: String? = nil) {
         lastID += 1
         let id = lastID
-        transfers[id] = .some(nil)
         let name = Self.name(photo)
         current = Progress(id: id, name: name, received: 0, total: 0)
+        tasks[id] = Task {
+            let message = await download(id, name, photo, feed, path)
+            tasks[id] = nil
+            if current?.id == id { current = nil }
+            changed.emit()
+            finished.emit(message)
+        }
         changed.emit()
-        Task {
-            do {
-                // The disk may be slow.
-                let file = try await DispatchQueue.global().run {
-                    if let path { return try DownloadFile(at: PathBytes(path), .replace) }
-                    return try Self.newFile(name)
-                }
-                defer { file.discard() }
-                try await run(id, name, photo, feed, file.descriptor)
-                let path = try await DispatchQueue.global().run { try file.finish() }
-                finish(id, "Downloaded to \(path.text)")
-            } catch is CancellationError {
-                finish(id, Self.cancelledMessage)
-            } catch let error as DownloadFileError {
-                finish(id, "\(error)")
-            } catch {
-                let problem = Problem(error)
-                finish(
-                    id, problem.kind == .cancelled ? Self.cancelledMessage : problem.sentence)
+    }
+
+    /// Downloads a photo, and returns a sentence about the result.
+    private func download(
+        _ id: Int, _ name: String, _ photo: Photo, _ feed: Feed, _ path: String?
+    ) async -> String {
+        let cancelled = "The download was cancelled."
+        do {
+            // The disk may be slow.
+            let file = try await DispatchQueue.global().run {
+                if let path { return try DownloadFile(at: PathBytes(path), .replace) }
+                return try Self.newFile(name)
             }
+            defer { file.discard() }
+            try await run(id, name, photo, feed, file.descriptor)
+            let path = try await DispatchQueue.global().run { try file.finish() }
+            return "Downloaded to \(path.text)"
+        } catch is CancellationError {
+            return cancelled
+        } catch let error as DownloadFileError {
+            return "\(error)"
+        } catch {
+            let problem = Problem(error)
+            return problem.kind == .cancelled ? cancelled : problem.sentence
         }
     }
 
@@ -89,18 +96,12 @@ final class Downloads {
             at: folder.appending(PathBytes(name)), .number, isNamedByContent: true)
     }
 
-    private static let cancelledMessage = "The download was cancelled."
-
     private func run(
         _ id: Int, _ name: String, _ photo: Photo, _ feed: Feed, _ file: FileDescriptor
     ) async throws {
-        let transfer = service.client.transfer(try await feed.client.download(photo.id, to: file))
-        if cancelled.contains(id) {
-            // A transfer that has ended cannot be cancelled.
-            try? await transfer.cancel()
-            throw CancellationError()
-        }
-        transfers[id] = transfer
+        // The daemon completes a call that it received, also of a cancelled task.
+        let path = try await Task { try await feed.client.download(photo.id, to: file) }.value
+        let transfer = service.client.transfer(path)
         var received: UInt64 = 0
         var total: UInt64 = 0
         let apply: ([String: Variant]) -> Void = { [weak self] properties in
@@ -109,28 +110,18 @@ final class Downloads {
             self?.current = Progress(id: id, name: name, received: received, total: total)
             self?.changed.emit()
         }
-        let watch = try await transfer.watch(apply)
-        apply(try await transfer.properties())
-        try await transfer.wait()
-        withExtendedLifetime(watch) {}
-    }
-
-    private func finish(_ id: Int, _ message: String) {
-        transfers[id] = nil
-        cancelled.remove(id)
-        if current?.id == id { current = nil }
-        changed.emit()
-        finished.emit(message)
+        try await withTaskCancellationHandler {
+            let watch = try await transfer.watch(apply)
+            apply(try await transfer.properties())
+            try await transfer.wait()
+            withExtendedLifetime(watch) {}
+        } onCancel: {
+            // A transfer that has ended cannot be cancelled.
+            Task { @MainActor in try? await transfer.cancel() }
+        }
     }
 
     func cancelAll() {
-        for (id, transfer) in transfers {
-            guard let transfer else {
-                cancelled.insert(id)
-                continue
-            }
-            // A transfer that has ended cannot be cancelled.
-            Task { try? await transfer.cancel() }
-        }
+        for task in tasks.values { task.cancel() }
     }
 }

@@ -6,12 +6,9 @@ final class InfoPanel {
     let widget: ScrollArea
     private let content = Box(.vertical, spacing: 12)
     private let likes = Label().selectable().wrapping()
-    private let likesBox: Box
     private let fileBox = Box(.vertical, spacing: 12)
 
     init() {
-        likesBox = Box(fact: "Likes", likes)
-        likesBox.aligned(.fill, .start)
         content.margins(18)
         widget = ScrollArea(content)
         widget.setMinimumSize(width: 280)
@@ -27,30 +24,30 @@ final class InfoPanel {
         if !photo.description.isEmpty, photo.description != photo.title {
             content.append(Label(photo.description).wrapping().selectable())
         }
-        add("Author", photo.author, link: photo.authorURL)
-        add("Licence", photo.license, link: photo.licenseURL)
-        add("Date", photo.dayAndTime)
+        content.add(fact: "Author", photo.author, link: photo.authorURL)
+        content.add(fact: "Licence", photo.license, link: photo.licenseURL)
+        content.add(fact: "Date", photo.dayAndTime)
         if let (width, height) = photo.size {
-            add("Size", "\u{2066}\(width) × \(height)\u{2069}")
+            content.add(fact: "Size", "\u{2066}\(width) × \(height)\u{2069}")
         }
-        add("Camera", photo.camera)
-        add("Lens", photo.lens)
-        add("Exposure", photo.exposureTime.map(Self.exposure) ?? "")
-        add("Aperture", photo.aperture.map { "f/\(Self.decimal($0))" } ?? "")
-        add("ISO", photo.iso.map { "\($0)" } ?? "")
-        add("Album", photo.album)
+        content.add(fact: "Camera", photo.camera)
+        content.add(fact: "Lens", photo.lens)
+        content.add(fact: "Exposure", photo.exposureTime.map(Self.exposure) ?? "")
+        content.add(fact: "Aperture", photo.aperture.map { "f/\(Self.decimal($0))" } ?? "")
+        content.add(fact: "ISO", photo.iso.map { "\($0)" } ?? "")
+        content.add(fact: "Album", photo.album)
         if let latitude = photo.latitude, let longitude = photo.longitude {
-            add(
-                "Place", "\(latitude)°, \(longitude)°",
+            content.add(
+                fact: "Place", "\(latitude)°, \(longitude)°",
                 link:
                     "https://www.openstreetmap.org/?mlat=\(latitude)&mlon=\(longitude)#map=15/\(latitude)/\(longitude)"
             )
         }
-        add("Format", photo.mediaType + (photo.isAnimated ? " (animated)" : ""))
+        content.add(fact: "Format", photo.mediaType + (photo.isAnimated ? " (animated)" : ""))
         content.append(fileBox)
         fileBox.removeAll()
         if !photo.isFile {
-            content.append(likesBox)
+            content.append(Box(fact: "Likes", likes))
             update(photo)
         }
     }
@@ -60,9 +57,9 @@ final class InfoPanel {
         let path = PathBytes(path)
         let name = String(path.text.dropFirst(path.folder.text.count))
         fileBox.removeAll()
-        add("File", name, to: fileBox)
-        add("Folder", path.folder.text, link: FileActions.uri(path.folder.text), to: fileBox)
-        add("File size", FileActions.sizeText(byteCount), to: fileBox)
+        fileBox.add(fact: "File", name)
+        fileBox.add(fact: "Folder", path.folder.text, link: FileActions.uri(path.folder.text))
+        fileBox.add(fact: "File size", FileActions.sizeText(byteCount))
     }
 
     /// Shows the current likes of the same photo.
@@ -86,13 +83,5 @@ final class InfoPanel {
     private static func decimal(_ number: Double) -> String {
         let tenths = Int((number * 10).rounded())
         return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
-    }
-
-    /// Adds a fact unless it is unknown.
-    private func add(_ title: String, _ text: String, link: String = "", to parent: Box? = nil) {
-        guard !text.isEmpty else { return }
-        let value = Label(text).wrapping().selectable()
-        if !link.isEmpty { value.setLink(link, title: text) }
-        (parent ?? content).append(Box(fact: title, value))
     }
 }

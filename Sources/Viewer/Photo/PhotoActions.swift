@@ -1,19 +1,20 @@
 internal import BusAPI
 internal import DBus
 internal import Dispatch
-internal import ProviderKit
 internal import System
 internal import Toolkit
 
 /// The actions of a photo, for its page and for the menu of the grid.
 final class PhotoActions {
-    /// An entry of the menu.
+    /// An entry of a menu, or a button with an icon.
     struct Entry {
         let title: String
+        var icon = ""
         let action: () -> Void
     }
 
     let downloads: Downloads
+    let likes: Likes
     private let window: Window
     private let service: Service
     private let toasts: ToastArea
@@ -24,6 +25,7 @@ final class PhotoActions {
         self.service = service
         self.toasts = toasts
         downloads = Downloads(service)
+        likes = Likes(service)
         portal = BusProxy(
             service.connection, "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop")
         downloads.finished.observe(self) { [toasts] in toasts.show($0) }
@@ -34,6 +36,8 @@ final class PhotoActions {
         photo.isFile || service.account(photo.account).map(service.isLocal) == true
     }
 
+    // The widgets of the window, to which the actions refer, must not own them.
+
     /// Returns the entries of the menu that fit the photo.
     func entries(_ photo: Photo, in feed: Feed) -> [Entry] {
         var entries: [Entry] = []
@@ -43,41 +47,74 @@ final class PhotoActions {
         if photo.isFile {
             // The daemon does not know the file.
         } else if isLocal(photo) {
-            add("Save a copy…") { [self] in saveAs(photo, in: feed) }
+            add("Save a copy…") { [weak self] in self?.saveAs(photo, in: feed) }
         } else {
-            add("Download") { [self] in downloads.start(photo, in: feed) }
-            add("Download as…") { [self] in saveAs(photo, in: feed) }
+            add("Download") { [weak self] in self?.downloads.start(photo, in: feed) }
+            add("Download as…") { [weak self] in self?.saveAs(photo, in: feed) }
         }
         if !photo.url.isEmpty {
-            add("Copy link") { [self] in copyLink(photo) }
-            add("Open in browser") { [self] in
-                open(photo.url, "No browser could be started. Copy the link instead.")
+            add("Copy link") { [weak self] in self?.copyLink(photo) }
+            add("Open in browser") { [weak self] in
+                self?.open(photo.url, "No browser could be started. Copy the link instead.")
             }
-            add("Send by e-mail") { [self] in
+            add("Send by e-mail") { [weak self] in
                 let subject = photo.accessibleName.percentEncoded
-                open(
+                self?.open(
                     "mailto:?subject=\(subject)&body=\(photo.url.percentEncoded)",
                     "No mail program could be started. Copy the link instead.")
             }
         }
-        add("Send the file by e-mail") { [self] in mailFiles([photo], in: feed) }
-        add("Set as wallpaper") { [self] in setWallpaper(photo, in: feed) }
+        add("Send the file by e-mail") { [weak self] in self?.mailFiles([photo], in: feed) }
+        add("Set as wallpaper") { [weak self] in self?.setWallpaper(photo, in: feed) }
         if isLocal(photo) {
-            add("Show in Files") { [self] in withPath(of: photo, in: feed, showInFiles) }
-            add("Open with…") { [self] in withPath(of: photo, in: feed, openWith) }
-            add("Move to the trash") { [self] in trash([photo], in: feed) }
+            add("Show in Files") { [weak self] in self?.showInFiles(photo, in: feed) }
+            add("Open with…") { [weak self] in self?.openWith(photo, in: feed) }
+            add("Move to the trash") { [weak self] in self?.trash([photo], in: feed) }
         }
         guard !photo.isFile else { return entries }
         if user(for: photo) != nil {
-            add("Use as avatar") { [self] in useAsAvatar(photo, in: feed) }
+            add("Use as avatar") { [weak self] in self?.useAsAvatar(photo, in: feed) }
         }
-        add("Show in the slideshow") { [self] in
-            slideshow(photo, in: feed, "The slideshow shows this photo.") { try await $0.show($1) }
+        add("Show in the slideshow") { [weak self] in
+            self?.slideshow(photo, in: feed, "The slideshow shows this photo.") {
+                try await $0.show($1)
+            }
         }
-        add("Hide from the slideshow") { [self] in
-            slideshow(photo, in: feed, "The slideshow no longer shows this photo.") {
+        add("Hide from the slideshow") { [weak self] in
+            self?.slideshow(photo, in: feed, "The slideshow no longer shows this photo.") {
                 try await $0.hide($1)
             }
+        }
+        return entries
+    }
+
+    /// Returns the actions for several photos, each for those that it fits.
+    func entries(_ photos: [Photo], in feed: Feed) -> [Entry] {
+        var entries: [Entry] = []
+        func add(
+            _ title: String, _ icon: String, _ photos: [Photo],
+            _ action: @escaping (PhotoActions, [Photo]) -> Void
+        ) {
+            if photos.isEmpty { return }
+            entries.append(
+                Entry(title: title, icon: icon) { [weak self] in
+                    if let self { action(self, photos) }
+                })
+        }
+        let others = photos.filter { !$0.wantsLike && !$0.isFile }
+        add("Like", "emote-love-symbolic", others) { actions, photos in
+            for photo in photos { actions.likes.set(true, photo.id, in: feed) }
+        }
+        add("Unlike", "edit-undo-symbolic", photos.filter(\.wantsLike)) { actions, photos in
+            for photo in photos { actions.likes.set(false, photo.id, in: feed) }
+        }
+        let remote = photos.filter { !isLocal($0) }
+        add("Download", "document-save-symbolic", remote) { actions, photos in
+            for photo in photos { actions.downloads.start(photo, in: feed) }
+        }
+        add("Send by e-mail", "mail-send-symbolic", photos) { $0.mailFiles($1, in: feed) }
+        add("Move to the trash", "user-trash-symbolic", photos.filter(isLocal)) {
+            $0.trash($1, in: feed)
         }
         return entries
     }
@@ -98,41 +135,26 @@ final class PhotoActions {
     }
 
     private func open(_ uri: String, _ problem: String) {
-        Application.open(uri, parent: window) { [toasts] in
-            if $0 != nil { toasts.show(problem) }
-        }
+        Application.open(uri, parent: window) { [toasts] in toasts.show(problem) }
     }
 
     private func saveAs(_ photo: Photo, in feed: Feed) {
         FileDialog.present(
             window, title: isLocal(photo) ? "Save a copy" : "Download",
-            .newFile(Downloads.name(photo)), folder: Downloads.folder.text
-        ) { [downloads] path in
-            if let path { downloads.start(photo, in: feed, to: path) }
-        }
+            name: Downloads.name(photo), folder: Downloads.folder.text
+        ) { [downloads] path in downloads.start(photo, in: feed, to: path) }
     }
 
     // MARK: Files
-
-    private func withPath(of photo: Photo, in feed: Feed, _ action: @escaping (String) -> Void) {
-        perform { [self] in action(try await path(of: photo, in: feed)) }
-    }
 
     /// Returns the path of a photo on this computer.
     func path(of photo: Photo, in feed: Feed) async throws -> String {
         photo.isFile ? photo.id : try await feed.client.imagePath(photo.id, size: "full")
     }
 
-    /// Performs an action and shows its error.
-    private func perform(_ action: @escaping () async throws -> Void) {
-        Task { [toasts] in
-            do { try await action() } catch { toasts.show(Problem(error).sentence) }
-        }
-    }
-
     /// Moves photos on this computer to the trash, from which a button in the message restores them.
     func trash(_ photos: [Photo], in feed: Feed) {
-        perform { [self] in
+        toasts.perform { [self] in
             var paths: [String] = []
             for photo in photos {
                 let path = try await path(of: photo, in: feed)
@@ -159,10 +181,11 @@ final class PhotoActions {
     }
 
     /// Source: the File Manager D-Bus interface of freedesktop.org.
-    private func showInFiles(_ path: String) {
+    private func showInFiles(_ photo: Photo, in feed: Feed) {
         let files = BusProxy(
             service.connection, "org.freedesktop.FileManager1", "/org/freedesktop/FileManager1")
-        Task {
+        toasts.perform { [self] in
+            let path = try await path(of: photo, in: feed)
             do {
                 try await files.perform(
                     "org.freedesktop.FileManager1", "ShowItems", [FileActions.uri(path)], "")
@@ -174,9 +197,11 @@ final class PhotoActions {
         }
     }
 
-    private func openWith(_ path: String) {
-        FileActions.openWith(path, parent: window) { [toasts] in
-            toasts.show("The program could not be started: \($0).")
+    private func openWith(_ photo: Photo, in feed: Feed) {
+        toasts.perform { [self] in
+            FileActions.openWith(try await path(of: photo, in: feed), parent: window) { [toasts] in
+                toasts.show("The program could not be started: \($0).")
+            }
         }
     }
 
@@ -184,8 +209,8 @@ final class PhotoActions {
 
     /// Source: XDG Desktop Portal, `org.freedesktop.portal.Wallpaper`.
     private func setWallpaper(_ photo: Photo, in feed: Feed) {
-        perform { [self] in
-            let file = try await file(of: photo, in: feed)
+        toasts.perform { [self] in
+            let file = try await ImageLoader.open(photo.id, size: "full", of: feed.client)
             let options: [String: Variant] = ["show-preview": .bool(true)]
             await pass("The desktop has no portal for wallpapers.") {
                 let _: ObjectPath = try await portal.call(
@@ -198,10 +223,12 @@ final class PhotoActions {
     ///
     /// Source: XDG Desktop Portal, `org.freedesktop.portal.Email`.
     func mailFiles(_ photos: [Photo], in feed: Feed) {
-        perform { [self] in
+        toasts.perform { [self] in
             var files: [Variant] = []
             for photo in photos {
-                files.append(.fileDescriptor(try await file(of: photo, in: feed)))
+                files.append(
+                    .fileDescriptor(
+                        try await ImageLoader.open(photo.id, size: "full", of: feed.client)))
             }
             let options: [String: Variant] = [
                 "subject": .string(photos.map(\.accessibleName).joined(separator: "; ")),
@@ -212,17 +239,6 @@ final class PhotoActions {
                     "org.freedesktop.portal.Email", "ComposeEmail", "", options)
             }
         }
-    }
-
-    /// Opens the file of a photo.
-    private func file(of photo: Photo, in feed: Feed) async throws -> FileDescriptor {
-        guard photo.isFile else {
-            return try await feed.client.openImage(photo.id, size: "full")
-        }
-        let path = photo.id
-        let file = await DispatchQueue.global().run { FileDescriptor.opening(path) }
-        guard let file else { throw ImageProcessorError.notReadable("\(path) cannot be read.") }
-        return file
     }
 
     /// Calls a portal, and shows a sentence if there is none.
@@ -244,7 +260,7 @@ final class PhotoActions {
         guard let user = user(for: photo) else { return }
         let reference = PhotoReference(photo.id, in: feed.account)
         let id = reference.id(in: user.path) ?? reference.combinedID
-        perform { [service, toasts] in
+        toasts.perform { [service, toasts] in
             try await service.client.account(user.path).setAvatar(id)
             toasts.show("The photo is the avatar of \(user.label).")
         }
@@ -255,7 +271,7 @@ final class PhotoActions {
         _ action: @escaping (SlideshowClient, String) async throws -> Void
     ) {
         let id = PhotoReference(photo.id, in: feed.account).combinedID
-        perform { [service, toasts] in
+        toasts.perform { [service, toasts] in
             try await action(service.client.slideshow, id)
             toasts.show(success)
         }

@@ -1,5 +1,3 @@
-internal import BusAPI
-internal import DBus
 internal import Dispatch
 internal import System
 internal import Toolkit
@@ -9,10 +7,8 @@ final class PhotoPage {
     let widget = Box(.vertical)
     /// Called when the user leaves the photo, with its index.
     var onBack: ((Int) -> Void)?
-    var onLike: ((String, Feed) -> Void)?
 
     private let window: Window
-    private let service: Service
     private let actions: PhotoActions
     private let header = HeaderBar()
     private let fullScreen: FullScreenControls
@@ -36,15 +32,14 @@ final class PhotoPage {
     private var feed: Feed?
     private var index = 0
     private var photoID = ""
-    private var isInSlideshow = false
+    private var isInSlideshow: Bool { pauseButton.isVisible }
     private lazy var slideshowTimer = MainLoopTimer { [weak self] in self?.showNextOfSlideshow() }
 
     /// The time for which the slideshow shows a photo.
     private static let slideshowTime = Duration.seconds(8)
 
-    init(_ window: Window, _ service: Service, _ loader: ImageLoader, _ actions: PhotoActions) {
+    init(_ window: Window, _ loader: ImageLoader, _ actions: PhotoActions) {
         self.window = window
-        self.service = service
         self.actions = actions
         image = PhotoImage(loader, isLocal: actions.isLocal)
         view = image.view
@@ -99,7 +94,7 @@ final class PhotoPage {
         menu.add(window.isFullScreen ? "Leave full screen" : "Full screen") { [weak self] in
             self?.toggleFullScreen()
         }
-        menu.add("Information") { [weak self] in self?.flap.isRevealed.toggle() }
+        menu.add("Information") { [weak self] in self?.perform(.information) }
         for entry in actions.entries(photo, in: feed) { menu.add(entry.title, entry.action) }
         menu.add("Rotate left") { [weak self] in self?.view.rotate(by: -90) }
         menu.add("Rotate right") { [weak self] in self?.view.rotate(by: 90) }
@@ -195,9 +190,7 @@ final class PhotoPage {
     private func showFacts(_ photo: Photo) {
         header.setTitle(photo.title.isEmpty ? "Photo" : photo.title, subtitle: photo.author)
         view.widget.setAccessibleName(photo.accessibleName)
-        let isLocal = actions.isLocal(photo)
-        downloadButton.tooltip = isLocal ? "Save a copy" : "Download"
-        downloadButton.setAccessibleName(downloadButton.tooltip)
+        downloadButton.setName(actions.isLocal(photo) ? "Save a copy" : "Download")
         info.show(photo)
         updateState()
         if flap.isRevealed { showFile() }
@@ -237,17 +230,15 @@ final class PhotoPage {
         likeButton.isVisible = !photo.isFile
         downloadButton.isVisible = !photo.isFile
         likeButton.showLike(of: photo)
-        likeButton.setClass("liked-photo", photo.wantsLike)
-        likeButton.setClass("pending-photo", photo.isPending)
         info.update(photo)
     }
 
     // MARK: Actions
 
-    private func handle(_ key: KeyPress) -> Bool {
+    private func handle(_ key: String) -> Bool {
         // The controls of full screen are hidden from the key Tab, too.
-        if key.name == "Tab" || key.name == "ISO_Left_Tab" { fullScreen.show() }
-        guard let command = Shortcut.command(key.combination, in: .photo) else { return false }
+        if key == "Tab" || key == "ISO_Left_Tab" { fullScreen.show() }
+        guard let command = Shortcut.command(key, in: .photo) else { return false }
         // A selectable text uses the keys for the cursor and the clipboard.
         if info.widget.hasFocusWithin,
             [.left, .right, .up, .down, .first, .last, .previous, .next, .copyLink].contains(
@@ -309,7 +300,7 @@ final class PhotoPage {
     }
 
     private func like() {
-        if let feed { onLike?(photoID, feed) }
+        if let feed { actions.likes.toggle(photoID, in: feed) }
     }
 
     private func download() {
@@ -328,7 +319,6 @@ final class PhotoPage {
 
     /// Shows one photo after another in full screen, beginning with the one that is shown.
     func startSlideshow() {
-        isInSlideshow = true
         pauseButton.isVisible = true
         window.isFullScreen = true
         window.inhibitIdle(true)
@@ -337,7 +327,6 @@ final class PhotoPage {
 
     private func endSlideshow() {
         guard isInSlideshow else { return }
-        isInSlideshow = false
         pauseButton.isVisible = false
         window.inhibitIdle(false)
         slideshowTimer.cancel()
@@ -352,9 +341,7 @@ final class PhotoPage {
         } else {
             slideshowTimer.start(after: Self.slideshowTime)
         }
-        pauseButton.setIcon(
-            isPaused ? "media-playback-start-symbolic" : "media-playback-pause-symbolic",
-            tooltip: isPaused ? "Continue" : "Pause")
+        pauseButton.showPause(isPaused)
     }
 
     private func showNextOfSlideshow() {

@@ -107,11 +107,10 @@ final class PhotoView {
     // MARK: Pointer
 
     private func connectPointer() {
-        widget.onPointer(moved: { [weak self] in self?.pointer = ($0, $1) }, left: {})
-        widget.onScroll { [weak self] _, y, _ in
-            guard let self else { return false }
+        widget.onPointer(moved: { [weak self] in self?.pointer = ($0, $1) })
+        widget.onScroll { [weak self] y in
+            guard let self else { return }
             change { $0.zoom(by: y < 0 ? 1.2 : 1 / 1.2, aroundX: pointer.x, y: pointer.y) }
-            return true
         }
         widget.onPress { [weak self] count, x, y in
             guard let self else { return }
@@ -143,9 +142,9 @@ final class PhotoView {
             guard transform.isZoomed else { return endSwipe(time) }
             inertia.release(time: time)
             guard Application.hasAnimations, !isMoving else { return }
-            inertia.beginGlide(time: MainLoopTime.seconds)
+            inertia.beginGlide(time: Application.seconds)
             isMoving = true
-            widget.onFrame { [weak self] _ in self?.glide() ?? false }
+            widget.onFrame { [weak self] in self?.glide() ?? false }
         }
     }
 
@@ -153,22 +152,20 @@ final class PhotoView {
         let step = swipe.release(width: transform.viewWidth, time: time)
         // Another photo begins at its place.
         if step != 0, onSwipe?(step) == true { return }
-        guard Application.hasAnimations, swipe.offset != 0 else { return cancelSwipe() }
-        swipe.beginReturn(time: MainLoopTime.seconds)
-        widget.onFrame { [weak self] _ in
+        guard Application.hasAnimations, swipe.offset != 0 else {
+            swipe = Swipe()
+            return widget.redraw()
+        }
+        swipe.beginReturn(time: Application.seconds)
+        widget.onFrame { [weak self] in
             guard let self else { return false }
             defer { widget.redraw() }
-            return swipe.returnToPlace(time: MainLoopTime.seconds)
+            return swipe.returnToPlace(time: Application.seconds)
         }
     }
 
-    private func cancelSwipe() {
-        swipe = Swipe()
-        widget.redraw()
-    }
-
     private func glide() -> Bool {
-        guard isMoving, let movement = inertia.step(time: MainLoopTime.seconds) else {
+        guard isMoving, let movement = inertia.step(time: Application.seconds) else {
             isMoving = false
             return false
         }
@@ -200,11 +197,4 @@ final class PhotoView {
             }
         }
     }
-}
-
-/// The time for the speed of movements.
-private enum MainLoopTime {
-    private static let start = ContinuousClock.now
-
-    static var seconds: Double { (ContinuousClock.now - start) / .seconds(1) + 1 }
 }

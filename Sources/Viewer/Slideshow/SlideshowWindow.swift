@@ -18,6 +18,7 @@ final class SlideshowWindow {
     private let picture = Picture()
     private let message = Label().wrapping(atStart: false)
     private let controls = Box(.horizontal, spacing: 6)
+    private var keys: [String: () -> Void] = [:]
     private let controlsRevealer: Revealer
     private let pauseButton = Button(icon: "media-playback-pause-symbolic", tooltip: "Pause")
     private let likeButton = Button(icon: "emote-love-symbolic", tooltip: "Like")
@@ -27,8 +28,9 @@ final class SlideshowWindow {
     private var showsEveryShape: Bool
     /// The orientation that this window has set; nil if it has set none.
     private var orientation: String?
-    private var photo: Photo?
+    /// The list of the photo that is shown; nil if there is none.
     private var feed: Feed?
+    private var photo: Photo? { feed?.photos.first }
     private var isPaused = false
     private var subscription: SignalSubscription?
     private var isClosed = false
@@ -61,7 +63,7 @@ final class SlideshowWindow {
         overlay.expanding()
         toasts = ToastArea(overlay)
         window.setDecorated(false)
-        window.setMinimum(width: 160, height: 120)
+        window.setMinimumSize(width: 160, height: 120)
         window.setContent(toasts)
         addControls()
         connect(overlay)
@@ -69,22 +71,21 @@ final class SlideshowWindow {
     }
 
     private func addControls() {
-        controls.append(
-            Button(icon: "media-skip-backward-symbolic", tooltip: "Previous photo") { [weak self] in
-                self?.report { try await $0.previous() }
-            })
-        controls.append(pauseButton)
-        controls.append(
-            Button(icon: "media-skip-forward-symbolic", tooltip: "Next photo") { [weak self] in
-                self?.report { try await $0.next() }
-            })
-        controls.append(likeButton)
-        controls.append(
-            Button(icon: "view-conceal-symbolic", tooltip: "Hide this photo from the slideshow") {
-                [weak self] in
-                guard let self, let photo else { return }
-                report { try await $0.hide(photo.id) }
-            })
+        add(Button(icon: "media-skip-backward-symbolic", tooltip: "Previous photo"), "Left") {
+            $0.report { try await $0.previous() }
+        }
+        add(pauseButton, "space") { $0.togglePause() }
+        add(Button(icon: "media-skip-forward-symbolic", tooltip: "Next photo"), "Right") {
+            $0.report { try await $0.next() }
+        }
+        add(likeButton, "l") { $0.like() }
+        add(
+            Button(icon: "view-conceal-symbolic", tooltip: "Hide this photo from the slideshow"),
+            nil
+        ) { window in
+            guard let photo = window.photo else { return }
+            window.report { try await $0.hide(photo.id) }
+        }
         // The settings of the default slideshow belong to all widgets.
         if !name.isEmpty {
             let every = ToggleButton(
@@ -96,14 +97,21 @@ final class SlideshowWindow {
             every.isActive = showsEveryShape
             controls.append(every)
         }
-        controls.append(
-            Button(icon: "window-close-symbolic", tooltip: "Close") { [weak self] in
-                self?.window.close()
-            })
+        add(Button(icon: "window-close-symbolic", tooltip: "Close"), "Escape") { $0.window.close() }
         controls.styled("osd", "controls")
         controlsRevealer.aligned(.center, .end).margins(8)
-        pauseButton.onClick { [weak self] in self?.togglePause() }
-        likeButton.onClick { [weak self] in self?.like() }
+    }
+
+    /// Adds a button and its key.
+    private func add(
+        _ button: Button, _ key: String?, _ action: @escaping (SlideshowWindow) -> Void
+    ) {
+        let perform = { [weak self] in
+            if let self { action(self) }
+        }
+        button.onClick(perform)
+        controls.append(button)
+        if let key { keys[key] = perform }
     }
 
     private func connect(_ overlay: Overlay) {
@@ -112,14 +120,8 @@ final class SlideshowWindow {
             left: { [weak self] in self?.controlsRevealer.isRevealed = false })
         overlay.onFocusChange { [weak self] in self?.controlsRevealer.isRevealed = $0 }
         window.onKey { [weak self] key in
-            switch key.name {
-            case "Left": self?.report { try await $0.previous() }
-            case "Right": self?.report { try await $0.next() }
-            case "space": self?.togglePause()
-            case "l": self?.like()
-            case "Escape": self?.window.close()
-            default: return false
-            }
+            guard let perform = self?.keys[key] else { return false }
+            perform()
             return true
         }
         window.onResize { [weak self] in self?.setOrientation() }
@@ -147,10 +149,7 @@ final class SlideshowWindow {
     }
 
     /// Shows the window where it was when it was closed.
-    func present() {
-        let position = WindowState.load(name)?.position
-        placement.present(window, at: position)
-    }
+    func present() { placement.present(window, at: WindowState.load(name)?.position) }
 
     // MARK: State
 
@@ -182,27 +181,14 @@ final class SlideshowWindow {
     private func apply(_ changes: [String: Variant]) {
         if let paused = changes["Paused"]?.bool {
             isPaused = paused
-            pauseButton.setIcon(
-                paused ? "media-playback-start-symbolic" : "media-playback-pause-symbolic",
-                tooltip: paused ? "Continue" : "Pause")
+            pauseButton.showPause(paused)
         }
-        if case .dictionary(let entries, _, _) = changes["Photo"] {
-            var photo: [String: Variant] = [:]
-            for entry in entries {
-                guard let key = entry.key.string else { continue }
-                if case .variant(let value) = entry.value {
-                    photo[key] = value
-                } else {
-                    photo[key] = entry.value
-                }
-            }
-            show(Photo(photo))
-        }
+        if let photo = changes["Photo"]?.members { show(Photo(photo)) }
     }
 
     private func show(_ photo: Photo?) {
-        self.photo = photo
         guard let photo else {
+            feed = nil
             picture.texture = nil
             shownKey = nil
             message.text = "There is no photo to show. Log in to an account with photos."
@@ -235,9 +221,7 @@ final class SlideshowWindow {
     }
 
     private func updateLike() {
-        guard let photo, let current = feed?.photo(photo.id) else { return }
-        likeButton.showLike(of: current)
-        likeButton.setClass("liked-photo", current.wantsLike)
+        if let photo { likeButton.showLike(of: photo) }
     }
 
     // MARK: Actions
@@ -264,8 +248,6 @@ final class SlideshowWindow {
 
     private func report(_ action: @escaping (SlideshowClient) async throws -> Void) {
         guard let slideshow else { return }
-        Task { [weak self] in
-            do { try await action(slideshow) } catch { self?.toasts.show(Problem(error).sentence) }
-        }
+        toasts.perform { try await action(slideshow) }
     }
 }

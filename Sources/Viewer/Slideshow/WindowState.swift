@@ -1,7 +1,7 @@
 internal import Toolkit
 
 /// The size and position of the window of a slideshow, kept in `XDG_STATE_HOME`.
-nonisolated struct WindowState: Equatable {
+nonisolated struct WindowState {
     var width: Int
     var height: Int
     /// nil if the display does not tell positions.
@@ -10,8 +10,6 @@ nonisolated struct WindowState: Equatable {
     var showsEveryShape = false
 
     private static let everyShape: Substring = "every-shape"
-
-    static func == (left: Self, right: Self) -> Bool { left.text == right.text }
 
     /// The state as it is stored: two or four numbers, and perhaps a word.
     var text: String {

@@ -1,5 +1,6 @@
 internal import BusAPI
 internal import DBus
+internal import ProviderKit
 internal import Toolkit
 
 /// The window with the feeds and the photos.
@@ -9,8 +10,6 @@ final class MainWindow {
     var onClosed: (() -> Void)?
 
     private let service: Service
-    private let loader: ImageLoader
-    private let likes: Likes
     private let sidebar: Sidebar
     private let feedPage: FeedPage
     private let leaflet = Leaflet()
@@ -20,9 +19,8 @@ final class MainWindow {
     private let photoPage: PhotoPage
     private let actions: PhotoActions
     private let accounts: AccountDialogs
-    private let menu: MainMenu
+    private let menuButton = MenuButton(icon: "open-menu-symbolic", tooltip: "Main menu")
     private let photoMenu = Menu()
-    private let files: FileOpening
     /// The files to look for in the accounts, until these are known.
     private var filesToFind: [String] = []
     /// The name from the command line, until the accounts are known.
@@ -33,28 +31,24 @@ final class MainWindow {
 
     init(_ application: Application, _ service: Service, _ loader: ImageLoader) {
         self.service = service
-        self.loader = loader
-        likes = Likes(service)
         window = Window(
             application, title: "Image Feed", width: state.width, height: state.height)
         if state.isMaximized { window.maximize() }
-        sidebar = Sidebar(service, loader)
+        toasts = ToastArea(pages)
+        accounts = AccountDialogs(window, service, loader, toasts)
+        sidebar = Sidebar(service, loader, accounts)
         feedPage = FeedPage(service, loader)
         feedPage.grid.scale = state.thumbnails.scale
         backButton = Button(icon: "go-previous-symbolic", tooltip: "Back to the sources")
         leaflet.add(sidebar.widget)
         leaflet.add(feedPage.widget)
         leaflet.expanding()
-        toasts = ToastArea(pages)
         actions = PhotoActions(window, service, toasts)
-        photoPage = PhotoPage(window, service, loader, actions)
-        accounts = AccountDialogs(window, service, loader)
-        menu = MainMenu(window, toasts)
-        files = FileOpening(service)
+        photoPage = PhotoPage(window, loader, actions)
         pages.add(leaflet, "feed")
         pages.add(photoPage.widget, "photo")
         window.setContent(toasts)
-        window.setMinimum(width: 360, height: 300)
+        window.setMinimumSize(width: 360, height: 300)
         connect()
         updateFold()
         update()
@@ -62,18 +56,22 @@ final class MainWindow {
 
     private func connect() {
         feedPage.header.addStart(backButton)
-        sidebar.header.addEnd(menu.button)
-        menu.fill { [weak self] in self?.perform($0) }
+        sidebar.header.addEnd(menuButton)
+        for (title, command) in [
+            ("Search", Command.search), ("Slideshow", .slideshow), ("Preferences", .preferences),
+            ("Keyboard shortcuts", .shortcuts), ("Help", .help), ("About Image Feed", .about),
+        ] {
+            menuButton.menu.add(title) { [weak self] in self?.perform(command) }
+        }
         window.onKey { [weak self] key in
-            guard let self, let command = Shortcut.command(key.combination, in: .everywhere) else {
+            guard let self, let command = Shortcut.command(key, in: .everywhere) else {
                 return false
             }
-            if !menu.show(command) { perform(command) }
+            perform(command)
             return true
         }
         feedPage.grid.onMenu = { [weak self] in self?.openMenu($0, $1, $2) }
         feedPage.grid.onSelection = { [weak self] in self?.updateSelection() }
-        feedPage.selectionBar.onAction = { [weak self] in self?.perform($0) }
         feedPage.onSearch = { [weak self] in self?.search($0) }
         feedPage.onShowLocal = { [weak self] in self?.showPhotosOfComputer() }
         backButton.onClick { [weak self] in
@@ -89,18 +87,12 @@ final class MainWindow {
             feedPage.setTitle($0)
             feedPage.feed?.listedCount = sidebar.count(of: selection) ?? 0
         }
-        sidebar.onLogIn = { [weak self] in self?.accounts.chooseProvider() }
-        sidebar.onProfile = { [weak self] in self?.accounts.showProfile($0) }
         feedPage.onRemedy = { [weak self] in self?.start($1, of: $0) }
-        accounts.onMessage = { [weak self] in self?.toasts.show($0) }
-        feedPage.grid.onLike = { [weak self] in self?.toggleLike($0) }
-        feedPage.grid.onOpen = { [weak self] in self?.open($0) }
         feedPage.grid.onCommand = { [weak self] in self?.perform($0, on: $1) }
         feedPage.onMissing = { [weak self] in self?.showDefaultSource() }
         photoPage.onBack = { [weak self] in self?.closePhoto($0) }
-        photoPage.onLike = { [weak self] in self?.likes.toggle($0, in: $1) }
         service.changed.observe(self) { [weak self] in self?.update() }
-        likes.failed.observe(self) { [weak self] in self?.showFailure($0) }
+        actions.likes.failed.observe(self) { [weak self] in self?.showFailure($0) }
         window.onClose = { [weak self] in self?.keepsOpen() ?? false }
     }
 
@@ -118,14 +110,13 @@ final class MainWindow {
             closed()
             return false
         }
-        let dialog = MessageDialog(
+        MessageDialog.present(
             window, heading: "Cancel the download?",
-            body: "A download is running. It is cancelled if you close the window.")
-        dialog.add("stay", "_Keep open")
-        dialog.add("close", "_Cancel download and close", .destructive)
-        dialog.present(standard: "stay", cancel: "stay") { [weak self] response in
+            body: "A download is running. It is cancelled if you close the window.",
+            cancel: "_Keep open", confirm: "_Cancel download and close"
+        ) { [weak self] isConfirmed in
             guard let self else { return }
-            guard response == "close" else { return completion = nil }
+            guard isConfirmed else { return completion = nil }
             actions.downloads.cancelAll()
             closed()
             window.destroy()
@@ -134,18 +125,14 @@ final class MainWindow {
     }
 
     private func closed() {
-        saveState()
-        onClosed?()
-        completion?()
-    }
-
-    private func saveState() {
         (state.width, state.height) = window.restoredSize
         state.isMaximized = window.isMaximized
         if let selection = sidebar.selection {
             (state.account, state.source) = (selection.account.text, selection.source)
         }
         state.save()
+        onClosed?()
+        completion?()
     }
 
     // MARK: Photos
@@ -167,39 +154,17 @@ final class MainWindow {
         let photo = feed.photos[index]
         switch command {
         case .open: open(index)
-        case .like: toggleLike(index)
+        case .like: actions.likes.toggle(photo.id, in: feed)
         case .trash: if actions.isLocal(photo) { actions.trash([photo], in: feed) }
         default: break
         }
     }
 
     private func updateSelection() {
-        let photos = feedPage.grid.selectedPhotos
-        var fitting: Set<SelectionBar.Action> = [.mail, .cancel]
-        if photos.contains(where: { !$0.wantsLike && !$0.isFile }) { fitting.insert(.like) }
-        if photos.contains(where: \.wantsLike) { fitting.insert(.unlike) }
-        if photos.contains(where: actions.isLocal) { fitting.insert(.trash) }
-        if photos.contains(where: { !actions.isLocal($0) }) { fitting.insert(.download) }
-        feedPage.selectionBar.show(photos.count, fitting)
-    }
-
-    /// Performs an action on the selected photos that it fits.
-    private func perform(_ action: SelectionBar.Action) {
-        let photos = feedPage.grid.selectedPhotos
-        feedPage.grid.clearSelection()
         guard let feed = feedPage.feed else { return }
-        switch action {
-        case .like, .unlike:
-            let wantsLike = action == .like
-            for photo in photos where photo.wantsLike != wantsLike && !photo.isFile {
-                likes.set(wantsLike, photo.id, in: feed)
-            }
-        case .download:
-            for photo in photos where !actions.isLocal(photo) { actions.download(photo, in: feed) }
-        case .mail: actions.mailFiles(photos, in: feed)
-        case .trash: actions.trash(photos.filter(actions.isLocal), in: feed)
-        case .cancel: break
-        }
+        let photos = feedPage.grid.selectedPhotos
+        let end = PhotoActions.Entry(title: "End the selection", icon: "window-close-symbolic") {}
+        feedPage.selectionBar.show(photos.count, actions.entries(photos, in: feed) + [end])
     }
 
     private func openMenu(_ index: Int, _ cell: Widget, _ point: (x: Double, y: Double)?) {
@@ -216,6 +181,16 @@ final class MainWindow {
     private func perform(_ command: Command) {
         switch command {
         case .closeWindow: window.close()
+        case .menu: menuButton.open()
+        case .shortcuts: ShortcutsDialog.present(window)
+        case .help:
+            Application.open("man:imagefeed(1)", parent: window) { [toasts] in
+                toasts.show("No program shows manual pages. Type: man imagefeed")
+            }
+        case .about:
+            AboutWindow.present(
+                window, name: "Image Feed", icon: "org.imagefeed.Viewer", version: programVersion,
+                website: homepage, comments: "Photos from your disk and from services")
         case .search:
             photoPage.close()
             leaflet.show(feedPage.widget)
@@ -224,14 +199,15 @@ final class MainWindow {
             photoPage.close()
             feedPage.openMonths()
         case .preferences:
-            PreferencesDialog.present(
+            let dialog = PreferencesDialog(
                 window, service, toasts, state.thumbnails,
                 onSize: { [weak self] in
                     self?.state.thumbnails = $0
                     self?.feedPage.grid.scale = $0.scale
                 }, onFolder: { [weak self] in self?.feedPage.feed?.isOutdated = true })
+            dialog?.present()
         case .slideshow:
-            if photoPage.shownFeed == nil { open(feedPage.grid.currentIndex) }
+            if photoPage.shownFeed == nil { open(feedPage.grid.current) }
             if photoPage.shownFeed != nil { photoPage.startSlideshow() }
         default: break
         }
@@ -261,8 +237,8 @@ final class MainWindow {
 
     /// Shows files, or the first folder.
     func open(files paths: [String]) {
-        Task { [weak self, files] in
-            guard let result = await files.list(paths) else {
+        Task { [weak self, service] in
+            guard let result = await service.files(paths) else {
                 self?.toasts.show("\(paths[0]) contains no image that can be read.")
                 return
             }
@@ -282,8 +258,9 @@ final class MainWindow {
             return
         }
         filesToFind = []
-        Task { [weak self, files] in
-            guard let (selection, photo) = await files.find(path), let self, feedPage.feed === list
+        Task { [weak self, service] in
+            guard let (selection, photo) = await service.source(ofFile: path), let self,
+                feedPage.feed === list
             else { return }
             show(selection)
             guard let photo, photoPage.shownFeed === list else { return photoPage.close() }
@@ -299,15 +276,11 @@ final class MainWindow {
             let login = try await service.client.manager.login(provider.id, options)
             _ = try await service.client.login(login).wait()
         }
-        Task { [weak self] in
+        toasts.perform {
             do {
-                do {
-                    try await logIn(user.merging([.register: .bool(true)]) { $1 })
-                } catch let error where Problem(error).kind == .userExists {
-                    try await logIn(user)
-                }
-            } catch {
-                self?.toasts.show(Problem(error).sentence)
+                try await logIn(user.merging([.register: .bool(true)]) { $1 })
+            } catch let error where Problem(error).kind == .userExists {
+                try await logIn(user)
             }
         }
     }
@@ -333,17 +306,13 @@ final class MainWindow {
         }
         show(Sidebar.Selection(account: account.path, source: account.defaultSource))
         guard parts.count == 2 else { return photoPage.close() }
-        Task { [weak self, service] in
-            do {
-                let entries = try await service.client.account(account.path).photo(parts[1])
-                guard let self, let photo = Photo(entries) else { return }
-                let feed = Feed(service, account: account.path, photos: [photo])
-                pages.visiblePage = "photo"
-                photoPage.show(feed, 0)
-                continueInSource(feed, photo.id)
-            } catch {
-                self?.toasts.show(Problem(error).sentence)
-            }
+        toasts.perform { [weak self, service] in
+            let entries = try await service.client.account(account.path).photo(parts[1])
+            guard let self, let photo = Photo(entries) else { return }
+            let feed = Feed(service, account: account.path, photos: [photo])
+            pages.visiblePage = "photo"
+            photoPage.show(feed, 0)
+            continueInSource(feed, photo.id)
         }
     }
 
@@ -365,18 +334,8 @@ final class MainWindow {
 
     private func start(_ remedy: Remedy, of path: ObjectPath) {
         switch remedy {
-        case .login:
-            if let account = service.account(path), !account.isCombined {
-                accounts.logIn(again: account)
-            } else {
-                accounts.chooseProvider()
-            }
-        case .configure:
-            if let account = service.account(path), let provider = service.provider(of: account) {
-                accounts.configure(provider)
-            } else {
-                accounts.chooseProvider()
-            }
+        case .login: accounts.logIn(again: service.account(path))
+        case .configure: accounts.configure(service.account(path))
         case .unlock, .installKeyring, .freeSpace, .retry: retry(path)
         }
     }
@@ -388,13 +347,9 @@ final class MainWindow {
         }
         feedPage.feed?.loadMore()
         guard !account.isCombined else { return }
-        Task { [weak self, service] in
-            do {
-                try await service.client.account(path).refresh()
-                self?.feedPage.feed?.loadMore()
-            } catch {
-                self?.toasts.show(Problem(error).sentence)
-            }
+        toasts.perform { [weak self, service] in
+            try await service.client.account(path).refresh()
+            self?.feedPage.feed?.loadMore()
         }
     }
 
@@ -461,15 +416,10 @@ final class MainWindow {
         leaflet.show(feedPage.widget)
     }
 
-    private func toggleLike(_ index: Int) {
-        guard let feed = feedPage.feed, feed.photos.indices.contains(index) else { return }
-        likes.toggle(feed.photos[index].id, in: feed)
-    }
-
     private func showFailure(_ failure: Likes.Failure) {
         toasts.show(failure.sentence, button: "Try again") { [weak self] in
             guard let self else { return }
-            likes.retry(failure, in: feedPage.feed)
+            actions.likes.retry(failure, in: feedPage.feed)
         }
     }
 }

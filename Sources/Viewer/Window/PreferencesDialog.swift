@@ -9,12 +9,10 @@ internal import Toolkit
 /// The settings of the window, and those of the daemon that most users need.
 ///
 /// The daemon reads the configuration file again after a change. Source: imagefeed.conf(5).
-final class PreferencesDialog {
-    private let dialog: Dialog
+final class PreferencesDialog: Dialog {
     private let connection: BusConnection
     private let toasts: ToastArea
     private let folders: UserFolders
-    private let configuration: Configuration
     private let folderRow = ActionRow("Folder")
     private let onFolder: () -> Void
 
@@ -23,7 +21,7 @@ final class PreferencesDialog {
     private static let daemon = "Daemon"
     private static let local = "Provider local"
 
-    /// Shows the dialog.
+    /// Creates the dialog; nil if the home folder is unknown.
     ///
     /// - Parameters:
     ///   - parent: The window.
@@ -32,44 +30,33 @@ final class PreferencesDialog {
     ///   - size: The size of the thumbnails.
     ///   - onSize: Receives another size.
     ///   - onFolder: Called before the daemon reads another folder.
-    static func present(
+    init?(
         _ parent: Window, _ service: Service, _ toasts: ToastArea, _ size: ThumbnailSize,
         onSize: @escaping (ThumbnailSize) -> Void, onFolder: @escaping () -> Void
     ) {
-        guard let folders = try? UserFolders.ofThisProcess() else { return }
-        Task {
-            let configuration = await queue.run {
-                Configuration(paths: folders.configurationFiles)
-            }
-            let dialog = PreferencesDialog(
-                parent, service, toasts, folders, configuration, onFolder)
-            dialog.fill(size, onSize)
-            dialog.dialog.present()
-        }
-    }
-
-    private init(
-        _ parent: Window, _ service: Service, _ toasts: ToastArea, _ folders: UserFolders,
-        _ configuration: Configuration, _ onFolder: @escaping () -> Void
-    ) {
-        dialog = Dialog(parent, title: "Preferences", width: 560, height: 620)
+        guard let folders = try? UserFolders.ofThisProcess() else { return nil }
         connection = service.connection
         self.toasts = toasts
         self.onFolder = onFolder
         self.folders = folders
-        self.configuration = configuration
-        // The dialog keeps this object, which its rows refer to.
-        dialog.onClosed = { withExtendedLifetime(self) {} }
-    }
-
-    private func fill(_ size: ThumbnailSize, _ onSize: @escaping (ThumbnailSize) -> Void) {
+        super.init(parent, title: "Preferences", width: 560, height: 620)
         let sizes = ThumbnailSize.allCases
         let sizeRow = ComboRow(
             "Thumbnails", sizes.map(\.title), sizes.firstIndex(of: size) ?? 0
         ) { onSize(sizes[$0]) }
-        dialog.content.append(RowGroup("Photos", sizeRow))
+        content.append(RowGroup("Photos", sizeRow))
         // In a sandbox, the folder is not the one of the daemon.
         guard access("/.flatpak-info", F_OK) != 0 else { return }
+        Task { [weak self] in
+            let configuration = await Self.queue.run {
+                Configuration(paths: folders.configurationFiles)
+            }
+            self?.addSettings(configuration)
+        }
+    }
+
+    /// Adds the settings of the daemon.
+    private func addSettings(_ configuration: Configuration) {
         let choose = Button(icon: "folder-open-symbolic", tooltip: "Choose the folder") {
             [unowned self] in chooseFolder()
         }
@@ -77,28 +64,32 @@ final class PreferencesDialog {
         showFolder(
             configuration.path(Self.local, "Directory").map(folders.absolutePath)
                 ?? folders.pictures)
-        dialog.content.append(
+        content.append(
             RowGroup(
                 "This computer", folderRow,
-                switchRow("Show the places of photos", Self.local, "ShowLocation", false)))
-        dialog.content.append(
+                switchRow(
+                    configuration, "Show the places of photos", Self.local, "ShowLocation", false)))
+        content.append(
             RowGroup(
                 "Services",
                 choiceRow(
-                    "Look for new photos", "RefreshInterval",
+                    configuration, "Look for new photos", "RefreshInterval",
                     [
                         ("5m", "Every 5 minutes"), ("15m", "Every 15 minutes"),
                         ("1h", "Every hour"), ("0", "Never"),
                     ], standard: "15m"),
                 choiceRow(
-                    "Disk space for images, after the next start", "CacheLimit",
+                    configuration, "Disk space for images, after the next start", "CacheLimit",
                     [("128M", "128 MB"), ("512M", "512 MB"), ("2G", "2 GB"), ("8G", "8 GB")],
                     standard: "512M"),
-                switchRow("Notifications about problems", Self.daemon, "Notifications", true)))
+                switchRow(
+                    configuration, "Notifications about problems", Self.daemon, "Notifications",
+                    true)))
     }
 
     private func switchRow(
-        _ title: String, _ group: String, _ key: String, _ standard: Bool
+        _ configuration: Configuration, _ title: String, _ group: String, _ key: String,
+        _ standard: Bool
     ) -> SwitchRow {
         SwitchRow(title, configuration.bool(group, key) ?? standard) { [unowned self] in
             set("\($0)", key, in: group)
@@ -107,8 +98,8 @@ final class PreferencesDialog {
 
     /// Returns a row for some values of a key, and for its current one if that is another.
     private func choiceRow(
-        _ title: String, _ key: String, _ values: [(value: String, title: String)],
-        standard: String
+        _ configuration: Configuration, _ title: String, _ key: String,
+        _ values: [(value: String, title: String)], standard: String
     ) -> ComboRow {
         let current = configuration.string(Self.daemon, key) ?? standard
         let values =
@@ -124,9 +115,9 @@ final class PreferencesDialog {
 
     private func chooseFolder() {
         FileDialog.present(
-            dialog.window, title: "Folder with the photos", .folder, folder: folders.home
+            window, title: "Folder with the photos", name: nil, folder: folders.home
         ) { [weak self] path in
-            guard let self, let path else { return }
+            guard let self else { return }
             showFolder(Array(path.utf8))
             onFolder()
             set(path, "Directory", in: Self.local)

@@ -22,7 +22,7 @@ nonisolated struct Shortcut: Sendable {
     /// The keys as users read them.
     let label: String
     let text: String
-    /// The commands by ``KeyPress/combination``.
+    /// The commands by the name of the key with its modifiers.
     let commands: [String: Command]
 
     init(_ place: Place, _ label: String, _ text: String, _ commands: [String: Command] = [:]) {

@@ -16,23 +16,22 @@ final class Sidebar {
     var onSelect: ((Selection, _ title: String) -> Void)?
     /// Called when the title of the selected source may have changed.
     var onTitle: ((_ title: String) -> Void)?
-    var onLogIn: (() -> Void)?
-    var onProfile: ((ObjectPath) -> Void)?
 
     private let service: Service
     private let loader: ImageLoader
+    private let accounts: AccountDialogs
     private let content = Box(.vertical, spacing: 12)
     /// The sources by account, as last listed.
     private var sources: [ObjectPath: [PhotoSource]] = [:]
     private var tasks: [ObjectPath: Task<Void, Never>] = [:]
-    private var avatars: [String: Texture] = [:]
-    private var shown: [Account] = []
-    private var rows: [(selection: Selection, row: ActionRow)] = []
+    /// The facts of the list whose change builds it again.
+    private var shown: [[String]] = []
+    private var rows: [(selection: Selection, title: String, row: ActionRow)] = []
     private var profileButtons: [ObjectPath: Button] = [:]
-    private var likeRows: [ObjectPath: ActionRow] = [:]
 
-    init(_ service: Service, _ loader: ImageLoader) {
+    init(_ service: Service, _ loader: ImageLoader, _ accounts: AccountDialogs) {
         self.service = service
+        self.accounts = accounts
         self.loader = loader
         header.setTitle("Image Feed")
         let scroll = ScrollArea(content)
@@ -41,64 +40,66 @@ final class Sidebar {
         widget = Box(.vertical, spacing: 0, header, scroll)
         widget.styled("sidebar-pane")
         widget.setMinimumSize(width: 260)
-        let add = Button(icon: "contact-new-symbolic", tooltip: "Log in to another account") {
-            [weak self] in
-            self?.onLogIn?()
-        }
-        header.addEnd(add)
+        header.addEnd(
+            Button(icon: "contact-new-symbolic", tooltip: "Log in to another account") {
+                [weak accounts] in accounts?.chooseProvider()
+            })
         service.changed.observe(self) { [weak self] in self?.update() }
         service.restarted.observe(self) { [weak self] in self?.reloadSources() }
         service.feedSignal.observe(self) { [weak self] signal in
-            if signal.member == "Updated" { self?.loadSources(signal.account) }
+            if signal.member == "Updated", let account = signal.path { self?.loadSources(account) }
         }
     }
 
     /// Marks a source as the selected one; nil for none.
     func select(_ selection: Selection?) {
         self.selection = selection
-        for entry in rows { entry.row.setSelected(entry.selection == selection) }
+        for row in rows { row.row.setSelected(row.selection == selection) }
+    }
+
+    private func source(_ selection: Selection) -> PhotoSource? {
+        sources[selection.account]?.first { $0.id == selection.source }
     }
 
     /// Returns the number of photos of a source as last listed; nil if it is unknown.
-    func count(of selection: Selection) -> Int? {
-        let source = sources[selection.account]?.first { $0.id == selection.source }
-        return source?.count.map { Int($0) }
-    }
+    func count(of selection: Selection) -> Int? { source(selection)?.count.map { Int($0) } }
 
     /// Returns the title of a source.
     func title(of selection: Selection) -> String {
         if selection.source == "likes" { return "Likes" }
         if selection.source == "memories" { return "Memories" }
         if selection.account == ServiceName.combined { return "All photos" }
-        let source = sources[selection.account]?.first { $0.id == selection.source }
-        return source?.title ?? "Photos"
+        return source(selection)?.title ?? "Photos"
     }
 
     private func update() {
-        // A changed like counter alone does not build the list again.
-        let accounts = service.accounts
-        if accounts.map(identity) == shown.map(identity) {
-            for account in accounts {
-                likeRows[account.path]?.setTitle("Likes", subtitle: likes(of: account))
+        let new = service.accounts.map { facts($0) }
+        // Rows that remain keep the focus and a click that has begun.
+        if new == shown {
+            for row in rows { row.row.setTitle(row.title, subtitle: subtitle(of: row.selection)) }
+        } else {
+            shown = new
+            for account in service.feeds where sources[account.path] == nil {
+                loadSources(account.path)
             }
-            return
+            rebuild()
         }
-        shown = accounts
-        for account in service.feeds where sources[account.path] == nil {
-            loadSources(account.path)
-        }
-        rebuild()
     }
 
-    private func identity(_ account: Account) -> [String] {
-        [
+    private func facts(_ account: Account) -> [String] {
+        let isOut = ["needs-login", "logged-out"].contains(account.state)
+        let sources = sources[account.path] ?? []
+        return [
             account.path.text, account.label, account.avatar, account.hasFeed ? "feed" : "",
-            account.name,
-            ["needs-login", "logged-out"].contains(account.state) ? account.state : "",
-        ]
+            account.name, isOut ? account.state : "",
+        ] + sources.flatMap { [$0.id, $0.title, $0.kind, $0.shownCover ?? ""] }
     }
 
-    private func likes(of account: Account) -> String {
+    /// The number of photos of a source, with the likes that are not confirmed; empty if it is unknown.
+    private func subtitle(of selection: Selection) -> String {
+        guard selection.source == "likes", let account = service.account(selection.account) else {
+            return source(selection)?.countText ?? ""
+        }
         let pending = account.pendingLikes.count
         let text = Photo.text(ofCount: account.likeCount)
         return pending == 0 ? text : "\(text), \(pending) not confirmed"
@@ -115,30 +116,11 @@ final class Sidebar {
             guard let entries = try? await service.client.account(account).sources(), let self
             else { return }
             let new = entries.compactMap(PhotoSource.init)
-            let old = sources[account]
-            guard new != old else { return }
+            guard new != sources[account] else { return }
             sources[account] = new
-            // Rows that remain keep the focus and a click that has begun.
-            if let old, new.elementsEqual(old, by: { $0.differsOnlyInCount(from: $1) }) {
-                updateCounts(of: account)
-            } else {
-                rebuild()
-            }
+            update()
             if let selection, selection.account == account { onTitle?(title(of: selection)) }
         }
-    }
-
-    private func updateCounts(of account: ObjectPath) {
-        guard let account = service.account(account) else { return }
-        for source in sources[account.path] ?? [] where source.id != "likes" {
-            let selection = Selection(account: account.path, source: source.id)
-            let row = rows.first { $0.selection == selection }?.row
-            row?.setTitle(title(of: source, in: account), subtitle: source.countText)
-        }
-    }
-
-    private func title(of source: PhotoSource, in account: Account) -> String {
-        account.isCombined && source.id == "all" ? "All photos" : source.title
     }
 
     private func rebuild() {
@@ -146,7 +128,6 @@ final class Sidebar {
         let focusedProfile = profileButtons.first { $0.value.hasFocusWithin }?.key
         content.removeAll()
         rows = []
-        likeRows = [:]
         profileButtons = [:]
         // The combined account of one account only repeats its sources.
         let isAlone = service.feeds.count { !$0.isCombined } == 1
@@ -168,41 +149,32 @@ final class Sidebar {
             list.setAccessibleName("Sources of \(account.label)")
         }
         guard account.hasFeed else { return }
-        let known = sources[account.path] ?? []
-        let shown = known.isEmpty ? [] : known
-        if !shown.contains(where: { $0.id == account.defaultSource }) {
-            add(
-                account.isCombined ? "All photos" : "Photos", "", "image-x-generic-symbolic",
-                Selection(account: account.path, source: account.defaultSource), list)
+        let sources = sources[account.path] ?? []
+        if !sources.contains(where: { $0.id == account.defaultSource }) {
+            let row = add(
+                account.isCombined ? "All photos" : "Photos", account, account.defaultSource, list)
+            addIcon("image-x-generic-symbolic", to: row)
         }
-        for source in shown {
-            let selection = Selection(account: account.path, source: source.id)
-            if source.id == "likes" {
-                likeRows[account.path] = add(
-                    "Likes", likes(of: account), source.icon, selection, list)
-            } else {
-                let row = add(
-                    title(of: source, in: account), source.countText, nil, selection, list)
-                addCover(source, account, to: row)
-            }
+        for source in sources {
+            let isAll = account.isCombined && source.id == "all"
+            let title = source.id == "likes" ? "Likes" : isAll ? "All photos" : source.title
+            addCover(source, account, to: add(title, account, source.id, list))
         }
         content.append(list)
     }
 
-    @discardableResult
     private func add(
-        _ title: String, _ subtitle: String, _ icon: String?, _ selection: Selection,
-        _ list: RowList
+        _ title: String, _ account: Account, _ source: String, _ list: RowList
     ) -> ActionRow {
-        let row = ActionRow(title, subtitle: subtitle)
-        if let icon { addIcon(icon, to: row) }
+        let selection = Selection(account: account.path, source: source)
+        let row = ActionRow(title, subtitle: subtitle(of: selection))
         row.onActivate { [weak self] in
             guard let self else { return }
             select(selection)
             onSelect?(selection, title)
         }
         list.append(row)
-        rows.append((selection, row))
+        rows.append((selection, title, row))
         return row
     }
 
@@ -230,38 +202,24 @@ final class Sidebar {
     }
 
     private func accountHeader(_ account: Account) -> Widget {
-        let avatar = Avatar(size: 32, name: account.name)
-        showAvatar(account, avatar)
+        let avatar = Avatar(account, size: 32, loader)
         let name = Label(account.label).ellipsizing()
         name.styled("heading").expanding(vertically: false)
         let detail = Label(
             account.state == "logged-out"
-                ? "Logged out" : account.server.isEmpty ? providerName(account) : account.server
+                ? "Logged out"
+                : account.server.isEmpty
+                    ? service.provider(of: account)?.name ?? "" : account.server
         ).ellipsizing()
         detail.styled("caption", "dim-label")
         let texts = Box(.vertical, spacing: 0, name, detail)
         texts.expanding(vertically: false).aligned(.fill, .center)
         let path = account.path
-        let button = Button(child: Box(.horizontal, spacing: 10, avatar, texts)) { [weak self] in
-            self?.onProfile?(path)
+        let button = Button(child: Box(.horizontal, spacing: 10, avatar, texts)) {
+            [weak accounts] in accounts?.showProfile(path)
         }
         button.styled("flat").setAccessibleName("Profile of \(account.label)")
         profileButtons[path] = button
         return button
-    }
-
-    private func providerName(_ account: Account) -> String {
-        service.provider(of: account)?.name ?? ""
-    }
-
-    private func showAvatar(_ account: Account, _ avatar: Avatar) {
-        let path = account.avatar
-        guard !path.isEmpty else { return }
-        if let texture = avatars[path] { return avatar.setTexture(texture) }
-        Task { [weak self, loader] in
-            guard let texture = await loader.file(path, size: 96) else { return }
-            self?.avatars[path] = texture
-            avatar.setTexture(texture)
-        }
     }
 }

@@ -6,20 +6,10 @@ internal import System
 /// The files and folders that the user opens from the file manager or the command line.
 ///
 /// Those in the pictures folder are shown in the feed of a local account, others as a list that is not stored.
-final class FileOpening {
-    /// The photos to show, and the position of the one that was opened; nil for a folder.
-    struct Result {
-        let feed: Feed
-        let title: String
-        let index: Int?
-    }
-
-    private let service: Service
-
-    init(_ service: Service) { self.service = service }
-
-    /// Returns a list of the opened files, or of the folder of the only one; nil if there is no image.
-    func list(_ paths: [String]) async -> Result? {
+extension Service {
+    /// Returns a list of the opened files, or of the folder of the only one, with its title and the position of the photo
+    /// that was opened, which is nil for a folder; nil if there is no image.
+    func files(_ paths: [String]) async -> (feed: Feed, title: String, index: Int?)? {
         let (entries, folder, index) = await DispatchQueue.global().run {
             () -> ([FileList.Entry], String, Int?) in
             let places = paths.compactMap(FileList.Place.init)
@@ -40,14 +30,13 @@ final class FileOpening {
         }
         guard !entries.isEmpty else { return nil }
         let title = folder.split(separator: "/").last.map(String.init) ?? "/"
-        let feed = Feed(
-            service, account: ServiceName.root, photos: entries.map { Photo($0) })
-        return Result(feed: feed, title: title, index: index)
+        let photos = entries.map { Photo($0) }
+        return (Feed(self, account: ServiceName.root, photos: photos), title, index)
     }
 
     /// Returns the selection and the photo of a local account for a file or folder; nil if no account has it.
-    func find(_ path: String) async -> (Sidebar.Selection, photo: String?)? {
-        guard let account = service.feeds.first(where: { service.isLocal($0) }) else { return nil }
+    func source(ofFile path: String) async -> (Sidebar.Selection, photo: String?)? {
+        guard let account = feeds.first(where: isLocal) else { return nil }
         let (place, source) = await DispatchQueue.global().run {
             () -> (FileList.Place?, String?) in
             let place = FileList.Place(path)
@@ -55,7 +44,7 @@ final class FileOpening {
         }
         guard let place, let source else { return nil }
         let selection = Sidebar.Selection(account: account.path, source: source)
-        let client = service.client.account(account.path)
+        let client = client.account(account.path)
         var cursor = ""
         repeat {
             guard let page = try? await client.page(source, cursor: cursor, count: 100) else {

@@ -1,8 +1,8 @@
-internal import DBus
+package import DBus
 
 extension Variant {
     /// The entries of a dictionary of the type `a{sv}`; nil for another type.
-    var members: [String: Variant]? {
+    package var members: [String: Variant]? {
         guard case .dictionary(let entries, let key, let value) = self, key == String.signature,
             value == AnyVariant.signature
         else { return nil }
@@ -17,7 +17,7 @@ extension Variant {
 
 extension Variant {
     /// The elements of an array of object paths; nil for another type.
-    var objectPaths: [ObjectPath]? {
+    package var objectPaths: [ObjectPath]? {
         guard case .array(let elements, ObjectPath.signature) = self else { return nil }
         return elements.compactMap(\.objectPath)
     }
