@@ -168,6 +168,15 @@ def information(start, step):
     screen.wait("image/gif (animated)", "label")
     screen.wait_gone("Lens", "label")
     step("facts that are not known have no title")
+    session.end(session.window)
+    file = session.folder / "home/Opened.jpg"
+    file.write_bytes(with_exif(SAMPLES[0].read_bytes()))
+    session.start_window(file)
+    screen.wait("Opened", "image")
+    screen.press("Information")
+    for text in ("Canon EOS R6", "RF35mm F1.8", "1/250 s", "f/2.8", "800", "Opened.jpg"):
+        screen.wait(text, "label")
+    step("a file that was opened has the same information")
 
 
 def preferences(start, step):

@@ -92,6 +92,11 @@ final class ImageLoader {
         return FileDescriptor(owning: file)
     }
 
+    /// Returns the properties of an image file; nil if they cannot be read.
+    static func facts(of path: String) async -> ImageFacts? {
+        try? await helper.probe(Array(path.utf8), urgency: .now)
+    }
+
     private func waitForTurn() async -> Bool {
         if running < Self.mostRunning {
             running += 1

@@ -76,6 +76,21 @@ extension Photo {
         title = String(name.lastIndex(of: ".").map { name[..<$0] } ?? name)
     }
 
+    /// Adds the properties of the file.
+    mutating func apply(_ facts: ImageFacts) {
+        width = facts.width
+        height = facts.height
+        created = facts.taken?.secondsSince1970 ?? created
+        camera = facts.camera ?? ""
+        lens = facts.lens ?? ""
+        exposureTime = facts.exposureTime
+        aperture = facts.aperture
+        iso = facts.iso.flatMap { UInt32(exactly: $0) }
+        latitude = facts.latitude
+        longitude = facts.longitude
+        isAnimated = facts.isAnimated
+    }
+
     /// True if the photo is a file that was opened without an account.
     var isFile: Bool { account == ServiceName.root }
 }

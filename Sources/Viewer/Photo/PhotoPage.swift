@@ -202,7 +202,13 @@ final class PhotoPage {
         Task { [weak self] in
             guard let path = try? await self?.actions.path(of: photo, in: feed) else { return }
             let status = await DispatchQueue.global().run { FileStatus(path) }
+            // The daemon reads the metadata of the others.
+            let facts = photo.isFile ? await ImageLoader.facts(of: path) : nil
             guard let self, let status, photoID == photo.id else { return }
+            if let facts {
+                feed.change(photoID) { $0.apply(facts) }
+                if let photo = self.photo { info.show(photo) }
+            }
             info.show(file: path, byteCount: status.byteCount)
         }
     }
