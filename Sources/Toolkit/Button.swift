@@ -80,6 +80,9 @@ package final class ToggleButton: Widget {
         super.init(gtk_toggle_button_new())
         gtk_button_set_icon_name(cast(), icon)
         setName(tooltip)
-        connect("toggled") { [weak self] _ in self.map { action($0.isActive) } }
+        // GTK may be the only owner of the button.
+        connect("toggled") {
+            action(gtk_toggle_button_get_active(UnsafeMutablePointer($0.sender)) != 0)
+        }
     }
 }
