@@ -93,7 +93,7 @@ final class PhotoActions {
         var entries: [Entry] = []
         func add(
             _ title: String, _ icon: String, _ photos: [Photo],
-            _ action: @escaping (PhotoActions, [Photo]) -> Void
+            _ action: @escaping @MainActor (PhotoActions, [Photo]) -> Void
         ) {
             if photos.isEmpty { return }
             entries.append(
