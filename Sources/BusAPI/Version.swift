@@ -1,7 +1,7 @@
 internal import CHomepage
 
 /// The version of the daemon and of its command line.
-package let programVersion = "0.1.0"
+package let programVersion = "0.2.0"
 
 /// The address of the project, which `HOMEPAGE` sets when the programs are built; empty if it is not set.
 package let homepage = String(cString: shim_homepage())
