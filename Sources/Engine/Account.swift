@@ -29,7 +29,7 @@ package final class Account {
 
     /// The notices of the session.
     private var sessionNotices: [String] = []
-    private static let maximumNotices = 16
+    static let maximumNotices = 16
 
     /// The photos with pending likes, until the session has loaded its own list.
     private(set) var pendingAtStart: [PhotoID]
@@ -71,7 +71,7 @@ package final class Account {
 
     /// Sentences for the user about photos, sources and likes that the account cannot have at the service.
     package var notices: [String] {
-        sessionNotices + (photos?.notices.prefix(Self.maximumNotices) ?? [])
+        sessionNotices + (photos?.notices ?? [])
     }
 
     /// True if the photos are on this computer.
@@ -184,9 +184,7 @@ package final class Account {
 
     /// Changes the default source. Throws ``EngineError/notFound(_:)`` if the source does not exist.
     package func setDefaultSource(_ source: SourceID) async throws {
-        guard try await session().hasSource(source) else {
-            throw EngineError.notFound("There is no source \(source.text.quoted).")
-        }
+        try await checkSource(source)
         try await engine.accounts.update(self) { $0.defaultSource = source }
     }
 
@@ -254,6 +252,13 @@ package final class Account {
     /// Returns true if a source exists.
     func hasSource(_ source: SourceID) async throws -> Bool {
         try await session().hasSource(source)
+    }
+
+    /// Throws unless a source exists.
+    func checkSource(_ source: SourceID) async throws {
+        guard try await hasSource(source) else {
+            throw EngineError.notFound("There is no source \(source.text.quoted).")
+        }
     }
 
     /// Returns the sources of the account.

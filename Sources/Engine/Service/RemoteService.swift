@@ -145,7 +145,8 @@ final class RemoteService: AccountPhotos {
 
     var notices: [String] {
         // Another state has its own reason, which is that of the sources as well.
-        (state == .ready ? feed?.activity.problems ?? [] : []) + [likesDenial].compactMap(\.self)
+        let problems = state == .ready ? feed?.activity.problems ?? [] : []
+        return problems.prefix(Account.maximumNotices) + [likesDenial].compactMap(\.self)
     }
 
     func adopt(_ token: OAuthToken) {

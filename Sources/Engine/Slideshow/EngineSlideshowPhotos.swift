@@ -172,13 +172,6 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
 
 /// The functions of an account that only the slideshow uses.
 extension Account {
-    /// Throws unless a source exists.
-    func checkSource(_ source: SourceID) async throws {
-        guard try await hasSource(source) else {
-            throw EngineError.notFound("There is no source \(source.text.quoted).")
-        }
-    }
-
     /// Returns a photo without a request to a service; nil if it is not cached.
     func cachedPhoto(_ id: PhotoID) async throws -> Photo? {
         try await session().cachedPhoto(id)
