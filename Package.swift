@@ -53,19 +53,20 @@ let libraries = [
 ]
 
 let modules = [
-    module("BusAPI", "CHomepage DBus System"),
-    tests("BusAPITests", "BusAPI DBus System TestSupport"),
-    module("BusService", "BusAPI DBus Engine PluginProtocol ProviderKit Quoting Storage System"),
+    module("Contract", "CHomepage DBus ProviderKit System"),
+    tests("ContractTests", "Contract DBus System TestSupport"),
+    module("BusService", "Contract DBus Engine PluginProtocol ProviderKit Quoting Storage System"),
     tests(
         "BusServiceTests",
-        "BusAPI BusService DBus Engine OAuth ProviderKit Storage TestSupport Logging"),
+        "Contract BusService DBus Engine OAuth ProviderKit Storage TestSupport Logging"),
     module("Configuration", "CGLib Quoting System"),
     tests("ConfigurationTests", "Configuration TestSupport"),
-    module("ControlCommands", "BusAPI DBus Quoting System ArgumentParser"),
+    module("ControlCommands", "Contract DBus ProviderKit Quoting System ArgumentParser"),
     tests(
         "ControlCommandsTests",
         """
-        BusAPI ControlCommands DBus LoopbackHTTP System TestSupport imagefeed-plugin-launcher
+        Contract ControlCommands DBus LoopbackHTTP ProviderKit System TestSupport
+        imagefeed-plugin-launcher
         imagefeed-provider-test imagefeedctl
         """),
     module("DBus", "CDBus Quoting System"),
@@ -138,14 +139,14 @@ let modules = [
     program(
         "imagefeedd",
         """
-        BusAPI BusService CLinux Configuration DBus DailyProvider Desktop Engine HTTP ImageClient
+        Contract BusService CLinux Configuration DBus DailyProvider Desktop Engine HTTP ImageClient
         ImmichProvider LocalProvider MastodonProvider NextcloudProvider Plugins ProviderKit Sandbox
         Secrets Storage System UnsplashProvider Logging
         """),
     tests(
         "imagefeeddTests",
         """
-        BusAPI DBus Engine ImmichSimulator LoopbackHTTP MastodonSimulator NextcloudSimulator
+        Contract DBus Engine ImmichSimulator LoopbackHTTP MastodonSimulator NextcloudSimulator
         ProviderKit ServiceSimulator Storage TestSupport UnsplashSimulator WikimediaSimulator
         daily-plugin imagefeed-plugin-launcher imagefeedctl imagefeedd immich-plugin mastodon-plugin
         nextcloud-plugin unsplash-plugin
@@ -231,7 +232,7 @@ if Context.environment["IMAGEFEED_BENCHMARK"] != nil {
         program(
             "Benchmark",
             """
-            BusAPI DBus LoopbackHTTP Plugins ProviderKit System UnsplashProvider UnsplashSimulator
+            Contract DBus LoopbackHTTP Plugins ProviderKit System UnsplashProvider UnsplashSimulator
             imagefeed-plugin-launcher Logging
             """, in: "Development/Benchmark"))
 }
@@ -257,8 +258,8 @@ if Context.environment["IMAGEFEED_VIEWER"] != nil {
         library("CAdwaita", pkgConfig: "libadwaita-1", package: "libadwaita-1-dev"),
         module("Toolkit", "CAdwaita System"),
         module(
-            "Viewer", "BusAPI Configuration DBus ImageClient ProviderKit System Toolkit Logging"),
-        tests("ViewerTests", "DBus Viewer"),
+            "Viewer", "Contract Configuration DBus ImageClient ProviderKit System Toolkit Logging"),
+        tests("ViewerTests", "Contract DBus Viewer"),
         program("imagefeed", "Viewer"),
     ]
 }

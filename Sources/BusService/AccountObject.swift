@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import Engine
 internal import ProviderKit
@@ -26,11 +26,19 @@ final class AccountObject {
         showFeed()
     }
 
-    /// Adds or removes `Feed` and `Like`, and emits the changed properties.
-    func update(_ change: AccountChange) {
-        feed.update(change)
-        showFeed()
-        exported.announceChanges()
+    /// Announces an event of the account.
+    func handle(_ event: AccountEvent) {
+        feed.announce(event) { PhotoEntry($0, account: account.path) }
+        switch event {
+        case .changed:
+            showFeed()
+            exported.announceChanges()
+        case .updated(let source, let new):
+            feed.sourceChanged(source)
+            exported.emit(.feed, "Updated", source.text, UInt32(clamping: new))
+        case .tokenRemains(let message): exported.emit(.account, "TokenRemains", message)
+        default: break
+        }
     }
 
     private func showFeed() {

@@ -1,5 +1,4 @@
 internal import Engine
-internal import Glibc
 internal import ProviderKit
 
 extension AccountState {
@@ -25,19 +24,8 @@ extension AccountState {
             .needsLogin(let reason), .failed(let reason, _):
             reason
         case .rateLimited(let until):
-            "The service limits requests until \(until.clock)."
+            "The service limits requests until \(until.localText("%H:%M") ?? "later")."
         case .loggedOut: "Logged out."
         }
-    }
-}
-
-extension Timestamp {
-    /// The time of day in local time: `14:03`.
-    fileprivate var clock: String {
-        var moment = time_t(secondsSince1970)
-        var fields = tm()
-        guard localtime_r(&moment, &fields) != nil else { return "later" }
-        func twoDigits(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return "\(twoDigits(fields.tm_hour)):\(twoDigits(fields.tm_min))"
     }
 }

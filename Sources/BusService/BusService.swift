@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 package import DBus
 package import Engine
 internal import ProviderKit
@@ -86,7 +86,7 @@ package final class BusService: EngineObserver {
             accountAdded(account)
             updateCombined()
         case .account(let account, let event):
-            handle(event, of: account)
+            accounts[account.id]?.handle(event)
             if case .changed = event { updateCombined() }
             combined?.handle(event, of: account)
         case .accountRemoved(let account):
@@ -114,29 +114,6 @@ package final class BusService: EngineObserver {
             let object = slideshows.removeValue(forKey: slideshow.name)
             object?.removeFiles()
             remove(object?.exported)
-        }
-    }
-
-    private func handle(_ event: AccountEvent, of account: Account) {
-        guard let object = accounts[account.id] else { return }
-        let exported = object.exported
-        switch event {
-        case .changed(let change): object.update(change)
-        case .updated(let source, let new):
-            object.feed.sourceChanged(source)
-            exported.emit(.feed, "Updated", source.text, UInt32(clamping: new))
-        case .photosChanged(let photos):
-            object.feed.photosChanged()
-            exported.emitChanges(of: photos.map { PhotoEntry($0, account: account.path) })
-        case .photosRemoved(let photos):
-            object.feed.photosChanged()
-            exported.emit(.feed, "PhotosRemoved", photos.map(\.text))
-        case .likeConfirmed(let photo, let isLiked, let likes):
-            exported.emit(.like, "Changed", photo.text, isLiked, UInt32(clamping: likes))
-        case .likeFailed(let photo, let isWanted, let error):
-            let reply = ErrorTable.reply(error)
-            exported.emit(.like, "Failed", photo.text, isWanted, reply.name.text, reply.message)
-        case .tokenRemains(let message): exported.emit(.account, "TokenRemains", message)
         }
     }
 

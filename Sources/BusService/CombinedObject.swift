@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import Engine
 internal import ProviderKit
@@ -60,28 +60,16 @@ final class CombinedObject {
     /// Announces an event of an account with the IDs of the combined account.
     func handle(_ event: AccountEvent, of account: Account) {
         guard account.isLoggedIn else { return }
+        let path = account.path
+        feed.announce(event.combined(of: account)) { PhotoEntry($0, account: path) }
         switch event {
-        case .changed(let change):
-            feed.update(change)
-            exported.announceChanges()
-        case .tokenRemains: break
+        case .changed: exported.announceChanges()
         case .updated(let source, let new):
             for source in combined.sources(containing: source, of: account) {
                 feed.sourceChanged(source)
                 announceUpdate(of: source, new: new)
             }
-        case .photosChanged(let photos):
-            feed.photosChanged()
-            exported.emitChanges(of: photos.map { PhotoEntry(CombinedPhoto(account, $0)) })
-        case .photosRemoved(let photos):
-            feed.photosChanged()
-            exported.emit(.feed, "PhotosRemoved", photos.map { id(account, $0) })
-        case .likeConfirmed(let photo, let isLiked, let likes):
-            exported.emit(.like, "Changed", id(account, photo), isLiked, UInt32(clamping: likes))
-        case .likeFailed(let photo, let isWanted, let error):
-            let id = CombinedPhotoID(account.id, photo)
-            let reply = ErrorTable.reply(id.translating(error))
-            exported.emit(.like, "Failed", id.text, isWanted, reply.name.text, reply.message)
+        default: break
         }
     }
 
@@ -97,10 +85,6 @@ final class CombinedObject {
             exported.emit(.feed, "Updated", source.text, UInt32(clamping: new))
         }
         updates = [:]
-    }
-
-    private func id(_ account: Account, _ photo: PhotoID) -> String {
-        CombinedPhotoID(account.id, photo).text
     }
 }
 

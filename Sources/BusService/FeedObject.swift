@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import Engine
 internal import ProviderKit
@@ -195,12 +195,41 @@ final class FeedObject {
 
     // MARK: Changes
 
-    /// Discards the pages and replies that a change of an account invalidates.
-    func update(_ change: AccountChange) {
-        switch change {
-        case .session: discardPages()
-        case .likes, .feed: photosChanged()
-        case .settings, .state, .profile: break
+    /// Announces an event of the photos and likes, and discards the pages that it invalidates.
+    ///
+    /// - Parameters:
+    ///   - event: The event, with the IDs of this object. Updates of sources are announced by the owner.
+    ///   - entry: Returns the D-Bus form of a photo.
+    func announce(_ event: AccountEvent, entry: (Photo) -> PhotoEntry) {
+        switch event {
+        case .changed(.session): discardPages()
+        case .changed(.likes), .changed(.feed): photosChanged()
+        case .changed(.settings), .changed(.state), .changed(.profile), .updated, .tokenRemains:
+            break
+        case .photosChanged(let photos):
+            photosChanged()
+            announceChanges(of: photos.map(entry))
+        case .photosRemoved(let photos):
+            photosChanged()
+            exported.emit(.feed, "PhotosRemoved", photos.map(\.text))
+        case .likeConfirmed(let photo, let isLiked, let likes):
+            exported.emit(.like, "Changed", photo.text, isLiked, UInt32(clamping: likes))
+        case .likeFailed(let photo, let isWanted, let error):
+            let reply = ErrorTable.reply(error)
+            exported.emit(.like, "Failed", photo.text, isWanted, reply.name.text, reply.message)
+        }
+    }
+
+    /// The number of changed photos up to which each has a signal of its own.
+    private static let separatePhotos = 10
+
+    private func announceChanges(of photos: [PhotoEntry]) {
+        guard photos.count <= Self.separatePhotos else {
+            return exported.emit(.feed, "PhotosChanged", photos)
+        }
+        for var changes in photos {
+            changes.isNamed = false
+            exported.emit(.feed, "PhotoChanged", changes.id, changes)
         }
     }
 

@@ -1,9 +1,7 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import Engine
 internal import ProviderKit
-
-internal import enum Engine.LikeOutcome
 
 /// The photos of a ``FeedObject``: those of an account, or of the combined account.
 protocol FeedPhotos {

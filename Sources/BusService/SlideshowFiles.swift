@@ -1,3 +1,4 @@
+internal import Contract
 internal import DBus
 internal import Glibc
 internal import PluginProtocol
@@ -73,7 +74,7 @@ extension PhotoEntry {
                 switch field.value {
                 case .point(let get, _):
                     get(photo).map { .array([.number(($0.x + 1) / 2), .number((1 - $0.y) / 2)]) }
-                case .likeState(let get): .bool(get(photo))
+                case .likeState(let get, _): .bool(get(photo))
                 default: field.json(of: photo)
                 }
         }

@@ -1,5 +1,5 @@
 package import ArgumentParser
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import Glibc
 internal import Quoting

@@ -99,6 +99,17 @@ nonisolated package final class BusMessage: @unchecked Sendable {
         return (repeat try (each Value)(from: &decoder))
     }
 
+    /// The values of the message; nil if they cannot be read.
+    package var values: [Variant]? {
+        var decoder = Decoder(self)
+        var values: [Variant] = []
+        while !decoder.isAtEnd {
+            guard let value = try? decoder.anyValue() else { return nil }
+            values.append(value)
+        }
+        return values
+    }
+
     /// The error in this message; nil if it is not an error reply.
     package var errorReply: ErrorReply? {
         guard kind == .error, let errorName else { return nil }

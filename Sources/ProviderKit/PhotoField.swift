@@ -32,7 +32,7 @@ package struct PhotoField: Sendable {
         case point(@Sendable (Photo) -> FocalPoint?, @Sendable (inout Photo, FocalPoint?) -> Void)
         /// A part of the like state, which is always known: `b` on the bus. Messages of plugins and the feed cache
         /// have rules of their own for it.
-        case likeState(@Sendable (Photo) -> Bool)
+        case likeState(@Sendable (Photo) -> Bool, @Sendable (inout Photo, Bool) -> Void)
     }
 
     /// The form of a text. Plugins are checked for it.
@@ -74,8 +74,8 @@ package struct PhotoField: Sendable {
         PhotoField("author_url", .text(.link, { $0.authorURL }, { $0.authorURL = $1 })),
         PhotoField("url", .text(.link, { $0.url }, { $0.url = $1 })),
         PhotoField("likes", .count({ $0.likes }, { $0.likes = $1 })),
-        PhotoField("liked", .likeState { $0.isLiked }),
-        PhotoField("pending", .likeState { $0.isPending }),
+        PhotoField("liked", .likeState({ $0.isLiked }, { $0.isLiked = $1 })),
+        PhotoField("pending", .likeState({ $0.isPending }, { $0.isPending = $1 })),
         PhotoField(
             "sensitive", column: "is_sensitive", .flag({ $0.isSensitive }, { $0.isSensitive = $1 })),
         PhotoField("media_type", .text(.mediaType, { $0.mediaType }, { $0.mediaType = $1 })),

@@ -1,6 +1,6 @@
-internal import BusAPI
 internal import BusService
 internal import Configuration
+internal import Contract
 internal import DBus
 internal import DailyProvider
 internal import Desktop

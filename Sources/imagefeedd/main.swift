@@ -1,5 +1,5 @@
-internal import BusAPI
 internal import CLinux
+internal import Contract
 internal import DBus
 internal import Desktop
 internal import Glibc

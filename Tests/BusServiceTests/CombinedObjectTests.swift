@@ -1,4 +1,4 @@
-import BusAPI
+import Contract
 import DBus
 import ProviderKit
 import TestSupport
@@ -61,33 +61,29 @@ struct CombinedObjectTests {
         setPhotos("ada", ("a1", 50))
         let fixture = try await CombinedFixture(["ada"], service)
         let client = try CombinedClient()
-        #expect(try await client.combined.like("service_ada/a1") == "done")
+        #expect(try await client.combined.like("service_ada/a1") == .done)
         try await fixture.until { fixture.engine.combined.likeCount == 1 }
         #expect(
             try await client.combined.sources() == [
-                source("all", "All accounts", "feed"),
-                source("likes", "Liked photos", "likes", count: 1),
+                source("all", "All accounts", .feed),
+                source("likes", "Liked photos", .likes, count: 1),
             ])
         fixture.engine.stop()
         let next = CombinedService(capabilities: [.feed, .like, .memories])
         let later = try await CombinedFixture(["ada"], next)
         #expect(
             try await client.combined.sources() == [
-                source("all", "All accounts", "feed"),
-                source("likes", "Liked photos", "likes", count: 0),
-                source("memories", "Memories", "feed"),
+                source("all", "All accounts", .feed),
+                source("likes", "Liked photos", .likes, count: 0),
+                source("memories", "Memories", .feed),
             ])
         withExtendedLifetime(later) {}
     }
 
     private func source(
-        _ id: String, _ title: String, _ kind: String, count: UInt32? = nil
-    ) -> [String: Variant] {
-        var source: [String: Variant] = [
-            "id": .string(id), "title": .string(title), "kind": .string(kind),
-        ]
-        if let count { source["count"] = .uint32(count) }
-        return source
+        _ id: String, _ title: String, _ kind: Source.Kind, count: Int? = nil
+    ) -> Source {
+        Source(id: SourceID(id), title: title, kind: kind, count: count)
     }
 
     // MARK: Pages
@@ -210,10 +206,10 @@ struct CombinedObjectTests {
         let client = try CombinedClient()
         try await client.listen()
         _ = try await client.page()
-        #expect(try await client.combined.like("service_bob/x/y") == "done")
+        #expect(try await client.combined.like("service_bob/x/y") == .done)
         try await client.wait(for: "changed service_bob/x/y true")
         try await client.wait(for: "like service_bob/x/y true 1")
-        #expect(try await client.combined.like("service_ada/a1") == "done")
+        #expect(try await client.combined.like("service_ada/a1") == .done)
         try await fixture.until { fixture.engine.combined.likeCount == 2 }
         #expect(try await client.property(.like, "Count").uint32 == 2)
         #expect(
@@ -221,7 +217,7 @@ struct CombinedObjectTests {
                 "service_ada/a1", "service_bob/x/y",
             ])
         service.update("ada") { $0.error = HTTPError.unreachable("It cannot be reached.") }
-        #expect(try await client.combined.unlike("service_ada/a1") == "queued")
+        #expect(try await client.combined.unlike("service_ada/a1") == .queued)
         #expect(try await client.property(.like, "Pending").strings == ["service_ada/a1"])
         try await client.wait(for: "property Pending")
         service.update("bob") { $0.likeError = ProviderError.refused("Not this one.") }

@@ -1,4 +1,4 @@
-import BusAPI
+import Contract
 import Glibc
 import TestSupport
 import Testing

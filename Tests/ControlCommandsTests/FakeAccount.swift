@@ -1,5 +1,6 @@
-import BusAPI
+import Contract
 import DBus
+import ProviderKit
 import TestSupport
 
 /// A fake account with 250 photos.

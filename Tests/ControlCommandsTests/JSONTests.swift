@@ -1,3 +1,4 @@
+import Contract
 import DBus
 import Foundation
 import Testing
@@ -44,8 +45,11 @@ struct JSONTests {
             "aa": .byte(2), "account": .objectPath("/a"),
         ]
         #expect(
-            PhotoDetails(photo: photo).json.text
+            JSON(photo, order: PhotoEntry.keys).text
                 == #"{"id":"1","account":"/a","title":"t","liked":false,"aa":2,"zz":1}"#)
+        #expect(
+            PhotoEntry(photo)?.json.text
+                == #"{"id":"1","account":"/a","title":"t","liked":false,"pending":false}"#)
     }
 
     @Test func `an empty page is an object with both keys`() {

@@ -1,5 +1,6 @@
-import BusAPI
+import Contract
 import DBus
+import ProviderKit
 import TestSupport
 import Testing
 
@@ -33,7 +34,7 @@ struct LikeTests {
         throws
     {
         let result = LikeResult(
-            account: ServiceName.accounts.appending("a"), photo: "7", liked: true, outcome: "local")
+            account: ServiceName.accounts.appending("a"), photo: "7", liked: true, outcome: .local)
         let reason = "The API key lacks the permission asset.update; edit the key."
         #expect(result.message(provider: "Immich", problem: reason)?.hasPrefix(reason) == true)
         let daily = result.message(provider: "Picture of the day", isWithoutUsers: true)
@@ -93,14 +94,5 @@ struct LikeTests {
             #expect(result.output.split(separator: "\n").count == 1)
             #expect(try await Control.run(["likes", "--account", "unsplash"]).exit == .code(77))
         }
-    }
-
-    @Test func `an unknown outcome is printed unchanged`() {
-        let result = LikeResult(
-            account: ServiceName.accounts.appending("a_b"), photo: "1", liked: true,
-            outcome: "dreamt")
-        #expect(
-            result.text(for: .terminal(columns: 80, isColoured: false)) == "Liked a_b/1, dreamt\n")
-        #expect(result.message(provider: "P") == nil)
     }
 }

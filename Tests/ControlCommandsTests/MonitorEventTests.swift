@@ -1,4 +1,5 @@
-import BusAPI
+import Contract
+import ProviderKit
 import Testing
 
 @testable import ControlCommands
@@ -10,7 +11,7 @@ struct MonitorEventTests {
 
     private func json(_ event: MonitorEvent) -> String {
         var event = event
-        event.time = Timestamp(7)
+        event.time = Timestamp(secondsSince1970: 7)
         return event.json.text
     }
 
@@ -172,10 +173,23 @@ struct MonitorEventTests {
         #expect(json(event).hasSuffix(#""photos":["1","2","3","4","5","6","7","8","9"]}"#))
     }
 
-    @Test func `a signal with other types is not an event`() throws {
-        let signal = try BusMessage(.signal(account, .feed, "Updated"), "all")
-        #expect(MonitorEvent.events(in: signal).isEmpty)
-        let unknown = try BusMessage(.signal(account, .feed, "Unheard"), "all")
-        #expect(MonitorEvent.events(in: unknown).isEmpty)
+    @Test func `a remaining token is an event`() throws {
+        let signal = try BusMessage(.signal(account, .account, "TokenRemains"), "It remains.")
+        let event = try #require(MonitorEvent.events(in: signal).first)
+        #expect(
+            event.text(for: .pipe).hasSuffix("\ttoken-remains\tlocal_ada\tIt remains.\n"))
+        #expect(json(event).hasSuffix(#""message":"It remains."}"#))
+    }
+
+    @Test func `a signal of another version is an event with its arguments`() throws {
+        let signal = try BusMessage(.signal(account, .slideshow, "Restarted"), "all", 7 as UInt32)
+        let event = try #require(MonitorEvent.events(in: signal).first)
+        #expect(
+            json(event) == """
+                {"event":"slideshow-restarted","time":7,"account":"\(account)",\
+                "arguments":["all",7]}
+                """)
+        let other = try BusMessage(.signal(account, "org.example.Other", "Restarted"), "all")
+        #expect(MonitorEvent.events(in: other).isEmpty)
     }
 }

@@ -1,4 +1,4 @@
-import BusAPI
+import Contract
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import BusAPI
+import Contract
 import DBus
 import Testing
 
@@ -56,7 +56,7 @@ struct ReferenceTests {
 
     @Test func `a prefix names the account that is logged in if there is only one`() throws {
         let account = InterfaceName.account.text
-        let snapshot = ServiceSnapshot(
+        let snapshot = DaemonMirror(
             manager: [:],
             objects: [
                 ServiceName.accounts.appending("local_ada"): [
@@ -71,7 +71,7 @@ struct ReferenceTests {
     }
 
     @Test func `commands without an account require a login`() {
-        let empty = ServiceSnapshot(manager: ["DefaultAccount": .objectPath("/")], objects: [:])
+        let empty = DaemonMirror(manager: ["DefaultAccount": .objectPath("/")], objects: [:])
         let failure = #expect(throws: CommandFailure.self) { try empty.account(nil) }
         #expect(failure?.status == .needsLogin)
         let loggedOut = #expect(throws: CommandFailure.self) {

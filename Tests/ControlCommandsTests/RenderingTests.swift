@@ -1,6 +1,7 @@
-import BusAPI
+import Contract
 import DBus
 import Foundation
+import ProviderKit
 import System
 import Testing
 
@@ -18,7 +19,7 @@ struct RenderingTests {
     /// The retry time is printed without the date on the same day, and with the date on other days.
     @Test(arguments: [0, 86_400, 40 * 86_400, 3653 * 86_400] as [Int64])
     func `status fits on one screen`(age: Int64) {
-        let now = Timestamp(Samples.retryAt + age)
+        let now = Timestamp(secondsSince1970: Samples.retryAt + age)
         let screen = StatusScreen(
             snapshot: Samples.snapshot, now: now, installedVersion: "1.2.3")
         let text = screen.text(for: terminal(80))
@@ -28,7 +29,7 @@ struct RenderingTests {
         #expect(text.contains("   unsplash_bob  Bob[2J  Unsplash  rate-limited\n     The hour's"))
         // The details break where the width and the length of the time require it.
         let words = text.split { $0.isWhitespace }.joined(separator: " ")
-        let time = Timestamp(Samples.retryAt).clock(now: now)
+        let time = Timestamp(secondsSince1970: Samples.retryAt).clock(now: now)
         #expect(time.count == (age == 0 ? 5 : 16))
         #expect(words.contains("Next try \(time). 2 of 50 requests left."))
         #expect(
@@ -42,7 +43,7 @@ struct RenderingTests {
         manager["MissingLimits"] = .array(
             [.string("ProtectSystem"), .string("ProtectHome")], of: "s")
         let screen = StatusScreen(
-            snapshot: ServiceSnapshot(manager: manager, objects: [:]), installedVersion: "1.2.3")
+            snapshot: DaemonMirror(manager: manager, objects: [:]), installedVersion: "1.2.3")
         #expect(
             screen.text(for: terminal(200)).contains(
                 "\nLimits of the daemon's systemd unit are not in force: ProtectSystem, ProtectHome. "
@@ -57,7 +58,7 @@ struct RenderingTests {
         ("locked", "The keyring is locked.", 0, "The keyring is locked."),
         (
             "rate-limited", "Too many.", Samples.retryAt,
-            "Too many. Next try \(Timestamp(Samples.retryAt).minute)."
+            "Too many. Next try \(Timestamp(secondsSince1970: Samples.retryAt).minute)."
         ),
         (
             "needs-login", "The service refused the token.", 0,
@@ -72,10 +73,10 @@ struct RenderingTests {
         var account = Samples.account("p_a", "p", label: "a", state: state, reason: reason)
         account["RetryAt"] = .int64(retryAt)
         account["RateLimit"] = nil
-        let snapshot = ServiceSnapshot(
+        let snapshot = DaemonMirror(
             manager: [:],
             objects: [ServiceName.accounts.appending("p_a"): [InterfaceName.account.text: account]])
-        let screen = StatusScreen(snapshot: snapshot, now: Timestamp(0))
+        let screen = StatusScreen(snapshot: snapshot, now: Timestamp(secondsSince1970: 0))
         let text = screen.text(for: .pipe)
         #expect(text.contains("account\tp_a\ta\tp\t\(state)\t"))
         #expect(text.contains(expected))
@@ -93,7 +94,8 @@ struct RenderingTests {
     }
 
     @Test func `status without accounts names the login command`() {
-        let empty = ServiceSnapshot(manager: ["Version": .string("1")], objects: [:])
+        let empty = DaemonMirror(
+            manager: ["Version": .string("1"), "Online": .bool(false)], objects: [:])
         let text = StatusScreen(snapshot: empty).text(for: terminal(80))
         #expect(text.contains("imagefeedctl login PROVIDER"))
         #expect(StatusScreen(snapshot: empty).text(for: .pipe) == "daemon\t1\toffline\n")
@@ -102,7 +104,7 @@ struct RenderingTests {
     @Test func `status shows messages about the network and the version`() {
         var manager = Samples.snapshot.manager
         manager["Online"] = .bool(false)
-        let snapshot = ServiceSnapshot(manager: manager, objects: [:])
+        let snapshot = DaemonMirror(manager: manager, objects: [:])
         let text = StatusScreen(snapshot: snapshot, installedVersion: "2").text(for: terminal(300))
         #expect(text.contains("The network is not available."))
         #expect(text.contains("“systemctl --user restart imagefeedd”"))
@@ -111,10 +113,11 @@ struct RenderingTests {
     @Test(arguments: [40, 80])
     func `every result fits the terminal`(columns: Int) {
         let photos = ["42", "日本の山と湖の写真、とても長い題", "😀😀😀😀😀😀😀😀😀😀😀😀😀😀"].map {
-            Samples.photo("1234", title: $0)
+            Samples.entry("1234", title: $0)
         }
-        let sources: [[String: Variant]] = [
-            ["id": .string("album:日本"), "title": .string(String(repeating: "長", count: 60))]
+        let sources = [
+            Source(
+                id: SourceID("album:日本"), title: String(repeating: "長", count: 60), kind: .album)
         ]
         let results: [any Renderable] = [
             StatusScreen(snapshot: Samples.snapshot), AccountList(snapshot: Samples.snapshot),
@@ -140,11 +143,11 @@ struct RenderingTests {
     @Test func `pages of one feed share their layout`() {
         var listing = FeedListing(target: terminal(80))
         let first = listing.text(
-            of: PhotoPage(photos: [Samples.photo("1", title: "long title")], next: "x"))
-        let second = listing.text(of: PhotoPage(photos: [Samples.photo("2", title: "t")], next: ""))
+            of: PhotoPage(photos: [Samples.entry("1", title: "long title")], next: "x"))
+        let second = listing.text(of: PhotoPage(photos: [Samples.entry("2", title: "t")], next: ""))
         #expect(first.hasPrefix("PHOTO"))
         #expect(second.hasPrefix("local_ada/2"))
-        let third = listing.text(of: PhotoPage(photos: [Samples.photo("300")], next: ""))
+        let third = listing.text(of: PhotoPage(photos: [Samples.entry("300")], next: ""))
         #expect(third.hasPrefix("PHOTO"))
     }
 
@@ -177,6 +180,6 @@ struct RenderingTests {
 
     @Test(arguments: [Int64.min, .max, -1])
     func `every time can be printed`(seconds: Int64) {
-        #expect(!Timestamp(seconds).minute.isEmpty)
+        #expect(!Timestamp(secondsSince1970: seconds).minute.isEmpty)
     }
 }

@@ -1,5 +1,6 @@
-import BusAPI
+import Contract
 import DBus
+import ProviderKit
 
 @testable import ControlCommands
 
@@ -8,7 +9,7 @@ enum Samples {
     /// The time of the next automatic retry of the rate-limited account.
     static let retryAt: Int64 = 1_795_273_200
 
-    static let snapshot = ServiceSnapshot(
+    static let snapshot = DaemonMirror(
         manager: [
             "Version": .string("1.2.3"), "Online": .bool(true),
             "DefaultAccount": .objectPath(ServiceName.accounts.appending("local_ada")),
@@ -68,14 +69,15 @@ enum Samples {
         ]
     }
 
+    static func entry(_ id: String, title: String? = nil) -> PhotoEntry {
+        var photo = Photo(id: PhotoID(id))
+        photo.created = Timestamp(secondsSince1970: 1_795_273_200)
+        (photo.width, photo.height) = (6000, 4000)
+        photo.title = title
+        return PhotoEntry(photo, account: ServiceName.accounts.appending("local_ada"))
+    }
+
     static func photo(_ id: String, title: String? = nil) -> [String: Variant] {
-        var photo: [String: Variant] = [
-            "id": .string(id),
-            "account": .objectPath(ServiceName.accounts.appending("local_ada")),
-            "liked": .bool(false), "pending": .bool(false), "width": .uint32(6000),
-            "height": .uint32(4000), "created": .int64(1_795_273_200),
-        ]
-        photo["title"] = title.map { .string($0) }
-        return photo
+        Dictionary(uniqueKeysWithValues: entry(id, title: title).values.map { ($0.key, $0.value) })
     }
 }

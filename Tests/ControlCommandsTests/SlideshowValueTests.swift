@@ -1,4 +1,4 @@
-import BusAPI
+import Contract
 import DBus
 import Testing
 
@@ -66,13 +66,15 @@ struct SlideshowValueTests {
         let entries = photo.map { key, value in
             Variant.Entry(key: .string(key), value: .variant(value))
         }
-        let slideshow = SlideshowRecord([
-            "Photo": .dictionary(entries, key: "s", value: "v"),
-            "Image": .string("/images/cac9a20756bcd20e.jpg"),
-            "Interval": .uint32(1800), "ImageSize": .string("regular"),
-            "Source": .structure([.objectPath(ServiceName.combined), .string("")]),
-            "Hidden": .array([.string("local_ada/1")], of: "s"),
-        ])
+        let slideshow = SlideshowProperties(
+            ServiceName.slideshow,
+            [
+                "Photo": .dictionary(entries, key: "s", value: "v"),
+                "Image": .string("/images/cac9a20756bcd20e.jpg"),
+                "Interval": .uint32(1800), "ImageSize": .string("regular"),
+                "Source": .structure([.objectPath(ServiceName.combined), .string("")]),
+                "Hidden": .array([.string("local_ada/1")], of: "s"),
+            ])
         let target = OutputTarget.terminal(columns: columns, isColoured: false)
         let lines = SlideshowDetails(slideshow: slideshow).text(for: target).split(separator: "\n")
         #expect(lines.first == "Photo      local_ada/cac9a20756bcd20e")

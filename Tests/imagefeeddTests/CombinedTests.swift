@@ -1,6 +1,7 @@
-import BusAPI
+import Contract
 import DBus
 import Foundation
+import ProviderKit
 import TestSupport
 import Testing
 
@@ -21,7 +22,7 @@ struct CombinedTests {
         let users = [try await client.logIn("ada"), try await client.logIn("bob")]
         let combined = client.service.combined
         #expect(
-            try await combined.sources().map { $0["id"]?.string } == ["all", "likes", "memories"])
+            try await combined.sources().map(\.id.text) == ["all", "likes", "memories"])
         #expect(try await page("all", of: combined, withAtLeast: 6).photos.count == 6)
         // The dates are read in the background.
         var ids: [String] = []
@@ -47,7 +48,7 @@ struct CombinedTests {
     /// read within two seconds.
     private func page(
         _ source: String, of combined: AccountClient, withAtLeast count: Int
-    ) async throws -> (photos: [[String: Variant]], next: String) {
+    ) async throws -> (photos: [PhotoEntry], next: String) {
         var page = try await combined.page(source, cursor: "", count: 10)
         while page.photos.count < count {
             try Task.checkCancellation()

@@ -1,5 +1,6 @@
-import BusAPI
+import Contract
 import DBus
+import ProviderKit
 import ServiceSimulator
 import TestSupport
 import Testing
@@ -53,8 +54,8 @@ struct DailyTests {
         let ids = try await fixture.walk(account)
         fixture.commons.stop()
         let liked = Array(ids.prefix(60))
-        for id in liked { #expect(try await account.like(id) == "local") }
-        #expect(try await account.unlike(ids[3]) == "local")
+        for id in liked { #expect(try await account.like(id) == .local) }
+        #expect(try await account.unlike(ids[3]) == .local)
         let expected = Array((liked[..<3] + liked[4...]).reversed())
         #expect(try await fixture.walk(account, "likes") == expected)
         #expect(try await account.properties(.like)["Count"] == .uint32(59))

@@ -1,4 +1,4 @@
-import BusAPI
+import Contract
 import DBus
 import Foundation
 import ImmichSimulator
@@ -25,8 +25,8 @@ struct ImmichTests {
         #expect(try await fixture.walk(ada) == [own] + fixture.server.photos)
         #expect(try await fixture.walk(bob) == fixture.server.photos)
         #expect(try await fixture.walk(remote) == other.photos)
-        #expect(try await remote.like(other.photos[0]) == "done")
-        #expect(try await ada.like(own) == "done")
+        #expect(try await remote.like(other.photos[0]) == .done)
+        #expect(try await ada.like(own) == .done)
         #expect(other.likes(of: "ada") == [other.photos[0]])
         #expect(fixture.server.likes(of: "ada") == [own])
         #expect(fixture.server.likes(of: "bob") == [])
@@ -59,11 +59,11 @@ struct ImmichTests {
         #expect(try await ada.refresh("") == 0)
         #expect(try await fixture.walk(ada) == server.photos)
         let photo = try #require(all.photos.first?["id"]?.string)
-        #expect(try await ada.like(photo) == "done")
+        #expect(try await ada.like(photo) == .done)
         for size in ["thumb", "small", "regular", "full"] {
             #expect(try await !ada.imagePath(photo, size: size).isEmpty)
         }
-        #expect(try await ada.sources().compactMap { $0["title"]?.string }.contains("Alps"))
+        #expect(try await ada.sources().map(\.title).contains("Alps"))
         #expect(try await fixture.property(ada, "State") == .string("ready"))
         try await fixture.daemon.stop()
     }
@@ -231,7 +231,7 @@ struct ImmichTests {
         }
         #expect(memories?.message.contains("permission memory.read") == true)
         #expect(
-            try await ada.sources().compactMap { $0["id"]?.string } == ["all", "likes", "memories"])
+            try await ada.sources().map(\.id.text) == ["all", "likes", "memories"])
         #expect(try await fixture.property(ada, "State") == .string("ready"))
         try await fixture.daemon.stop()
     }

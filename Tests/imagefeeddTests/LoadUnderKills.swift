@@ -1,6 +1,7 @@
-import BusAPI
+import Contract
 import DBus
 import Glibc
+import ProviderKit
 import ServiceSimulator
 import TestSupport
 import Testing
@@ -112,7 +113,7 @@ final class LoadUnderKills {
         confirmedStates[photo] = isWanted
         counts.pending -= 1
         counts.likes += 1
-        if outcome == "done" {
+        if outcome == .done {
             events.append(.done(photo, isLiked: isWanted, number: fixture.unsplash.requestCount))
         }
     }
@@ -161,18 +162,15 @@ final class LoadUnderKills {
 
     /// Expects that every confirmed state is still shown: the photo is liked or has a pending like.
     func compare() async throws {
-        var (photos, cursor): ([[String: Variant]], String) = ([], "")
+        var (photos, cursor): ([PhotoEntry], String) = ([], "")
         repeat {
             let page = try await account.page("", cursor: cursor, count: 100)
             photos += page.photos
             cursor = page.next
         } while !cursor.isEmpty && photos.count < 60
         let states = Dictionary(
-            photos.compactMap { photo in
-                photo["id"]?.string.map { id in
-                    (id, (photo["liked"] == .bool(true)) != (photo["pending"] == .bool(true)))
-                }
-            }, uniquingKeysWith: { $1 })
+            photos.map { ($0.id, $0.photo.isLiked != $0.photo.isPending) }, uniquingKeysWith: { $1 }
+        )
         for photo in self.photos {
             guard let state = states[photo] else {
                 Issue.record("\(photo) is not shown")

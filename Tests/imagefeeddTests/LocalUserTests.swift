@@ -1,6 +1,7 @@
-import BusAPI
+import Contract
 import DBus
 import Foundation
+import ProviderKit
 import TestSupport
 import Testing
 
@@ -150,7 +151,7 @@ struct LocalUserTests {
         let changed = try await Signals(client.connection, ada.path, .like, "Changed")
         let photos = try await Signals(client.connection, ada.path, .feed, "PhotoChanged")
         let others = try await Signals(client.connection, bob.path, .feed, "PhotoChanged")
-        #expect(try await ada.like(ids[0]) == "done")
+        #expect(try await ada.like(ids[0]) == .done)
         let (photo, isLiked, _): (String, Bool, UInt32) = try await changed.messages.elements(1)[0]
             .read()
         #expect((photo, isLiked) == (ids[0], true))

@@ -1,8 +1,9 @@
-import BusAPI
+import Contract
 import DBus
 import Foundation
 import Glibc
 import MastodonSimulator
+import ProviderKit
 import TestSupport
 import Testing
 import UnsplashSimulator
@@ -366,10 +367,10 @@ struct MastodonTests {
         let fixture = try await MastodonFixture(.mastodon)
         let ada = try await fixture.logIn("ada")
         let ids = try await fixture.ids(ada)
-        #expect(try await ada.like(ids[0]) == "done")
+        #expect(try await ada.like(ids[0]) == .done)
         #expect(try await Set(fixture.ids(ada, "likes")) == fixture.likeGroup(ids[0]))
         fixture.server.settings.delaysUnfavourites = true
-        #expect(try await ada.unlike(ids[0]) == "done")
+        #expect(try await ada.unlike(ids[0]) == .done)
         for source in ["", "likes"] { _ = try await ada.refresh(source) }
         #expect(try await ada.photo(ids[0])["liked"] == .bool(false))
         #expect(try await fixture.ids(ada, "likes") == [])
@@ -475,7 +476,7 @@ struct MastodonTests {
         fixture.server.fail(
             fixture.pattern(.like), .reply(Reply(status, json: ["error": .string(text)])))
         if result == "local" {
-            #expect(try await ada.like(ids[0]) == result)
+            #expect(try await ada.like(ids[0]) == .local)
         } else {
             await expectError(ServiceError.serviceFailed.name) { _ = try await ada.like(ids[0]) }
         }

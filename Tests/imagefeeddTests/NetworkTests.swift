@@ -1,6 +1,7 @@
-import BusAPI
+import Contract
 import DBus
 import Foundation
+import ProviderKit
 import TestSupport
 import Testing
 import UnsplashSimulator
@@ -21,7 +22,7 @@ struct NetworkTests {
         let ids = try await fixture.ids(ada)
         fixture.unsplash.stop()
         await expectError(ServiceError.offline.name) { _ = try await ada.refresh("") }
-        #expect(try await ada.like(ids[0]) == "queued")
+        #expect(try await ada.like(ids[0]) == .queued)
         try await fixture.wait(ada, "offline")
         return ada
     }

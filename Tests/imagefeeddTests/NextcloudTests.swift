@@ -1,4 +1,4 @@
-import BusAPI
+import Contract
 import DBus
 import Foundation
 import NextcloudSimulator
@@ -182,7 +182,7 @@ struct NextcloudTests {
         #expect(try await fixture.walk(ada) == [own] + fixture.server.photos)
         #expect(try await fixture.walk(bob) == fixture.server.photos)
         #expect(try await fixture.walk(remote) == other.photos)
-        #expect(try await remote.like(other.photos[0]) == "done")
+        #expect(try await remote.like(other.photos[0]) == .done)
         #expect(other.likes(of: "ada") == [other.photos[0]])
         #expect(fixture.server.likes(of: "ada") == [])
         // No server receives the password of another one.

@@ -1,5 +1,6 @@
-import BusAPI
+import Contract
 import DBus
+import ProviderKit
 import TestSupport
 import Testing
 import UnsplashSimulator
@@ -46,10 +47,10 @@ struct ObjectListTests {
         try await ada.setLabel("A")
         try await check(client)
         let ids = try await fixture.ids(ada, count: 3)
-        #expect(try await ada.like(ids[0]) == "done")
+        #expect(try await ada.like(ids[0]) == .done)
         try await check(client)
         fixture.unsplash.stop()
-        #expect(try await ada.like(ids[1]) == "queued")
+        #expect(try await ada.like(ids[1]) == .queued)
         try await check(client)
         try await fixture.wait(ada, "offline")
         try await check(client)

@@ -1,4 +1,4 @@
-import BusAPI
+import Contract
 import DBus
 import Foundation
 import Glibc

@@ -1,6 +1,7 @@
-import BusAPI
+import Contract
 import DBus
 import Glibc
+import ProviderKit
 import ServiceSimulator
 import TestSupport
 import Testing
@@ -30,7 +31,7 @@ struct ReadOnlyTests {
         let ada = try await fixture.logIn("ada")
         let ids = try await fixture.ids(ada, count: 20)
         let image = try await ada.imagePath(ids[0], size: "thumb")
-        #expect(try await ada.like(ids[0]) == "done")
+        #expect(try await ada.like(ids[0]) == .done)
         try await ada.setLabel("A")
         try await wasKilled ? fixture.daemon.kill() : fixture.daemon.stop()
         try await fixture.start(launcher: Disk.readOnly(folder))
@@ -75,7 +76,7 @@ struct ReadOnlyTests {
         let file = try await ada.openImage(ids[0], size: "thumb")
         #expect(try Destination.read(file).count > 100)
         await expectReadOnly { _ = try await ada.imagePath(ids[1], size: "thumb") }
-        #expect(try await ada.like(ids[1]) == "done")
+        #expect(try await ada.like(ids[1]) == .done)
         try await fixture.wait(ada, "ready")
         try await fixture.daemon.stop()
     }
@@ -93,7 +94,7 @@ struct ReadOnlyTests {
         await expectReadOnly { _ = try await ada.like(ids[0]) }
         // SQLite gives its other files the same mode.
         for suffix in ["", "-wal", "-shm"] { chmod(file + suffix, 0o600) }
-        #expect(try await ada.like(ids[0]) == "done")
+        #expect(try await ada.like(ids[0]) == .done)
         try await ada.setLabel("A")
         try await fixture.daemon.stop()
         try await fixture.start()

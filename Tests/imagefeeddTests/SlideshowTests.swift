@@ -1,4 +1,4 @@
-import BusAPI
+import Contract
 import DBus
 import Foundation
 import Storage
@@ -49,7 +49,7 @@ struct SlideshowTests {
                 }
             }
             let properties = try await slideshow.properties()
-            shown.update { _ = $0.adopt(properties) }
+            shown.update { _ = $0.adopt(properties.properties) }
         }
 
         var slideshow: SlideshowClient { client.service.slideshow }
@@ -128,7 +128,7 @@ struct SlideshowTests {
         try await client.waitUntilReady(ada)
         let moved = try await ada.page("album:Moved", cursor: "", count: 1).photos
         #expect(moved.map { $0["id"]?.string.map { "local_ada/\($0)" } } == [ids[1]])
-        #expect(try await client.service.slideshow.properties()["Hidden"]?.strings == [ids[1]])
+        #expect(try await client.service.slideshow.properties().hidden == [ids[1]])
         try await daemon.stop()
     }
 
@@ -147,16 +147,15 @@ struct SlideshowTests {
         try await killed.kill()
         let daemon = try await RunningDaemon()
         let after = try await control.properties()
-        #expect(after["Photo"] == before["Photo"])
-        #expect(Shown.id(after["Photo"])?.isEmpty == false)
+        #expect(after.photo != nil && after.photo == before.photo)
         for name in ["Image", "Paused", "Interval", "Shuffle", "Source", "Hidden", "CanGoPrevious"]
         {
-            #expect(after[name] == before[name], "\(name)")
+            #expect(after.properties[name] == before.properties[name], "\(name)")
         }
-        #expect(after["Hidden"]?.strings == [ids[1]])
-        let shown = Shown.id(after["Photo"]) ?? ""
+        #expect(after.hidden == [ids[1]])
+        let shown = after.photo?.id ?? ""
         try await control.previous()
-        let previous = Shown.id(try await control.properties()["Photo"]) ?? ""
+        let previous = try await control.properties().photo?.id ?? ""
         #expect(Set([shown, previous, ids[1]]) == Set(ids))
         await expectError(ServiceError.notFound.name) { try await control.previous() }
         try await daemon.stop()
@@ -203,19 +202,19 @@ struct SlideshowTests {
         try await kitchen.setInterval(60)
         try await kitchen.show(ids[1])
         try await main.show(ids[0])
-        #expect(Shown.id(try await kitchen.properties()["Photo"]) == ids[1])
-        #expect(try await main.properties()["Interval"]?.uint32 == 1800)
+        #expect(try await kitchen.properties().photo?.id == ids[1])
+        #expect(try await main.properties().interval == 1800)
         // The photo that one slideshow hides leaves the others, too.
         try await main.hide(ids[1])
         try await poll {
             let properties = try await kitchen.properties()
-            return properties["Hidden"]?.strings == [ids[1]]
-                && Shown.id(properties["Photo"]) != ids[1]
+            return properties.hidden == [ids[1]]
+                && properties.photo?.id != ids[1]
         }
         try await daemon.stop()
         let second = try await RunningDaemon()
-        #expect(try await kitchen.properties()["Interval"]?.uint32 == 60)
-        #expect(try await kitchen.properties()["Hidden"]?.strings == [ids[1]])
+        #expect(try await kitchen.properties().interval == 60)
+        #expect(try await kitchen.properties().hidden == [ids[1]])
         await expectError(ServiceError.notSupported.name) { try await main.remove() }
         try await kitchen.remove()
         await expectError("org.freedesktop.DBus.Error.UnknownObject") {
@@ -240,13 +239,13 @@ struct SlideshowTests {
         ] {
             #expect(!directory.has("run/imagefeed/\(name).json"))
             try await slideshow.show(id)
-            let image = try await slideshow.properties()["Image"]?.string
+            let image = try await slideshow.properties().image
             let target = try FileManager.default.destinationOfSymbolicLink(
                 atPath: "\(folder)/\(name)")
             #expect(target == image)
             let document = try String(contentsOfFile: "\(folder)/\(name).json", encoding: .utf8)
             #expect(document.contains("\"id\":\"\(id)\""))
-            #expect(document.contains("\"image\":\"\(image ?? "-")\""))
+            #expect(document.contains("\"image\":\"\(image)\""))
             let title = name == "current" ? "" : "kitchen"
             #expect(document.contains("\"slideshow\":\"\(title)\""))
         }
@@ -309,7 +308,7 @@ struct SlideshowTests {
         await expectError(ServiceError.notFound.name) { try await control.unhide(ids[0]) }
         await expectError(ServiceError.notFound.name) { try await control.previous() }
         try await control.show(ids[2])
-        #expect(Shown.id(try await control.properties()["Photo"]) == ids[2])
+        #expect(try await control.properties().photo?.id == ids[2])
         try await daemon.stop()
     }
 }

@@ -1,6 +1,7 @@
-import BusAPI
+import Contract
 import DBus
 import Glibc
+import ProviderKit
 import ServiceSimulator
 import TestSupport
 import Testing
@@ -26,9 +27,9 @@ struct UnsplashDiskTests {
         #expect(reply?.message.contains("full") == true)
         #expect(try await fixture.ids(ada, count: 20) == first)
         // Likes are stored on another disk.
-        #expect(try await ada.like(first[0]) == "done")
+        #expect(try await ada.like(first[0]) == .done)
         #expect(try await ada.photo(first[0])["liked"] == .bool(true))
-        #expect(try await ada.unlike(first[0]) == "done")
+        #expect(try await ada.unlike(first[0]) == .done)
         #expect(try await ada.photo(first[0])["liked"] == .bool(false))
         #expect(fixture.unsplash.likes(of: "ada").isEmpty)
         let image = await errorReply { _ = try await ada.imagePath(first[1], size: "full") }
@@ -63,7 +64,7 @@ struct UnsplashDiskTests {
             launcher: isFull ? Disk.full(Disk.cache) : Disk.readOnly(Disk.cache))
         #expect(try await fixture.ids(ada, count: 20) == ids)
         try await fixture.wait(ada, "offline")
-        #expect(try await ada.like(ids[0]) == "queued")
+        #expect(try await ada.like(ids[0]) == .queued)
         try fixture.unsplash.resume()
         try await fixture.unsplash.waitForReplies("POST /photos/*/like")
         try await fixture.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
@@ -85,7 +86,7 @@ struct UnsplashDiskTests {
         try await Disk.remove(Disk.cache)
         _ = try await ada.properties(.profile)
         try await fixture.client.wait(ada.path, .profile, "Avatar", .string(""))
-        #expect(try await ada.like(ids[1]) == "done")
+        #expect(try await ada.like(ids[1]) == .done)
         #expect(try await fixture.ids(ada, count: 20) == ids)
         // The address of the image may have changed, and with it its name.
         let new = try await ada.imagePath(ids[0], size: "thumb")
@@ -139,7 +140,7 @@ struct UnsplashDiskTests {
         try await fixture.wait(ada, "offline")
         let shown = try await ada.properties(.profile)
         for name in ["Name", "Username", "Bio", "Avatar"] { #expect(shown[name] == profile[name]) }
-        for id in ids.prefix(10) { #expect(try await ada.like(id) == "queued") }
+        for id in ids.prefix(10) { #expect(try await ada.like(id) == .queued) }
         // The like is undone before or after it is sent; in both cases, it is not liked in the end.
         _ = try await ada.unlike(ids[3])
         try await fixture.daemon.kill()

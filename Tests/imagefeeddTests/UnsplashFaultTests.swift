@@ -1,7 +1,8 @@
-import BusAPI
+import Contract
 import DBus
 import Foundation
 import Glibc
+import ProviderKit
 import TestSupport
 import Testing
 import UnsplashSimulator
@@ -48,7 +49,7 @@ struct UnsplashFaultTests {
             properties["RateLimit"] == .structure([.uint32(0), .uint32(1000), .int64(0)]))
         let count = fixture.requestCount
         #expect(try await fixture.ids(ada) == ids)
-        #expect(try await ada.like(ids[0]) == "queued")
+        #expect(try await ada.like(ids[0]) == .queued)
         await expectError(ServiceError.rateLimited.name) { _ = try await ada.refresh("") }
         await expectError(ServiceError.rateLimited.name) {
             _ = try await fixture.ids(ada, "search:sea")
@@ -66,7 +67,7 @@ struct UnsplashFaultTests {
         let ids = try await fixture.ids(ada)
         fixture.unsplash.fail("GET /photos", .tooManyRequests(retryAfterSeconds: 15), times: 1)
         await expectError(ServiceError.rateLimited.name) { _ = try await ada.refresh("") }
-        #expect(try await ada.like(ids[0]) == "queued")
+        #expect(try await ada.like(ids[0]) == .queued)
         #expect(fixture.unsplash.requests("POST /photos/*/like").isEmpty)
         try await fixture.wait(ada, "ready")
         try await fixture.unsplash.waitForRequests("POST /photos/*/like")

@@ -1,5 +1,6 @@
-import BusAPI
+import Contract
 import DBus
+import ProviderKit
 import ServiceSimulator
 import TestSupport
 import Testing
@@ -16,13 +17,13 @@ struct UnsplashLikeTests {
         let ada = try await fixture.logIn("ada")
         let ids = try await fixture.ids(ada)
         fixture.unsplash.settings.likes = likes
-        #expect(try await ada.like(ids[3]) == "local")
-        #expect(try await ada.like(ids[5]) == "local")
+        #expect(try await ada.like(ids[3]) == .local)
+        #expect(try await ada.like(ids[5]) == .local)
         #expect(try await ada.photo(ids[3])["liked"] == .bool(true))
         _ = try await ada.refresh("")
         #expect(try await ada.photo(ids[3])["liked"] == .bool(true))
         #expect(try await fixture.ids(ada, "likes") == [ids[5], ids[3]])
-        #expect(try await ada.unlike(ids[5]) == "local")
+        #expect(try await ada.unlike(ids[5]) == .local)
         #expect(try await fixture.ids(ada, "likes") == [ids[3]])
         #expect(try await fixture.property(ada, "State") == .string("ready"))
         try await fixture.daemon.kill()
@@ -37,12 +38,12 @@ struct UnsplashLikeTests {
         let ada = try await fixture.logIn("ada")
         let ids = try await fixture.ids(ada)
         #expect(try await fixture.ids(ada, "likes") == [])
-        #expect(try await ada.like(ids[0]) == "done")
+        #expect(try await ada.like(ids[0]) == .done)
         _ = try await ada.refresh("")
         _ = try await ada.refresh("likes")
         #expect(try await ada.photo(ids[0])["liked"] == .bool(true))
         #expect(try await fixture.ids(ada, "likes") == [ids[0]])
-        #expect(try await ada.unlike(ids[0]) == "done")
+        #expect(try await ada.unlike(ids[0]) == .done)
         _ = try await ada.refresh("")
         #expect(try await ada.photo(ids[0])["liked"] == .bool(false))
         #expect(fixture.unsplash.likes(of: "ada") == [])
@@ -56,7 +57,7 @@ struct UnsplashLikeTests {
         let ids = try await fixture.ids(ada)
         fixture.unsplash.fail("POST /photos/*/like", fault, times: 1)
         // A connection that is closed before the response may be an old one, so the request is repeated immediately.
-        #expect(try await ["queued", "done"].contains(ada.like(ids[0])))
+        #expect(try await [.queued, .done].contains(ada.like(ids[0])))
         // Other requests succeed meanwhile.
         _ = try await ada.refresh("")
         try await fixture.unsplash.waitForRequests("POST /photos/*/like", count: 2)
@@ -72,8 +73,8 @@ struct UnsplashLikeTests {
         let ids = try await fixture.ids(ada)
         let failures = try await Signals(fixture.client.connection, ada.path, .like, "Failed")
         fixture.unsplash.stop()
-        #expect(try await ada.like(ids[0]) == "queued")
-        #expect(try await ada.like(ids[1]) == "queued")
+        #expect(try await ada.like(ids[0]) == .queued)
+        #expect(try await ada.like(ids[1]) == .queued)
         let pattern = RequestPattern("POST /photos/\(ids[0])/like")
         fixture.unsplash.fail(pattern, .status(status, error: "Photo cannot be liked"))
         try fixture.unsplash.resume()
@@ -94,7 +95,7 @@ struct UnsplashLikeTests {
         try await fixture.daemon.kill()
         try await fixture.start()
         try await ada.refresh()
-        #expect(try await ada.unlike(ids[1]) == "done")
+        #expect(try await ada.unlike(ids[1]) == .done)
         #expect(fixture.unsplash.requests(pattern).count == 1)
         #expect(failures.messages.value.count == 1)
         #expect(try await fixture.property(ada, "State") == .string("ready"))

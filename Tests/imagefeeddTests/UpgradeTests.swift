@@ -1,6 +1,7 @@
-import BusAPI
+import Contract
 import DBus
 import Foundation
+import ProviderKit
 import TestSupport
 import Testing
 import UnsplashSimulator
@@ -68,8 +69,8 @@ struct UpgradeTests {
         let ada = try await fixture.logIn("ada")
         let ids = try await fixture.ids(ada)
         fixture.unsplash.stop()
-        #expect(try await ada.like(ids[0]) == "queued")
-        #expect(try await ada.like(ids[1]) == "queued")
+        #expect(try await ada.like(ids[0]) == .queued)
+        #expect(try await ada.like(ids[1]) == .queued)
         let new = try await RunningDaemon(["--replace"])
         #expect(try await fixture.daemon.process.exitStatus() == .code(0))
         #expect(

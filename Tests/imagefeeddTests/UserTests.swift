@@ -1,7 +1,8 @@
-import BusAPI
+import Contract
 import DBus
 import Foundation
 import Glibc
+import ProviderKit
 import TestSupport
 import Testing
 
@@ -27,20 +28,19 @@ struct UserTests {
         #expect(rest.next.isEmpty)
         let id = try #require(photo["id"]?.string)
         // A call waits for the image helper for half a second only.
-        var whole: [String: Variant] = [:]
+        var whole = try await account.photo(id)
         try await poll {
             whole = try await account.photo(id)
             return whole["width"] != nil
         }
         #expect(whole["width"] == .uint32(1) && whole["height"] == .uint32(1))
-        let sides = ["width", "height"]
-        #expect(
-            whole.filter { !sides.contains($0.key) } == photo.filter { !sides.contains($0.key) })
+        (whole.photo.width, whole.photo.height) = (photo.photo.width, photo.photo.height)
+        #expect(whole == photo)
         let sources = try await account.sources()
-        #expect(sources.map { $0["id"]?.string } == ["all", "likes", "memories", "album:sub"])
-        #expect(sources.map { $0["kind"]?.string } == ["feed", "likes", "feed", "album"])
-        #expect(sources.map { $0["count"]?.uint32 } == [3, 0, 0, 1])
-        #expect(sources[0]["cover"] == .string(id))
+        #expect(sources.map(\.id.text) == ["all", "likes", "memories", "album:sub"])
+        #expect(sources.map(\.kind) == [.feed, .likes, .feed, .album])
+        #expect(sources.map(\.count) == [3, 0, 0, 1])
+        #expect(sources[0].cover == PhotoID(id))
         #expect(try await client.titles(account, source: "album:sub") == ["c"])
         try await daemon.stop()
     }

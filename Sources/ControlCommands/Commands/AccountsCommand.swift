@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Contract
 
 struct AccountsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 internal import ArgumentParser
-internal import BusAPI
+internal import Contract
 internal import DBus
+internal import ProviderKit
 internal import System
 
 struct DownloadCommand: AsyncParsableCommand {
@@ -29,7 +30,7 @@ struct DownloadCommand: AsyncParsableCommand {
         let photo = try await session.photo(photo)
         let (client, id) = (photo.client, photo.id)
         let type = try await namingLogin(of: photo.account) {
-            try await client.photo(id)[photo: .mediaType]?.string
+            try await client.photo(id).mediaType
         }
         let path = DownloadFile.target(output, name: FileName.photo(id, mediaType: type))
         do {

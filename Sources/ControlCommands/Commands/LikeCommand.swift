@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import BusAPI
+internal import Contract
 
 struct LikeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import Glibc
 internal import System
@@ -55,7 +55,7 @@ struct LoginCommand: AsyncParsableCommand {
         }
         let properties = try await session.client.account(path).properties(.account)
         try output.show(
-            LoginResult(id: AccountRecord.id(of: path), properties: properties))
+            LoginResult(id: path.lastElement, properties: properties))
     }
 
     /// Logs in. If the daemon reports a wrong password and none was given, prompts for the password and logs in again.
@@ -133,7 +133,7 @@ struct LoginCommand: AsyncParsableCommand {
 
     /// Prompts for the key of a service, or for the password if a user is named: some services accept both.
     @MainActor private func promptForKey(
-        _ provider: ProviderRecord, hasUsername: Bool
+        _ provider: ProviderProperties, hasUsername: Bool
     ) async throws(CommandFailure) -> FileDescriptor {
         guard Console.canPrompt else {
             throw CommandFailure(

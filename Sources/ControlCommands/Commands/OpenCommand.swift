@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import BusAPI
+internal import Contract
 internal import DBus
 
 struct OpenCommand: AsyncParsableCommand {

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import BusAPI
+internal import Contract
 internal import DBus
 
 struct ProfileCommand: AsyncParsableCommand {
@@ -29,7 +29,7 @@ struct ProfileCommand: AsyncParsableCommand {
             try snapshot.account(name)
         }
         let account = try account(snapshot, owner)
-        guard account.profile != nil else {
+        guard account.properties(.profile) != nil else {
             throw CommandFailure(
                 account.isLoggedIn ? .failed : .needsLogin,
                 account.isLoggedIn
@@ -52,8 +52,8 @@ struct ProfileCommand: AsyncParsableCommand {
     /// Returns the account whose profile is shown or changed: the account argument, or the photo's account if its
     /// provider supports avatars, or the default account.
     private func account(
-        _ snapshot: ServiceSnapshot, _ owner: AccountRecord?
-    ) throws(CommandFailure) -> AccountRecord {
+        _ snapshot: DaemonMirror, _ owner: AccountProperties?
+    ) throws(CommandFailure) -> AccountProperties {
         if let account { return try snapshot.account(account) }
         guard let owner else { return try snapshot.account(nil) }
         let provider = snapshot.providers.first { $0.id == owner.providerID }

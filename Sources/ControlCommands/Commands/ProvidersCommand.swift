@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Contract
 
 struct ProvidersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 internal import ArgumentParser
-internal import BusAPI
+internal import Contract
 internal import DBus
+internal import ProviderKit
 
 struct ShareCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,7 +23,7 @@ struct ShareCommand: AsyncParsableCommand {
         let properties = try await namingLogin(of: photo.account) {
             try await photo.client.photo(photo.id)
         }
-        guard let link = Link(properties[photo: .url]?.string ?? "") else {
+        guard let link = Link(properties.url ?? "") else {
             throw CommandFailure(
                 .failed, "The photo has no link, because it has no public web page.")
         }

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import BusAPI
+internal import Contract
 internal import DBus
 
 /// The commands of the slideshow; without a subcommand, its state.
@@ -33,7 +33,7 @@ struct SlideshowStateCommand: AsyncParsableCommand {
     @MainActor func run() async throws {
         let client = try await name.client(ServiceSession())
         let details = SlideshowDetails(
-            slideshow: SlideshowRecord(try await client.properties()))
+            slideshow: try await client.properties())
         try output.show(details)
         if let message = details.message { Console.printMessage(message) }
     }
@@ -53,7 +53,7 @@ struct SlideshowNextCommand: AsyncParsableCommand {
             try await client.next()
         } catch {
             // Without an account, the remedy is a login.
-            _ = try await session.snapshot().combinedFeed()
+            _ = try await session.snapshot().combinedAccount()
             throw error
         }
         try await output.showPhoto(of: client)
@@ -184,7 +184,7 @@ struct SlideshowRemoveCommand: AsyncParsableCommand {
         }
         let session = try ServiceSession()
         let others = try await session.snapshot().slideshows.dropFirst()
-        guard let path = others.first(where: { AccountRecord.id(of: $0.path) == name })?.path else {
+        guard let path = others.first(where: { $0.name == name })?.path else {
             throw CommandFailure(
                 .failed,
                 "There is no slideshow “\(TerminalText.line(name))”. “imagefeedctl slideshow list” lists all."
@@ -227,6 +227,6 @@ struct NamedPhotoArgument: ParsableArguments {
 extension OutputOptions {
     /// Prints the current photo of the slideshow.
     @MainActor fileprivate func showPhoto(of client: SlideshowClient) async throws {
-        try show(SlideshowPhoto(SlideshowRecord(try await client.properties())))
+        try show(SlideshowPhoto(try await client.properties()))
     }
 }

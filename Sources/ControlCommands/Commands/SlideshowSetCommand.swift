@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import BusAPI
+internal import Contract
 internal import DBus
 
 struct SlideshowSetCommand: AsyncParsableCommand {
@@ -56,6 +56,6 @@ struct SlideshowSetCommand: AsyncParsableCommand {
         if let interval { try await client.setInterval(interval.seconds) }
         guard output.json else { return }
         try output.show(
-            SlideshowDetails(slideshow: SlideshowRecord(try await client.properties())))
+            SlideshowDetails(slideshow: try await client.properties()))
     }
 }

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import BusAPI
+internal import Contract
 
 struct UnlikeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

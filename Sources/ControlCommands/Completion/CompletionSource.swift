@@ -1,7 +1,8 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import Dispatch
 internal import Glibc
+internal import ProviderKit
 
 /// The completions of a word, with the IDs of a running daemon.
 @MainActor
@@ -73,11 +74,11 @@ struct CompletionSource {
         // A completion does not start the daemon.
         guard try await connection.owner(of: ServiceName.bus) != nil else { return [] }
         let client = ServiceClient(connection)
-        let snapshot = ServiceSnapshot(
+        let snapshot = DaemonMirror(
             manager: try await client.manager.properties(), objects: try await client.objects())
         switch kind {
         case "account":
-            return snapshot.accounts.map { ($0.id, "\($0.label), \($0.state)") }
+            return snapshot.accounts.map { ($0.id, "\($0.label), \($0.stateText)") }
         case "provider":
             return snapshot.providers.map { ($0.id, $0.name) }
         case "source":
@@ -96,9 +97,7 @@ struct CompletionSource {
             let name = request.prefix.prefix { $0 != ":" }
             return try await sources(typed, snapshot, client).map { ("\(name):\($0.0)", $0.1) }
         case "slideshow":
-            return snapshot.slideshows.dropFirst().map {
-                (AccountRecord.id(of: $0.path), $0.record.photo.caption)
-            }
+            return snapshot.slideshows.dropFirst().map { ($0.name, $0.photo?.caption ?? "") }
         case _ where request.subcommand == "unhide":
             return snapshot.slideshow?.hidden.map { ($0, "") } ?? []
         default:
@@ -108,17 +107,15 @@ struct CompletionSource {
 
     /// Returns the sources of an account or of the combined account.
     private func sources(
-        _ source: SlideshowSource, _ snapshot: ServiceSnapshot, _ client: ServiceClient
+        _ source: SlideshowSource, _ snapshot: DaemonMirror, _ client: ServiceClient
     ) async throws -> [(String, String)] {
         let account = client.account(try source.path(snapshot))
-        return try await account.sources().map { source in
-            (source[source: .id]?.string ?? "", source[source: .title]?.string ?? "")
-        }
+        return try await account.sources().map { ($0.id.text, $0.title) }
     }
 
     /// Returns the first photos of the typed or default account; without a typed account, also the other accounts.
     private func photos(
-        _ snapshot: ServiceSnapshot, _ client: ServiceClient
+        _ snapshot: DaemonMirror, _ client: ServiceClient
     ) async throws -> [(String, String)] {
         let typed = PhotoReference(request.prefix)
         let account = try snapshot.loggedInAccount(typed.account)
@@ -129,8 +126,7 @@ struct CompletionSource {
             typed.account == nil && !request.prefix.isEmpty
             && !account.id.hasPrefix(request.prefix)
         let photos = page.map { photo in
-            let id = photo[photo: .id]?.string ?? ""
-            return (isBare ? id : "\(account.id)/\(id)", photo.caption)
+            (isBare ? photo.id : "\(account.id)/\(photo.id)", photo.caption)
         }
         let others = snapshot.accounts.filter { $0.isLoggedIn && $0.path != account.path }
         return photos + (typed.account == nil ? others.map { ("\($0.id)/", $0.label) } : [])

@@ -1,3 +1,5 @@
+internal import Contract
+
 /// Prompts the user for confirmation on the terminal, and throws an error unless the user confirms.
 ///
 /// - Parameters:
@@ -15,13 +17,13 @@ func requireConfirmation(_ question: String, isGiven: Bool) async throws(Command
     guard await StandardInput.confirm(question) else { throw CommandFailure(.failed, "") }
 }
 
-extension AccountRecord {
+extension AccountProperties {
     /// Formulates the question before an action that ends the login and deletes the pending likes.
     ///
     /// - Parameter action: The action in the imperative, such as “Log out of Ada”.
     /// - Returns: The question, with the number of pending likes.
     func confirmationQuestion(_ action: String) -> String {
-        switch pendingLikes?.count ?? 0 {
+        switch pendingLikes.count {
         case 0: "\(action)?"
         case 1: "\(action) and discard a like that has not been sent yet?"
         case let count: "\(action) and discard \(count) likes that have not been sent yet?"

@@ -1,6 +1,7 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import Glibc
+internal import ProviderKit
 internal import System
 
 /// A program that runs for each photo of the slideshow, one process at a time.
@@ -48,9 +49,9 @@ final class PhotoCommandRunner {
         next = nil
         isTerminating = false
         let values = [
-            "PHOTO_ID": photo.id, "PHOTO_TITLE": photo.photo[photo: .title]?.string ?? "",
-            "PHOTO_AUTHOR": photo.photo[photo: .author]?.string ?? "",
-            "PHOTO_URL": photo.photo[photo: .url]?.string ?? "",
+            "PHOTO_ID": photo.id, "PHOTO_TITLE": photo.photo?.title ?? "",
+            "PHOTO_AUTHOR": photo.photo?.author ?? "",
+            "PHOTO_URL": photo.photo?.url ?? "",
         ]
         // The process inherits the other variables unchanged, also those that are not UTF-8.
         for (name, value) in values { setenv(name, value, 1) }

@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 
 /// A monitor of the daemon's D-Bus signals and of its starts and ends.

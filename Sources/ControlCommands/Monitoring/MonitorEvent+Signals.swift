@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 
 extension MonitorEvent {
@@ -10,25 +10,32 @@ extension MonitorEvent {
         guard path != ServiceName.combined || ![.feed, .like].contains(interface) else {
             return []
         }
-        // A signal with other argument types belongs to another version of the interface; it is ignored.
-        do {
-            switch (interface.text, member.text) {
-            case ("org.freedesktop.DBus.ObjectManager", "InterfacesAdded"):
-                return added(try signal.read())
-            case ("org.freedesktop.DBus.ObjectManager", "InterfacesRemoved"):
-                return removed(try signal.read())
-            case ("org.freedesktop.DBus.Properties", "PropertiesChanged"):
-                return changed(path, try signal.read())
-            case (InterfaceName.feed.text, _):
-                return try feed(path, member, signal)
-            case (InterfaceName.like.text, _):
-                return try like(path, member, signal)
-            default:
-                return []
-            }
-        } catch {
-            return []
+        if let event = ServiceEvent(signal) { return events(event, path) }
+        switch (interface.text, member.text) {
+        case ("org.freedesktop.DBus.ObjectManager", "InterfacesAdded"):
+            return (try? signal.read()).map(added) ?? []
+        case ("org.freedesktop.DBus.ObjectManager", "InterfacesRemoved"):
+            return (try? signal.read()).map(removed) ?? []
+        case ("org.freedesktop.DBus.Properties", "PropertiesChanged"):
+            return (try? signal.read()).map { changed(path, $0) } ?? []
+        case let (name, member) where name.hasPrefix("\(ServiceName.bus)."):
+            return [
+                unknown(
+                    path, "\(interface.text.dropFirst("\(ServiceName.bus).".count))-\(member)",
+                    signal)
+            ]
+        default: return []
         }
+    }
+
+    /// Returns the event of a signal that a newer version added to the interfaces.
+    private static func unknown(
+        _ path: ObjectPath, _ name: String, _ signal: BusMessage
+    ) -> MonitorEvent {
+        let arguments = JSON.array((signal.values ?? []).map(JSON.init))
+        return MonitorEvent(
+            name: name.lowercased(), object: path, members: [.init("arguments", arguments)],
+            summary: "signal \(name): \(arguments.text)")
     }
 
     /// Returns the events for an added object: an account, a login, a provider, a transfer, the combined account or the slideshow.
@@ -84,56 +91,51 @@ extension MonitorEvent {
         case .string(""): nil
         case .string(let text): text.contains(" ") ? "“\(text)”" : text
         case .objectPath(.root): "none"
-        case .objectPath(let path): AccountRecord.id(of: path)
+        case .objectPath(let path): path.lastElement
         case .bool(let flag): flag ? "yes" : "no"
         case .array([], _): "none"
         case .array(let elements, String.signature), .array(let elements, ObjectPath.signature):
             elements.compactMap(word).joined(separator: " ")
         // The current photo of the slideshow.
         case .dictionary([], _, _): "none"
-        case .dictionary: value.members?[photo: .id]?.string ?? JSON(value).text
+        case .dictionary: value.members?["id"]?.string ?? JSON(value).text
         default: JSON(value).text
         }
     }
 
-    private static func feed(
-        _ path: ObjectPath, _ member: MemberName, _ signal: BusMessage
-    ) throws -> [MonitorEvent] {
-        switch member {
-        case "Updated":
-            let (source, new): (String, UInt32) = try signal.read()
-            return [
-                MonitorEvent(
-                    name: "photos-updated", object: path,
-                    members: [
-                        .init("source", .string(source)), .init("new", .unsigned(UInt64(new))),
-                    ],
-                    summary: "\(new) new photo\(new == 1 ? "" : "s") in \(source)")
-            ]
-        case "PhotoChanged":
-            let (photo, changes): (String, [String: Variant]) = try signal.read()
-            return [changed(path, photo, changes)]
-        case "PhotosChanged":
-            let photos: [[String: Variant]] = try signal.read()
-            return photos.map { photo in
-                var changes = photo
-                changes[PhotoKey.account.rawValue] = nil
-                let id = changes.removeValue(forKey: PhotoKey.id.rawValue)
-                return changed(path, id?.string ?? "", changes)
-            }
-        case "PhotosRemoved":
-            let photos: [String] = try signal.read()
-            let firstPhotos =
-                photos.prefix(5).joined(separator: " ") + (photos.count > 5 ? " …" : "")
-            return [
-                MonitorEvent(
-                    name: "photos-removed", object: path,
-                    members: [.init("photos", .array(photos.map { .string($0) }))],
-                    summary:
-                        "\(photos.count) photo\(photos.count == 1 ? "" : "s") removed: \(firstPhotos)"
-                )
-            ]
-        default: return []
+    private static func events(_ event: ServiceEvent, _ path: ObjectPath) -> [MonitorEvent] {
+        func one(_ name: String, _ members: [JSON.Member], _ summary: String) -> [MonitorEvent] {
+            [MonitorEvent(name: name, object: path, members: members, summary: summary)]
+        }
+        return switch event {
+        case .updated(let source, let new):
+            one(
+                "photos-updated",
+                [.init("source", .string(source)), .init("new", .unsigned(UInt64(new)))],
+                "\(new) new photo\(new == 1 ? "" : "s") in \(source)")
+        case .photosChanged(let photos): photos.map { changed(path, $0.id, $0.changes) }
+        case .photosRemoved(let photos):
+            one(
+                "photos-removed", [.init("photos", .array(photos.map { .string($0) }))],
+                "\(photos.count) photo\(photos.count == 1 ? "" : "s") removed: "
+                    + photos.prefix(5).joined(separator: " ") + (photos.count > 5 ? " …" : ""))
+        case .likeChanged(let photo, let isLiked, let likes):
+            one(
+                "like-confirmed",
+                [
+                    .init("photo", .string(photo)), .init("liked", .bool(isLiked)),
+                    .init("likes", .unsigned(UInt64(likes))),
+                ], "photo \(photo) is \(isLiked ? "liked" : "not liked any more")")
+        case .likeFailed(let photo, let isWanted, let error, let message):
+            one(
+                "like-failed",
+                [
+                    .init("photo", .string(photo)), .init("wanted", .bool(isWanted)),
+                    .init("error", .string(error)), .init("message", .string(message)),
+                ],
+                "photo \(photo) could not be \(isWanted ? "liked" : "unliked"): \(message)")
+        case .tokenRemains(let message):
+            one("token-remains", [.init("message", .string(message))], message)
         }
     }
 
@@ -144,41 +146,9 @@ extension MonitorEvent {
             name: "photo-changed", object: path,
             members: [
                 .init("photo", .string(photo)),
-                .init("changes", JSON(changes, order: PropertyOrder.photo)),
+                .init("changes", JSON(changes, order: PhotoEntry.keys)),
             ],
             summary: "photo \(photo) changed: \(changes.keys.sorted().joined(separator: ", "))")
-    }
-
-    private static func like(
-        _ path: ObjectPath, _ member: MemberName, _ signal: BusMessage
-    ) throws -> [MonitorEvent] {
-        switch member {
-        case "Changed":
-            let (photo, liked, likes): (String, Bool, UInt32) = try signal.read()
-            return [
-                MonitorEvent(
-                    name: "like-confirmed", object: path,
-                    members: [
-                        .init("photo", .string(photo)), .init("liked", .bool(liked)),
-                        .init("likes", .unsigned(UInt64(likes))),
-                    ],
-                    summary: "photo \(photo) is \(liked ? "liked" : "not liked any more")")
-            ]
-        case "Failed":
-            let (photo, wanted, error, message): (String, Bool, String, String) =
-                try signal.read()
-            return [
-                MonitorEvent(
-                    name: "like-failed", object: path,
-                    members: [
-                        .init("photo", .string(photo)), .init("wanted", .bool(wanted)),
-                        .init("error", .string(error)), .init("message", .string(message)),
-                    ],
-                    summary:
-                        "photo \(photo) could not be \(wanted ? "liked" : "unliked"): \(message)")
-            ]
-        default: return []
-        }
     }
 
     private static func members(_ values: [String: Variant], _ order: [String]) -> [JSON.Member] {

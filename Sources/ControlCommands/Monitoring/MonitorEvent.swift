@@ -1,5 +1,6 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
+internal import ProviderKit
 
 /// One event, which `monitor` prints as one line.
 struct MonitorEvent: Renderable {
@@ -22,7 +23,7 @@ struct MonitorEvent: Renderable {
 
     var json: JSON {
         var all: [JSON.Member] = [
-            .init("event", .string(name)), .init("time", .integer(time.seconds)),
+            .init("event", .string(name)), .init("time", .integer(time.secondsSince1970)),
         ]
         if let object, let kind { all.append(.init(kind, .string(object.text))) }
         // A property must not replace the keys above.
@@ -31,7 +32,7 @@ struct MonitorEvent: Renderable {
     }
 
     func text(for target: OutputTarget) -> String {
-        let subject = object.map(AccountRecord.id) ?? "daemon"
+        let subject = object.map(\.lastElement) ?? "daemon"
         guard target != .pipe else {
             return [time.second, name, subject, summary].map(TerminalText.line)
                 .joined(separator: "\t") + "\n"

@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import Glibc
 
@@ -11,7 +11,7 @@ final class SlideshowWatch {
     private let slideshow: SlideshowClient
     private let report: (SlideshowPhoto) throws -> Void
     /// The properties of the slideshow; nil until the first attempt to attach has succeeded.
-    private var properties: [String: Variant]?
+    private var properties: SlideshowProperties?
     private var reported: SlideshowPhoto?
     /// True if the name of the daemon has an owner to which this client has not attached.
     private var hasNewOwner = false
@@ -98,13 +98,13 @@ final class SlideshowWatch {
     }
 
     private func merge(_ changes: [String: Variant]) {
-        properties?.merge(changes) { $1 }
+        properties?.merge(changes)
         reportChange()
     }
 
     private func reportChange() {
         guard let properties else { return }
-        let photo = SlideshowPhoto(SlideshowRecord(properties))
+        let photo = SlideshowPhoto(properties)
         guard photo != reported, result == nil else { return }
         reported = photo
         do {

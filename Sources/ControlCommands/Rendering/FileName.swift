@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 
 /// File names for downloaded photos.
 enum FileName {

@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 
 /// The order of the properties of D-Bus interfaces in JSON, which is that of their documentation.
 enum PropertyOrder {
@@ -24,6 +24,4 @@ enum PropertyOrder {
         "Photo", "Image", "Paused", "Interval", "Shuffle", "Source", "Sources", "Orientation",
         "ImageSize", "CanGoNext", "CanGoPrevious", "Hidden",
     ]
-    static let photo = PhotoKey.allCases.map(\.rawValue)
-    static let source = SourceKey.allCases.map(\.rawValue)
 }

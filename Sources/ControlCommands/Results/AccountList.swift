@@ -1,6 +1,8 @@
+internal import Contract
+
 /// The list of all known accounts.
 struct AccountList: Renderable {
-    let snapshot: ServiceSnapshot
+    let snapshot: DaemonMirror
     /// True if the list has a column with the number of pending likes.
     var showsPendingLikes = true
 
@@ -23,7 +25,7 @@ struct AccountList: Renderable {
                 [
                     Cell(account.path == snapshot.defaultAccount ? "*" : "", .heading),
                     Cell(account.id), Cell(account.label), Cell(snapshot.providerName(of: account)),
-                    Cell(account.state, account.stateStyle),
+                    Cell(account.stateText, account.stateStyle),
                     // On a terminal, a name that equals the label is omitted.
                     Cell(target == .pipe || account.name != account.label ? account.name : ""),
                     Cell(pendingLikeCount(account)),
@@ -32,19 +34,19 @@ struct AccountList: Renderable {
         return table.text(for: target)
     }
 
-    private func pendingLikeCount(_ account: AccountRecord) -> String {
-        let count = account.pendingLikes?.count ?? 0
+    private func pendingLikeCount(_ account: AccountProperties) -> String {
+        let count = account.pendingLikes.count
         return count == 0 || !showsPendingLikes ? "" : String(count)
     }
 }
 
-extension AccountRecord {
+extension AccountProperties {
     var stateStyle: TextStyle {
         switch state {
-        case "ready": .good
-        case "loading", "logged-out": .faint
-        case "needs-login", "failed": .bad
-        default: .warning
+        case .ready: .good
+        case .loading, .loggedOut: .faint
+        case .needsLogin, .failed: .bad
+        case .offline, .rateLimited, .locked, nil: .warning
         }
     }
 }

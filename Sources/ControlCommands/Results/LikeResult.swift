@@ -1,5 +1,6 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
+internal import ProviderKit
 
 /// The result of a like or unlike.
 struct LikeResult: Renderable {
@@ -7,28 +8,28 @@ struct LikeResult: Renderable {
     let photo: String
     /// True after a like, false after an unlike, even if it is pending.
     let liked: Bool
-    /// A raw value of ``LikeOutcome``, or an unknown outcome of a newer daemon.
-    let outcome: String
+    let outcome: LikeOutcome
 
     var json: JSON {
         .object([
             .init("photo", .string(photo)), .init("account", .string(account.text)),
-            .init("liked", .bool(liked)), .init("outcome", .string(outcome)),
+            .init("liked", .bool(liked)), .init("outcome", .string(outcome.rawValue)),
         ])
     }
 
     func text(for target: OutputTarget) -> String {
-        let reference = "\(AccountRecord.id(of: account))/\(photo)"
+        let reference = "\(account.lastElement)/\(photo)"
         guard target != .pipe else {
-            return [reference, liked ? "liked" : "not liked", outcome].map(TerminalText.line)
-                .joined(separator: "\t") + "\n"
+            return [reference, liked ? "liked" : "not liked", outcome.rawValue].map(
+                TerminalText.line
+            )
+            .joined(separator: "\t") + "\n"
         }
         let suffix =
-            switch LikeOutcome(rawValue: outcome) {
+            switch outcome {
             case .done: ""
             case .queued: " (queued)"
             case .local: " (on this computer only)"
-            case nil: ", \(outcome)"
             }
         return TerminalText.line("\(liked ? "Liked" : "Unliked") \(reference)\(suffix)") + "\n"
     }
@@ -39,13 +40,13 @@ struct LikeResult: Renderable {
     ///   - provider: The display name of the provider.
     ///   - problem: The reason why the provider or the account cannot be used, or does not permit likes; nil if there is none.
     ///   - isWithoutUsers: True if the service has no users, and therefore no likes.
-    /// - Returns: A message for standard error; nil for `done` and unknown outcomes.
+    /// - Returns: A message for standard error; nil for `done`.
     func message(
         provider: String, problem: String? = nil, isWithoutUsers: Bool = false
     ) -> String? {
         let change = liked ? "like" : "unlike"
-        return switch LikeOutcome(rawValue: outcome) {
-        case .done, nil: nil
+        return switch outcome {
+        case .done: nil
         case .queued:
             "\(problem ?? "\(provider) has not confirmed the \(change).") "
                 + "The \(change) is queued and will be sent later."

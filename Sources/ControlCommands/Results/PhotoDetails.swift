@@ -1,29 +1,34 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
+internal import ProviderKit
 
 /// All known properties of a photo.
 struct PhotoDetails: Renderable {
-    let photo: [String: Variant]
+    let photo: PhotoEntry
 
-    var json: JSON { JSON(photo, order: PropertyOrder.photo) }
+    var json: JSON { photo.json }
 
     func text(for target: OutputTarget) -> String {
-        let known = PhotoKey.allCases.map(\.rawValue)
-        let keys = known + photo.keys.filter { !known.contains($0) }.sorted()
-        let details = keys.compactMap { key in
-            photo[key].map { (name: key, value: Cell(text(key, $0, target))) }
-        }
+        let details = photo.values.map { (name: $0.key, value: Cell(text($0.key, $0.value))) }
         return DetailList(details: details.filter { !$0.value.text.isEmpty }).text(for: target)
     }
 
-    private func text(_ key: String, _ value: Variant, _ target: OutputTarget) -> String {
-        switch (PhotoKey(rawValue: key), value) {
-        case (.account, .objectPath(let path)): AccountRecord.id(of: path)
-        case (.created, .int64(let seconds)), (.updated, .int64(let seconds)):
-            Timestamp(seconds).minute
+    private func text(_ key: String, _ value: Variant) -> String {
+        switch (key, value) {
+        case ("account", .objectPath(let path)): path.lastElement
+        case ("created", .int64(let seconds)), ("updated", .int64(let seconds)):
+            Timestamp(secondsSince1970: seconds).minute
         case (_, .string(let text)): text
         case (_, .bool(let flag)): flag ? "yes" : "no"
         default: JSON(value).text
         }
     }
+}
+
+extension PhotoEntry {
+    /// The photo as an object.
+    var json: JSON { .object(values.map { JSON.Member($0.key, JSON($0.value)) }) }
+
+    /// The title; without a title, the description.
+    var caption: String { photo.title ?? photo.description ?? "" }
 }

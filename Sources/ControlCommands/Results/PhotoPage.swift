@@ -1,9 +1,10 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
+internal import ProviderKit
 
 /// One or more pages of a source.
 struct PhotoPage: Renderable {
-    var photos: [[String: Variant]]
+    var photos: [PhotoEntry]
     /// The cursor of the next page; empty at the end of the source.
     var next: String
     /// True if the photos have IDs of the combined account.
@@ -11,7 +12,7 @@ struct PhotoPage: Renderable {
 
     var json: JSON {
         .object([
-            .init("photos", .array(photos.map { JSON($0, order: PropertyOrder.photo) })),
+            .init("photos", .array(photos.map(\.json))),
             .init("next", .string(next)),
         ])
     }
@@ -19,8 +20,8 @@ struct PhotoPage: Renderable {
     func text(for target: OutputTarget) -> String { table.text(for: target) }
 
     /// Returns the photo reference `ACCOUNT/ID`, which commands accept as an argument.
-    func reference(of photo: [String: Variant]) -> String {
-        isCombined ? photo[photo: .id]?.string ?? "" : photo.reference
+    func reference(of photo: PhotoEntry) -> String {
+        isCombined ? photo.id : "\(photo.account.lastElement)/\(photo.id)"
     }
 
     var table: Table {
@@ -36,10 +37,10 @@ struct PhotoPage: Renderable {
             ],
             rows: photos.map { photo in
                 [
-                    Cell(reference(of: photo)), Cell(photo.created, .faint),
+                    Cell(reference(of: photo)), Cell(photo.time, .faint),
                     Cell(photo.size, .faint),
                     Cell(photo.likesText), Cell(photo.caption),
-                    Cell(photo[photo: .author]?.string ?? ""),
+                    Cell(photo.author ?? ""),
                 ]
             })
     }
@@ -69,36 +70,20 @@ struct FeedListing {
     }
 }
 
-extension [String: Variant] {
-    /// The photo reference `ACCOUNT/ID` of a photo with an ID of its account.
-    fileprivate var reference: String {
-        let account = self[photo: .account]?.objectPath.map(AccountRecord.id) ?? ""
-        return "\(account)/\(self[photo: .id]?.string ?? "")"
-    }
-
-    fileprivate var created: String {
-        self[photo: .created]?.int64.map { Timestamp($0).minute } ?? ""
+extension PhotoEntry {
+    fileprivate var time: String {
+        photo.created?.minute ?? ""
     }
 
     fileprivate var size: String {
-        guard let width = self[photo: .width]?.uint32, let height = self[photo: .height]?.uint32
-        else {
-            return ""
-        }
+        guard let width = photo.width, let height = photo.height else { return "" }
         return "\(width)×\(height)"
     }
 
     /// The number of likes, after ♥ if the user likes the photo or ♡ while a like or unlike is pending.
     fileprivate var likesText: String {
-        let mark =
-            self[photo: .pending]?.bool == true ? "♡" : self[photo: .liked]?.bool == true ? "♥" : ""
-        let count = self[photo: .likes]?.uint32.map(String.init) ?? ""
-        return [mark, count].filter { !$0.isEmpty }.joined(separator: " ")
-    }
-
-    /// The title; without a title, the description.
-    var caption: String {
-        let title = self[photo: .title]?.string ?? ""
-        return title.isEmpty ? self[photo: .description]?.string ?? "" : title
+        let mark = photo.isPending ? "♡" : photo.isLiked ? "♥" : ""
+        return [mark, photo.likes.map(String.init) ?? ""].filter { !$0.isEmpty }
+            .joined(separator: " ")
     }
 }

@@ -1,8 +1,8 @@
-internal import BusAPI
+internal import Contract
 
 /// The list of all providers and their states.
 struct ProviderList: Renderable {
-    let providers: [ProviderRecord]
+    let providers: [ProviderProperties]
 
     var json: JSON {
         .array(providers.map { JSON($0.properties, order: PropertyOrder.provider) })
@@ -33,11 +33,11 @@ struct ProviderList: Renderable {
         return table.text(for: target) + "\n" + reasons.joined()
     }
 
-    private static func sandbox(of provider: ProviderRecord) -> Cell {
+    private static func sandbox(of provider: ProviderProperties) -> Cell {
         Cell(provider.sandbox, provider.sandbox == "none" ? .warning : .faint)
     }
 
-    private static func state(of provider: ProviderRecord) -> Cell {
+    private static func state(of provider: ProviderProperties) -> Cell {
         switch provider.shownState {
         case "ready": Cell("ready", .good)
         case "not configured": Cell("not configured", .warning)

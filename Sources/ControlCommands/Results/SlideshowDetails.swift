@@ -1,18 +1,19 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
+internal import ProviderKit
 
 /// The current photo and the settings of the slideshow.
 struct SlideshowDetails: Renderable {
-    let slideshow: SlideshowRecord
+    let slideshow: SlideshowProperties
 
     var json: JSON { JSON(slideshow.properties, order: PropertyOrder.slideshow) }
 
     func text(for target: OutputTarget) -> String {
         let photo = slideshow.photo
         let details: [(name: String, value: String)] = [
-            ("Photo", slideshow.photoID ?? ""),
-            ("Title", photo.caption),
-            ("Author", photo[photo: .author]?.string ?? ""),
+            ("Photo", photo?.id ?? ""),
+            ("Title", photo?.caption ?? ""),
+            ("Author", photo?.author ?? ""),
             ("Image", slideshow.image),
             ("Paused", slideshow.isPaused ? "yes" : "no"),
             ("Interval", SlideshowInterval(seconds: slideshow.interval).text),
@@ -33,7 +34,7 @@ struct SlideshowDetails: Renderable {
 
     /// The message if there is no current photo; nil if there is one.
     var message: String? {
-        slideshow.photoID == nil
+        slideshow.photo == nil
             ? "The slideshow shows no photo. Start it with “imagefeedctl slideshow next”." : nil
     }
 }

@@ -1,33 +1,27 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 
 /// The slideshows, the default one first.
 struct SlideshowList: Renderable {
-    let slideshows: [(path: ObjectPath, record: SlideshowRecord)]
-
-    /// Returns the name of a slideshow; empty for the default one.
-    private static func name(_ path: ObjectPath) -> String {
-        path == ServiceName.slideshow ? "" : AccountRecord.id(of: path)
-    }
+    let slideshows: [SlideshowProperties]
 
     var json: JSON {
         .array(
-            slideshows.map { path, record in
+            slideshows.map { slideshow in
                 guard
                     case .object(let members) = JSON(
-                        record.properties, order: PropertyOrder.slideshow)
+                        slideshow.properties, order: PropertyOrder.slideshow)
                 else { return .null }
-                return .object([.init("Name", .string(Self.name(path)))] + members)
+                return .object([.init("Name", .string(slideshow.name))] + members)
             })
     }
 
     func text(for target: OutputTarget) -> String {
-        let rows = slideshows.map { path, record in
-            let name = Self.name(path)
-            return [
-                Cell(name.isEmpty ? "(default)" : name),
-                Cell(record.sources.joined(separator: " ")),
-                Cell(record.photo.caption),
+        let rows = slideshows.map { slideshow in
+            [
+                Cell(slideshow.name.isEmpty ? "(default)" : slideshow.name),
+                Cell(slideshow.sources.joined(separator: " ")),
+                Cell(slideshow.photo?.caption ?? ""),
             ]
         }
         return Table(

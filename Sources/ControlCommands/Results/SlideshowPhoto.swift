@@ -1,30 +1,28 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 
 /// The current photo of the slideshow, with the path of its image.
 struct SlideshowPhoto: Renderable, Equatable {
-    /// The photo, with its ID of the combined account; empty if there is none.
-    let photo: [String: Variant]
+    /// The photo, with its ID of the combined account; nil if there is none.
+    let photo: PhotoEntry?
     /// The path of its image; empty if there is none.
     let path: String
 
-    init(_ slideshow: SlideshowRecord) {
+    init(_ slideshow: SlideshowProperties) {
         photo = slideshow.photo
         path = slideshow.image
     }
 
-    var id: String { photo[photo: .id]?.string ?? "" }
+    var id: String { photo?.id ?? "" }
 
     /// The photo with the key `path`; an empty object if there is no photo.
     var json: JSON {
-        guard !photo.isEmpty, case .object(var members) = JSON(photo, order: PropertyOrder.photo)
-        else { return .object([]) }
-        members.append(.init("path", .string(path)))
-        return .object(members)
+        guard let photo, case .object(let members) = photo.json else { return .object([]) }
+        return .object(members + [.init("path", .string(path))])
     }
 
     func text(for target: OutputTarget) -> String {
-        let fields = [id, photo.caption].map(TerminalText.line)
+        let fields = [id, photo?.caption ?? ""].map(TerminalText.line)
         guard case .terminal(let columns, _) = target else {
             return fields.joined(separator: "\t") + "\n"
         }

@@ -1,12 +1,12 @@
-internal import BusAPI
-internal import DBus
+internal import Contract
+internal import ProviderKit
 
 /// The list of an account's sources.
 struct SourceList: Renderable {
-    let sources: [[String: Variant]]
+    let sources: [Source]
     let defaultSource: String?
 
-    var json: JSON { .array(sources.map { JSON($0, order: PropertyOrder.source) }) }
+    var json: JSON { .array(sources.map(Self.json)) }
 
     func text(for target: OutputTarget) -> String {
         let table = Table(
@@ -18,19 +18,22 @@ struct SourceList: Renderable {
                 .init(title: "TITLE", minimumWidth: 8, dropRank: 3),
             ],
             rows: sources.map { source in
-                let id = source[source: .id]?.string ?? ""
-                return [
-                    Cell(id == defaultSource ? "*" : "", .heading), Cell(id),
-                    Cell(source[source: .kind]?.string ?? "", .faint),
-                    Cell(source[source: .count]?.uint32.map(String.init) ?? ""),
-                    Cell(source[source: .title]?.string ?? ""),
+                [
+                    Cell(source.id.text == defaultSource ? "*" : "", .heading),
+                    Cell(source.id.text), Cell(source.kind.rawValue, .faint),
+                    Cell(source.count.map(String.init) ?? ""), Cell(source.title),
                 ]
             })
         return table.text(for: target)
     }
-}
 
-extension [String: Variant] {
-    subscript(source key: SourceKey) -> Variant? { self[key.rawValue] }
-    subscript(photo key: PhotoKey) -> Variant? { self[key.rawValue] }
+    private static func json(_ source: Source) -> JSON {
+        let members: [(String, JSON?)] = [
+            ("id", .string(source.id.text)), ("title", .string(source.title)),
+            ("kind", .string(source.kind.rawValue)),
+            ("count", source.count.map { .integer(Int64($0)) }),
+            ("cover", source.cover.map { .string($0.text) }),
+        ]
+        return .object(members.compactMap { name, value in value.map { .init(name, $0) } })
+    }
 }

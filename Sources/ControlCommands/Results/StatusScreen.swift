@@ -1,8 +1,9 @@
-internal import BusAPI
+internal import Contract
+internal import ProviderKit
 
 /// The status of the daemon, its accounts and its providers on one screen.
 struct StatusScreen: Renderable {
-    let snapshot: ServiceSnapshot
+    let snapshot: DaemonMirror
     var now = Timestamp.now
     /// The version of the installed daemon, which is the version of this program.
     var installedVersion = programVersion
@@ -68,7 +69,7 @@ struct StatusScreen: Renderable {
             ? [] : [["missing-limits", snapshot.missingLimits.joined(separator: " ")]]
         let accounts = snapshot.accounts.map { account in
             [
-                "account", account.id, account.label, account.providerID, account.state,
+                "account", account.id, account.label, account.providerID, account.stateText,
                 account.path == snapshot.defaultAccount ? "default" : "", details(account),
                 account.name,
             ]
@@ -102,20 +103,21 @@ struct StatusScreen: Renderable {
     /// and the notices.
     ///
     /// The text is part of the output to a pipe, so its wording must not change.
-    private func details(_ account: AccountRecord) -> String {
+    private func details(_ account: AccountProperties) -> String {
         var sentences = [account.stateReason]
         if let moment = account.retryAt { sentences.append("Next try \(moment.clock(now: now)).") }
         if let limit = account.rateLimit {
             let until =
-                limit.reset > 0 ? " until \(Timestamp(limit.reset).clock(now: now))" : ""
+                limit.reset > 0
+                ? " until \(Timestamp(secondsSince1970: limit.reset).clock(now: now))" : ""
             sentences.append("\(limit.remaining) of \(limit.limit) requests left\(until).")
         }
-        switch account.pendingLikes?.count ?? 0 {
+        switch account.pendingLikes.count {
         case 0: break
         case 1: sentences.append("A like is not sent yet.")
         case let count: sentences.append("\(count) likes are not sent yet.")
         }
-        if account.remedy == "login", account.state != "logged-out" {
+        if account.remedy == .login, account.state != .loggedOut {
             sentences.append(account.loginAdvice)
         }
         sentences += account.notices

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import ProviderKit
 
 /// One event of the trace of a plugin.
 struct TraceEvent: Renderable {
@@ -24,7 +25,7 @@ struct TraceEvent: Renderable {
             }
         let milliseconds = Int64((time * 1000).rounded())
         let rest = String(milliseconds % 1000)
-        return Timestamp(milliseconds / 1000).second.suffix(8) + "."
+        return Timestamp(secondsSince1970: milliseconds / 1000).second.suffix(8) + "."
             + String(repeating: "0", count: 3 - rest.count) + rest
     }
 

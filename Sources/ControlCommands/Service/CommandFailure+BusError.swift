@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import Quoting
 
@@ -78,7 +78,7 @@ extension CommandFailure {
 /// - Throws: ``CommandFailure`` with a hint; other errors of `body` unchanged.
 @MainActor
 func addingSourceHint<Value>(
-    account: AccountRecord? = nil, isCombined: Bool = false, _ body: () async throws -> Value
+    account: AccountProperties? = nil, isCombined: Bool = false, _ body: () async throws -> Value
 ) async throws -> Value {
     do {
         return try await body()
@@ -95,7 +95,7 @@ func addingSourceHint<Value>(
 /// Runs a request to an account, and names it in the hint if it requires a login; nil for the combined account.
 @MainActor
 func namingLogin<Value>(
-    of account: AccountRecord?, _ body: () async throws -> Value
+    of account: AccountProperties?, _ body: () async throws -> Value
 ) async throws -> Value {
     do {
         return try await body()

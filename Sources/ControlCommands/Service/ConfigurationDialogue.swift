@@ -1,13 +1,13 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 
 /// The prompts for the settings of a provider.
 @MainActor
 struct ConfigurationDialogue {
     private let client: ServiceClient
-    private let provider: ProviderRecord
+    private let provider: ProviderProperties
 
-    init(_ client: ServiceClient, _ provider: ProviderRecord) {
+    init(_ client: ServiceClient, _ provider: ProviderProperties) {
         self.client = client
         self.provider = provider
     }

@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 
 /// A walk through a source that prints each page when it arrives.

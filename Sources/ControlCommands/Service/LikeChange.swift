@@ -1,4 +1,5 @@
-internal import BusAPI
+internal import Contract
+internal import ProviderKit
 
 /// Likes or unlikes a photo, and prints the result.
 ///
@@ -10,12 +11,12 @@ internal import BusAPI
 @MainActor
 func changeLike(
     of argument: PhotoArgument, _ output: OutputOptions,
-    _ change: (AccountClient, String) async throws -> (liked: Bool, outcome: String)
+    _ change: (AccountClient, String) async throws -> (liked: Bool, outcome: LikeOutcome)
 ) async throws {
     let session = try ServiceSession()
     let photo = try await session.photo(argument)
     let provider = photo.snapshot.providerName(of: photo.account)
-    guard photo.account.pendingLikes != nil else {
+    guard photo.account.hasLikes else {
         throw CommandFailure(.failed, "“\(provider)” does not support likes.")
     }
     let (liked, outcome) = try await namingLogin(of: photo.account) {
@@ -25,12 +26,12 @@ func changeLike(
         account: photo.account.path, photo: photo.id, liked: liked, outcome: outcome)
     try output.show(result)
     var problem: String?
-    if [.queued, .local].contains(LikeOutcome(rawValue: outcome)) {
+    if outcome != .done {
         // Without the state, the message contains no reason.
         let snapshot = try? await session.snapshot()
         let account = snapshot?.accounts.first { $0.path == photo.account.path }
         problem =
-            LikeOutcome(rawValue: outcome) == .queued
+            outcome == .queued
             ? snapshot?.problem(of: photo.account.path) : account?.notices.last
     }
     let isWithoutUsers = photo.snapshot.providers.contains {

@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 
 /// Previews of photos on the terminal.
@@ -32,11 +32,10 @@ struct PhotoPreview {
     }
 
     private func tile(
-        _ photo: [String: Variant], _ reference: String, _ grid: PictureGrid
+        _ photo: PhotoEntry, _ reference: String, _ grid: PictureGrid
     ) async -> PictureGrid.Tile {
-        let id = photo[photo: .id]?.string ?? ""
         var picture: [String] = []
-        if let path = await file(id, "thumb") {
+        if let path = await file(photo.id, "thumb") {
             picture = await Picture.lines(path, columns: grid.width, rows: grid.height)
         }
         return PictureGrid.Tile(picture: picture, captions: [photo.caption, reference])

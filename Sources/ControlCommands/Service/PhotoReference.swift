@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 
 /// A photo argument: `ACCOUNT/ID`, or the ID of a photo of the default account.

@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 
 /// The connection of a command to the daemon. The bus starts the daemon if it is not running.
@@ -12,19 +12,19 @@ struct ServiceSession {
     init() throws { client = ServiceClient(try BusConnection.session()) }
 
     /// Returns the current state of the daemon.
-    func snapshot() async throws -> ServiceSnapshot {
-        ServiceSnapshot(
+    func snapshot() async throws -> DaemonMirror {
+        DaemonMirror(
             manager: try await client.manager.properties(), objects: try await client.objects())
     }
 
     /// Finds a logged-in account.
     ///
-    /// - Parameter reference: See ``ServiceSnapshot/account(_:)``.
+    /// - Parameter reference: See ``DaemonMirror/account(_:)``.
     /// - Returns: The account and its client.
     /// - Throws: ``CommandFailure`` if there is no such account or it is logged out.
     func feed(
         _ reference: String?
-    ) async throws -> (client: AccountClient, account: AccountRecord) {
+    ) async throws -> (client: AccountClient, account: AccountProperties) {
         let account = try await snapshot().loggedInAccount(reference)
         return (client.account(account.path), account)
     }
@@ -36,20 +36,20 @@ struct ServiceSession {
     /// - Throws: ``CommandFailure`` if there is no such account, or if no account is logged in.
     func feed(
         _ option: CombinedAccountOption
-    ) async throws -> (client: AccountClient, defaultSource: String?, account: AccountRecord?) {
+    ) async throws -> (client: AccountClient, defaultSource: String?, account: AccountProperties?) {
         guard option.combined else {
             let (client, account) = try await feed(option.accountOption.account)
             return (client, account.defaultSource, account)
         }
-        let feed = try await snapshot().combinedFeed()
-        return (client.combined, feed["DefaultSource"]?.string, nil)
+        let combined = try await snapshot().combinedAccount()
+        return (client.combined, combined.defaultSource, nil)
     }
 
     /// Returns the problems for which photos of an account may be missing, after its photos were read.
     ///
     /// - Parameter account: The account; nil for the combined account.
     /// - Returns: The problems; none if the daemon cannot be reached.
-    func problems(of account: AccountRecord?) async -> [AccountProblem] {
+    func problems(of account: AccountProperties?) async -> [AccountProblem] {
         guard let snapshot = try? await snapshot() else { return [] }
         guard let account else { return snapshot.combinedProblems }
         return [snapshot.feedProblem(of: account.path)].compactMap(\.self)
@@ -74,7 +74,7 @@ struct ServiceSession {
 struct SelectedPhoto {
     /// The ID of the photo within its account.
     let id: String
-    let account: AccountRecord
+    let account: AccountProperties
     let client: AccountClient
-    let snapshot: ServiceSnapshot
+    let snapshot: DaemonMirror
 }

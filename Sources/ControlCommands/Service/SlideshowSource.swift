@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 
 /// The value of `slideshow set --source`: `ACCOUNT[:SOURCE]` or `combined[:SOURCE]`, split at the first colon.
@@ -34,7 +34,7 @@ struct SlideshowSource: Equatable {
     /// Returns the object path of the account.
     ///
     /// - Throws: ``CommandFailure`` if there is no such account, or if it is logged out.
-    func path(_ snapshot: ServiceSnapshot) throws(CommandFailure) -> ObjectPath {
+    func path(_ snapshot: DaemonMirror) throws(CommandFailure) -> ObjectPath {
         guard let account else { return ServiceName.combined }
         return try snapshot.loggedInAccount(account).path
     }

@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 
 /// The duration of the `GetPage` call that a widget makes after the signal of a changed photo.

@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 
 /// The measured daemon, on a separate bus.
@@ -68,8 +68,7 @@ final class DaemonFixture {
             let account = service.account(path)
             let (page, _) = try await account.page("", cursor: "", count: 100)
             for photo in page.dropFirst(number).prefix(Self.likes) {
-                guard let id = photo[PhotoKey.id.rawValue]?.string else { continue }
-                _ = try await account.like(id)
+                _ = try await account.like(photo.id)
             }
         }
         return paths[0]
@@ -78,6 +77,6 @@ final class DaemonFixture {
     /// Returns the number of photos of the largest source, which contains all photos.
     private func photos(_ account: ObjectPath) async throws -> Int {
         let sources = try await service.account(account).sources()
-        return sources.compactMap { $0[SourceKey.count.rawValue]?.uint32.map(Int.init) }.max() ?? 0
+        return sources.compactMap(\.count).max() ?? 0
     }
 }

@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import Glibc
 
@@ -154,8 +154,8 @@ final class LibraryBenchmark {
     private func count(in album: String? = nil) async throws -> Int {
         let sources = try await fixture.service.account(account).sources()
         let id = album.map { "album:\($0)" } ?? "all"
-        let source = sources.first { $0[SourceKey.id.rawValue]?.string == id }
-        return source?[SourceKey.count.rawValue]?.uint32.map(Int.init) ?? 0
+        let source = sources.first { $0.id.text == id }
+        return source?.count ?? 0
     }
 }
 

@@ -1,4 +1,4 @@
-internal import ProviderKit
+package import ProviderKit
 internal import Quoting
 
 /// The photos and likes of the combined account. Each call is a call of the account that has the photo.

@@ -1,15 +1,5 @@
 internal import ProviderKit
 
-/// The result of a like or unlike.
-nonisolated package enum LikeOutcome: String, Sendable {
-    /// The service confirmed it.
-    case done
-    /// It is stored, and sent later.
-    case queued
-    /// The service offers no likes; it is stored locally.
-    case local
-}
-
 /// The likes of an account. This type performs the effects that ``LikeQueue`` decides.
 final class Likes {
     /// The time limit of a call. After that, the outcome of the call is `queued`.

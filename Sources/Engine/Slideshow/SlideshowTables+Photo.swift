@@ -57,7 +57,7 @@ nonisolated extension SlideshowTables {
                 let point = get(photo)
                 try set("\(field.key)_x", point.map { .real($0.x) })
                 try set("\(field.key)_y", point.map { .real($0.y) })
-            case .likeState(let get): try set(field.key, .bool(get(photo)))
+            case .likeState(let get, _): try set(field.key, .bool(get(photo)))
             }
         }
     }

@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import Toolkit
 
@@ -39,7 +39,7 @@ final class AccountDialogs {
         dialog.present()
     }
 
-    private static func summary(_ provider: ProviderRecord) -> String {
+    private static func summary(_ provider: ProviderProperties) -> String {
         if !provider.isConfigured { return "Needs to be set up first" }
         if provider.has("register") { return "Photos in your pictures folder" }
         if provider.has("server") { return "Log in at your server" }
@@ -51,13 +51,13 @@ final class AccountDialogs {
     }
 
     /// Logs in to a provider.
-    func logIn(to provider: ProviderRecord) {
+    func logIn(to provider: ProviderProperties) {
         guard provider.isConfigured else { return configure(provider) }
         LoginDialog(window, service, loader, toasts, provider, again: nil).present()
     }
 
     /// Logs in to a known account again, or to one of the user's choice if it is unknown or the combined one.
-    func logIn(again account: Account?) {
+    func logIn(again account: AccountProperties?) {
         guard let account, let provider = service.provider(of: account) else {
             return chooseProvider()
         }
@@ -65,14 +65,14 @@ final class AccountDialogs {
     }
 
     /// Shows the settings of a provider, and logs in after they were saved.
-    func configure(_ provider: ProviderRecord) {
+    func configure(_ provider: ProviderProperties) {
         ConfigureDialog(window, service, provider) { [weak self] in
             self?.logIn(to: provider.configured)
         }.present()
     }
 
     /// Shows the settings of the provider of an account.
-    func configure(_ account: Account?) {
+    func configure(_ account: AccountProperties?) {
         guard let provider = account.flatMap(service.provider) else { return chooseProvider() }
         configure(provider)
     }

@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import Toolkit
 
@@ -17,7 +17,7 @@ final class ConfigureDialog: Dialog {
     ///   - provider: The provider.
     ///   - onSaved: Called after the settings were saved.
     init(
-        _ parent: Window, _ service: Service, _ provider: ProviderRecord,
+        _ parent: Window, _ service: Service, _ provider: ProviderProperties,
         onSaved: @escaping () -> Void
     ) {
         client = service.client.provider(provider.path)

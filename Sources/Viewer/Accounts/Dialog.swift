@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import Toolkit
 
@@ -21,8 +21,8 @@ extension Box {
 
 extension Avatar {
     /// Creates the avatar of an account, whose image is loaded.
-    convenience init(_ account: Account, size: Int, _ loader: ImageLoader) {
-        self.init(size: size, name: account.name)
+    convenience init(_ account: AccountProperties, size: Int, _ loader: ImageLoader) {
+        self.init(size: size, name: account.shownName)
         guard !account.avatar.isEmpty else { return }
         // Screens have up to three pixels per unit.
         let key = ImageLoader.Key(

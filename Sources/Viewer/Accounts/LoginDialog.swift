@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import Toolkit
 
@@ -7,8 +7,8 @@ final class LoginDialog: Dialog {
     private let service: Service
     private let loader: ImageLoader
     private let toasts: ToastArea
-    private let provider: ProviderRecord
-    private let account: Account?
+    private let provider: ProviderProperties
+    private let account: AccountProperties?
     private let pages = Stack()
 
     private let username: EntryRow
@@ -40,7 +40,7 @@ final class LoginDialog: Dialog {
     ///   - account: A known account to log in to again; nil for a new one.
     init(
         _ parent: Window, _ service: Service, _ loader: ImageLoader, _ toasts: ToastArea,
-        _ provider: ProviderRecord, again account: Account?
+        _ provider: ProviderProperties, again account: AccountProperties?
     ) {
         self.service = service
         self.loader = loader
@@ -123,7 +123,7 @@ final class LoginDialog: Dialog {
 
     /// Adds the known users, so that a log in without a password takes one click.
     private func addUsers(to form: Box) {
-        let users = service.accounts.filter { $0.provider == provider.path && !$0.hasFeed }
+        let users = service.accounts.filter { $0.provider == provider.path && !$0.isLoggedIn }
         guard !users.isEmpty else { return }
         let group = RowGroup("Users")
         for user in users {

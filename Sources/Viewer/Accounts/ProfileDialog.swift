@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import Toolkit
 
@@ -6,12 +6,12 @@ internal import Toolkit
 final class ProfileDialog: Dialog {
     private let service: Service
     private let toasts: ToastArea
-    private let account: Account
+    private let account: AccountProperties
     private let client: AccountClient
 
     init(
         _ parent: Window, _ service: Service, _ loader: ImageLoader, _ toasts: ToastArea,
-        _ account: Account, onLogIn: @escaping () -> Void
+        _ account: AccountProperties, onLogIn: @escaping () -> Void
     ) {
         self.service = service
         self.toasts = toasts
@@ -19,7 +19,7 @@ final class ProfileDialog: Dialog {
         client = service.client.account(account.path)
         super.init(parent, title: "Profile", height: 560)
         let avatar = Avatar(account, size: 96, loader)
-        let name = Label(account.name).wrapping(atStart: false)
+        let name = Label(account.shownName).wrapping(atStart: false)
         let identity = Label(account.identity).wrapping(atStart: false)
         content.append(
             Box(
@@ -43,16 +43,16 @@ final class ProfileDialog: Dialog {
         content.add(fact: "Place", account.location)
         content.add(fact: "Link", account.url, link: account.url)
         content.add(fact: "Service", service.provider(of: account)?.name ?? "")
-        if account.hasFeed { content.add(fact: "Likes", Photo.text(ofCount: account.likeCount)) }
+        if account.isLoggedIn { content.add(fact: "Likes", Photo.text(ofCount: account.likeCount)) }
         content.add(fact: "State", account.stateReason)
     }
 
     private func addActions(_ onLogIn: @escaping () -> Void) {
         let actions = Box(.vertical, spacing: 12)
-        if account.hasFeed {
+        if account.isLoggedIn {
             actions.append(Button("_Log out") { [weak self] in self?.confirmLogout() })
         }
-        if !account.hasFeed || account.state == "needs-login" {
+        if !account.isLoggedIn || account.state == .needsLogin {
             actions.append(
                 Button("_Log in again") { [weak self] in
                     self?.close()

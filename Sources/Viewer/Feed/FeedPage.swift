@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import ProviderKit
 internal import System
@@ -267,10 +267,10 @@ final class FeedPage {
         let accounts = feed.map { service.accounts(of: $0.account) } ?? []
         // The feed of an account that was logged out is replaced.
         let account = accounts.first {
-            !["", "ready", "loading", "logged-out"].contains($0.state)
+            ![.ready, .loading, .loggedOut].contains($0.state)
         }
         let remote = accounts.first { !service.isLocal($0) }
-        if let remote, !service.isOnline, ["", "offline"].contains(account?.state ?? "") {
+        if let remote, !service.isOnline, account?.state ?? .offline == .offline {
             // The user may know earlier that the network is back.
             return (
                 "There is no network connection. New photos appear when it is back.",
@@ -281,7 +281,7 @@ final class FeedPage {
         let sentence =
             accounts.count > 1 ? "\(account.label): \(account.stateReason)" : account.stateReason
         // The state offline ends by itself, but the user may know earlier that the network is back.
-        let remedy = account.remedy ?? (account.state == "offline" ? .retry : nil)
+        let remedy = account.remedy ?? (account.state == .offline ? .retry : nil)
         return (sentence, remedy.map { (account.path, $0) })
     }
 

@@ -1,4 +1,6 @@
+internal import Contract
 internal import Glibc
+internal import ProviderKit
 
 /// The months of the photos of a feed, the newest first; empty if the feed is not ordered by date.
 nonisolated struct MonthList {
@@ -12,15 +14,19 @@ nonisolated struct MonthList {
 
     /// A date of photos, with the months in which it orders them.
     private struct Order {
-        let date: @Sendable (Photo) -> Int64?
+        let date: @Sendable (Photo) -> Timestamp?
         var months: [Month] = []
+
+        init(_ date: @escaping @Sendable (Photo) -> Timestamp?) { self.date = date }
 
         /// Adds a photo. Returns false if its date is unknown, or in a later month than that of the photo before.
         mutating func add(_ photo: Photo, at index: Int) -> Bool {
-            guard let seconds = date(photo), let number = number(photo) else { return false }
+            guard let date = date(photo), let number = number(photo) else { return false }
             guard let last = months.last?.number, number >= last else {
                 months.append(
-                    Month(number: number, first: index, title: Photo.text(of: seconds, "%B %Y")))
+                    Month(
+                        number: number, first: index,
+                        title: date.localText("%B %Y") ?? ""))
                 return true
             }
             return number == last
@@ -28,8 +34,8 @@ nonisolated struct MonthList {
 
         /// Returns the number of the month of a photo; nil if its date is unknown.
         func number(_ photo: Photo) -> Int? {
-            guard let seconds = date(photo) else { return nil }
-            var time = time_t(seconds)
+            guard let date = date(photo) else { return nil }
+            var time = time_t(date.secondsSince1970)
             var parts = tm()
             guard localtime_r(&time, &parts) != nil else { return nil }
             return Int(parts.tm_year) * 12 + Int(parts.tm_mon)
@@ -37,7 +43,9 @@ nonisolated struct MonthList {
     }
 
     /// The dates that order all photos so far. Local photos are ordered by the times of their files.
-    private var orders = [Order(date: { $0.created }), Order(date: { $0.updated })]
+    private var orders = [
+        Order { $0.photo.created }, Order { $0.photo.updated },
+    ]
     /// The number of photos.
     private(set) var count = 0
 

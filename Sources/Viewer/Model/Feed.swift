@@ -1,5 +1,6 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
+internal import ProviderKit
 
 /// The photos of one source, loaded page by page.
 final class Feed {
@@ -71,7 +72,7 @@ final class Feed {
         self.service = service
         self.account = account
         self.source = source
-        service.feedSignal.observe(self) { [weak self] in self?.receive($0) }
+        service.event.observe(self) { [weak self] in self?.receive($0.1, of: $0.account) }
         service.restarted.observe(self) { [weak self] in
             guard let self else { return }
             if case .failed = state { loadMore() } else { checkTop() }
@@ -179,7 +180,7 @@ final class Feed {
                     source, cursor: isFirst ? "" : cursor, count: Self.pageSize)
                 guard generation == self.generation else { return }
                 isRequesting = false
-                accept(page.photos.compactMap(Photo.init), next: page.next, isFirst: isFirst)
+                accept(page.photos, next: page.next, isFirst: isFirst)
                 if isLoadingToEnd { loadMore() }
                 reachEnd()
             } catch {
@@ -230,7 +231,7 @@ final class Feed {
                 generation == self.generation
             else { return }
             var newCount: UInt32 = 0
-            for photo in page.photos.compactMap(Photo.init) {
+            for photo in page.photos {
                 if indexes[photo.id] == nil {
                     newCount += 1
                 } else {
@@ -238,7 +239,7 @@ final class Feed {
                 }
             }
             // Photos below the first page are not new.
-            guard let last = page.photos.last.flatMap(Photo.init), indexes[last.id] != nil,
+            guard let last = page.photos.last, indexes[last.id] != nil,
                 newCount > self.newCount
             else { return }
             self.newCount = newCount
@@ -249,7 +250,7 @@ final class Feed {
     /// True if a request has no reason to fail.
     private var isAvailable: Bool {
         guard service.state == .ready, service.isOnline else { return false }
-        return service.accounts(of: account).allSatisfy { ["", "ready"].contains($0.state) }
+        return service.accounts(of: account).allSatisfy { $0.state == .ready }
     }
 
     /// Repeats a failed request after its cause has ended.
@@ -264,36 +265,21 @@ final class Feed {
 
     // MARK: Signals
 
-    private func receive(_ signal: BusMessage) {
-        guard signal.path == account else { return }
-        switch signal.member {
-        case "PhotoChanged":
-            guard let (id, changes): (String, [String: Variant]) = try? signal.read() else {
-                return
-            }
-            change(id) { $0.apply(changes) }
-        case "PhotosChanged":
-            guard let photos: [[String: Variant]] = try? signal.read() else { return }
-            for values in photos {
-                guard let id = values[PhotoKey.id.rawValue]?.string else { continue }
-                change(id) { $0.apply(values) }
-            }
-        case "PhotosRemoved":
-            guard let ids: [String] = try? signal.read() else { return }
-            remove(Set(ids))
-        case "Updated":
-            guard let (source, new): (String, UInt32) = try? signal.read() else { return }
-            updated(source, new)
-        case "Changed":
-            guard let (id, isLiked, likes): (String, Bool, UInt32) = try? signal.read()
-            else { return }
+    private func receive(_ event: ServiceEvent, of account: ObjectPath) {
+        guard account == self.account else { return }
+        switch event {
+        case .photosChanged(let photos):
+            for photo in photos { change(photo.id) { $0.apply(photo.changes) } }
+        case .photosRemoved(let ids): remove(Set(ids))
+        case .updated(let source, let new): updated(source, new)
+        case .likeChanged(let id, let isLiked, let likes):
             change(id) {
-                $0.isLiked = isLiked
-                $0.isPending = false
+                $0.photo.isLiked = isLiked
+                $0.photo.isPending = false
                 // 0 if the service does not count likes.
-                if likes > 0 || $0.likes != nil { $0.likes = likes }
+                if likes > 0 || $0.photo.likes != nil { $0.photo.likes = Int(likes) }
             }
-        default: break
+        case .likeFailed, .tokenRemains: break
         }
     }
 

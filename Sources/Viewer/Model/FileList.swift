@@ -1,5 +1,5 @@
-internal import BusAPI
 internal import Configuration
+internal import Contract
 internal import DBus
 internal import Glibc
 internal import ProviderKit
@@ -69,26 +69,25 @@ nonisolated enum FileList {
 extension Photo {
     /// Creates a photo that stands for a file. Its ID is the path.
     init(_ file: FileList.Entry) {
-        id = file.path
-        account = ServiceName.root
-        created = file.modified
         let name = file.path[(file.path.lastIndex(of: "/") ?? file.path.startIndex)...].dropFirst()
-        title = String(name.lastIndex(of: ".").map { name[..<$0] } ?? name)
+        self.init(ProviderKit.Photo(id: PhotoID(file.path)), account: ServiceName.root)
+        photo.created = Timestamp(secondsSince1970: file.modified)
+        photo.title = String(name.lastIndex(of: ".").map { name[..<$0] } ?? name)
     }
 
     /// Adds the properties of the file.
     mutating func apply(_ facts: ImageFacts) {
-        width = facts.width
-        height = facts.height
-        created = facts.taken?.secondsSince1970 ?? created
-        camera = facts.camera ?? ""
-        lens = facts.lens ?? ""
-        exposureTime = facts.exposureTime
-        aperture = facts.aperture
-        iso = facts.iso.flatMap { UInt32(exactly: $0) }
-        latitude = facts.latitude
-        longitude = facts.longitude
-        isAnimated = facts.isAnimated
+        photo.width = facts.width
+        photo.height = facts.height
+        photo.created = facts.taken ?? photo.created
+        photo.camera = facts.camera
+        photo.lens = facts.lens
+        photo.exposureTime = facts.exposureTime
+        photo.aperture = facts.aperture
+        photo.iso = facts.iso
+        photo.latitude = facts.latitude
+        photo.longitude = facts.longitude
+        photo.isAnimated = facts.isAnimated
     }
 
     /// True if the photo is a file that was opened without an account.

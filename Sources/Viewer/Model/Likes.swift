@@ -1,5 +1,6 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
+internal import ProviderKit
 
 /// The likes of the user: requests, and failures until the user tries again.
 final class Likes {
@@ -18,7 +19,7 @@ final class Likes {
 
     init(_ service: Service) {
         self.service = service
-        service.feedSignal.observe(self) { [weak self] in self?.receive($0) }
+        service.event.observe(self) { [weak self] in self?.receive($0.1, of: $0.account) }
     }
 
     /// Toggles the like of a photo. The photo shows the wanted state at once.
@@ -38,7 +39,7 @@ final class Likes {
 
     /// Likes or unlikes a photo. The photo shows the wanted state at once.
     func set(_ wantsLike: Bool, _ id: String, in feed: Feed) {
-        feed.change(id) { $0.isPending = $0.isLiked != wantsLike }
+        feed.change(id) { $0.photo.isPending = $0.photo.isLiked != wantsLike }
         send(wantsLike, PhotoReference(id, in: feed.account), in: feed)
     }
 
@@ -49,24 +50,24 @@ final class Likes {
         Task {
             do {
                 let outcome = try await wantsLike ? client.like(photo.id) : client.unlike(photo.id)
-                guard outcome != LikeOutcome.queued.rawValue else { return }
+                guard outcome != .queued else { return }
                 feed?.change(id) {
-                    $0.isLiked = wantsLike
-                    $0.isPending = false
+                    $0.photo.isLiked = wantsLike
+                    $0.photo.isPending = false
                 }
             } catch {
-                feed?.change(id) { $0.isPending = false }
+                feed?.change(id) { $0.photo.isPending = false }
                 report(photo, wantsLike, Problem(error).sentence)
             }
         }
     }
 
-    private func receive(_ signal: BusMessage) {
+    private func receive(_ event: ServiceEvent, of account: ObjectPath) {
         // The combined account repeats the failures of the accounts.
-        guard signal.member == "Failed", let account = signal.path, account != ServiceName.combined,
-            let (id, wantsLike, _, sentence): (String, Bool, String, String) = try? signal.read()
+        guard account != ServiceName.combined,
+            case .likeFailed(let photo, let isWanted, _, let message) = event
         else { return }
-        report(PhotoReference(id, in: account), wantsLike, sentence)
+        report(PhotoReference(photo, in: account), isWanted, message)
     }
 
     private func report(_ photo: PhotoReference, _ wantsLike: Bool, _ sentence: String) {

@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import System
 
@@ -15,19 +15,19 @@ final class Service {
     let connection: BusConnection
     let client: ServiceClient
     private(set) var state = State.connecting
-    private(set) var accounts: [Account] = []
-    private(set) var providers: [ProviderRecord] = []
-    private(set) var defaultAccount: ObjectPath?
-    /// False if the daemon considers the network unavailable.
-    private(set) var isOnline = true
+    /// The combined account, if there is one, and the accounts, sorted by object path.
+    private(set) var accounts: [AccountProperties] = []
+    private(set) var providers: [ProviderProperties] = []
+    var defaultAccount: ObjectPath? { mirror.defaultAccount }
+    var isOnline: Bool { mirror.isOnline }
     /// Emitted after accounts, providers or the state changed.
     let changed = Event<Void>()
-    /// The signals of `Feed` and `Like`.
-    let feedSignal = Event<BusMessage>()
+    /// The signals of the photos and likes of an account or of the combined account.
+    let event = Event<(account: ObjectPath, ServiceEvent)>()
     /// Emitted when another daemon process has taken over; cached pages and transfers are gone.
     let restarted = Event<Void>()
 
-    private var objects: [ObjectPath: [String: [String: Variant]]] = [:]
+    private var mirror = DaemonMirror()
     private var subscriptions: [SignalSubscription] = []
     private var isLoading = false
     private var isStale = false
@@ -44,23 +44,23 @@ final class Service {
     }
 
     /// The accounts that have photos, the combined one first.
-    var feeds: [Account] { accounts.filter(\.hasFeed) }
+    var feeds: [AccountProperties] { accounts.filter(\.isLoggedIn) }
 
     /// The accounts whose photos a feed consists of, without the combined account itself.
     ///
     /// - Parameter feed: The path of the account or the combined account that has the feed.
     /// - Returns: The accounts.
-    func accounts(of feed: ObjectPath) -> [Account] {
+    func accounts(of feed: ObjectPath) -> [AccountProperties] {
         accounts.filter {
-            !$0.isCombined && ($0.path == feed || feed == ServiceName.combined && $0.hasFeed)
+            !$0.isCombined && ($0.path == feed || feed == ServiceName.combined && $0.isLoggedIn)
         }
     }
 
     /// True if the photos of an account are on this computer.
-    func isLocal(_ account: Account) -> Bool { provider(of: account)?.id == "local" }
+    func isLocal(_ account: AccountProperties) -> Bool { provider(of: account)?.id == "local" }
 
-    func account(_ path: ObjectPath) -> Account? { accounts.first { $0.path == path } }
-    func provider(of account: Account) -> ProviderRecord? {
+    func account(_ path: ObjectPath) -> AccountProperties? { accounts.first { $0.path == path } }
+    func provider(of account: AccountProperties) -> ProviderProperties? {
         providers.first { $0.path == account.provider }
     }
 
@@ -86,11 +86,10 @@ final class Service {
         reloadTimer.cancel()
         Task {
             do {
-                // Assigned at once: a change during the next call would be lost.
-                objects = try await client.objects()
-                let manager = try await client.manager.properties()
-                defaultAccount = manager["DefaultAccount"]?.objectPath
-                isOnline = manager["Online"]?.bool ?? true
+                // Assigned before the next call, during which a change would be lost.
+                mirror = DaemonMirror(
+                    manager: mirror.manager, objects: try await client.objects())
+                mirror.merge(try await client.manager.properties())
                 failures = 0
                 isLoading = false
                 update(.ready)
@@ -116,14 +115,8 @@ final class Service {
 
     private func update(_ state: State) {
         self.state = state
-        let prefix = ServiceName.accounts.text + "/"
-        accounts = objects.filter {
-            $0.key.text.hasPrefix(prefix) || $0.key == ServiceName.combined
-        }
-        .map { Account($0.key, $0.value) }
-        .sorted { ($0.isCombined ? 0 : 1, $0.path.text) < ($1.isCombined ? 0 : 1, $1.path.text) }
-        providers = objects.compactMap { ProviderRecord(path: $0.key, interfaces: $0.value) }
-            .sorted { $0.name < $1.name }
+        accounts = [mirror.combined].compactMap(\.self) + mirror.accounts
+        providers = mirror.providers.sorted { $0.name < $1.name }
         changed.emit()
     }
 
@@ -140,11 +133,10 @@ final class Service {
     }
 
     private func receive(_ message: BusMessage) {
-        switch (message.interface, message.member) {
-        case (.feed, _), (.like, _): feedSignal.emit(message)
-        case (_, "InterfacesAdded"), (_, "InterfacesRemoved"): objectsChanged(message)
-        case (_, "PropertiesChanged"): propertiesChanged(message)
-        default: break
+        if let path = message.path, let received = ServiceEvent(message) {
+            event.emit((path, received))
+        } else if mirror.apply(message), state == .ready {
+            update(.ready)
         }
     }
 
@@ -158,31 +150,5 @@ final class Service {
             // The daemon may be restarting; if it is not back soon, the next call starts it.
             reloadTimer.start(after: .seconds(1))
         }
-    }
-
-    private func objectsChanged(_ message: BusMessage) {
-        if message.member == "InterfacesAdded",
-            let (path, interfaces): (ObjectPath, [String: [String: Variant]]) = try? message.read()
-        {
-            objects[path, default: [:]].merge(interfaces) { $1 }
-        } else if let (path, interfaces): (ObjectPath, [String]) = try? message.read() {
-            for interface in interfaces { objects[path]?[interface] = nil }
-            if objects[path]?.isEmpty == true { objects[path] = nil }
-        }
-        if state == .ready { update(.ready) }
-    }
-
-    private func propertiesChanged(_ message: BusMessage) {
-        guard let path = message.path,
-            let (interface, changes, _): (String, [String: Variant], [String]) = try? message.read()
-        else { return }
-        if path == ServiceName.root {
-            if let account = changes["DefaultAccount"]?.objectPath { defaultAccount = account }
-            if let isOnline = changes["Online"]?.bool { self.isOnline = isOnline }
-        } else {
-            guard objects[path]?[interface] != nil else { return }
-            objects[path]?[interface]?.merge(changes) { $1 }
-        }
-        if state == .ready { update(.ready) }
     }
 }

@@ -1,8 +1,9 @@
-internal import BusAPI
 internal import Configuration
+internal import Contract
 internal import DBus
 internal import Dispatch
 internal import Glibc
+internal import ProviderKit
 internal import System
 
 /// The downloads of this window.

@@ -1,3 +1,5 @@
+internal import Contract
+internal import ProviderKit
 internal import System
 internal import Toolkit
 

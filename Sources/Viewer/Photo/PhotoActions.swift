@@ -1,6 +1,7 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import Dispatch
+internal import ProviderKit
 internal import System
 internal import Toolkit
 
@@ -249,9 +250,9 @@ final class PhotoActions {
     // MARK: Daemon
 
     /// The local user whose avatar the photo can become; nil if there is none.
-    private func user(for photo: Photo) -> Account? {
+    private func user(for photo: Photo) -> AccountProperties? {
         let users = service.accounts.filter {
-            service.provider(of: $0)?.has("avatar") == true && $0.hasFeed
+            service.provider(of: $0)?.has("avatar") == true && $0.isLoggedIn
         }
         return users.first { $0.path == photo.account } ?? users.first
     }

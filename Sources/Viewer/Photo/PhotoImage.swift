@@ -1,3 +1,4 @@
+internal import Contract
 internal import ProviderKit
 internal import Toolkit
 

@@ -1,4 +1,6 @@
+internal import Contract
 internal import Dispatch
+internal import ProviderKit
 internal import System
 internal import Toolkit
 

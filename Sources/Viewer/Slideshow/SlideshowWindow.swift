@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import Toolkit
 
@@ -171,7 +171,7 @@ final class SlideshowWindow {
                 guard self?.isClosed == false else { return }
                 self?.subscription = subscription
                 try await slideshow.attach()
-                self?.apply(try await slideshow.properties())
+                self?.apply(try await slideshow.properties().properties)
             } catch {
                 self?.message.text = Problem(error).sentence
             }

@@ -1,4 +1,4 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import ProviderKit
 internal import Toolkit
@@ -299,7 +299,7 @@ final class MainWindow {
             let account = service.accounts.first(where: {
                 $0.id == parts.first || $0.label == parts.first
             }),
-            account.hasFeed
+            account.isLoggedIn
         else {
             toasts.show("There is no account \(parts.first ?? name) that is logged in.")
             return
@@ -307,8 +307,8 @@ final class MainWindow {
         show(Sidebar.Selection(account: account.path, source: account.defaultSource))
         guard parts.count == 2 else { return photoPage.close() }
         toasts.perform { [weak self, service] in
-            let entries = try await service.client.account(account.path).photo(parts[1])
-            guard let self, let photo = Photo(entries) else { return }
+            let photo = try await service.client.account(account.path).photo(parts[1])
+            guard let self else { return }
             let feed = Feed(service, account: account.path, photos: [photo])
             pages.visiblePage = "photo"
             photoPage.show(feed, 0)
@@ -365,14 +365,15 @@ final class MainWindow {
     private func update() {
         guard service.state == .ready else { return }
         if let feed = photoPage.shownFeed, !feed.isFileList,
-            service.account(feed.account)?.hasFeed != true
+            service.account(feed.account)?.isLoggedIn != true
         {
             photoPage.close()
         }
         if !filesToFind.isEmpty { findFiles() }
         if feedPage.feed?.isFileList == true { return }
         if let nameToOpen { return open(nameToOpen) }
-        if let selection = sidebar.selection, service.account(selection.account)?.hasFeed == true {
+        if let selection = sidebar.selection, service.account(selection.account)?.isLoggedIn == true
+        {
             return
         }
         let accounts = service.feeds.filter { !$0.isCombined }

@@ -1,5 +1,5 @@
-internal import BusAPI
 internal import Configuration
+internal import Contract
 internal import DBus
 internal import Dispatch
 internal import Glibc

@@ -1,6 +1,7 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import Dispatch
+internal import ProviderKit
 internal import System
 
 /// The files and folders that the user opens from the file manager or the command line.
@@ -52,7 +53,7 @@ extension Service {
             }
             if place.isFolder { return (selection, nil) }
             let title = Photo(FileList.Entry(path: place.path, modified: 0)).title
-            for photo in page.photos.compactMap(Photo.init) where photo.title == title {
+            for photo in page.photos where photo.title == title {
                 if (try? await client.imagePath(photo.id, size: "full")) == place.path {
                     return (selection, photo.id)
                 }

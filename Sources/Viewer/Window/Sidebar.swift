@@ -1,5 +1,6 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
+internal import ProviderKit
 internal import Toolkit
 
 /// The list of accounts, with the sources of the selected one.
@@ -22,7 +23,7 @@ final class Sidebar {
     private let accounts: AccountDialogs
     private let content = Box(.vertical, spacing: 12)
     /// The sources by account, as last listed.
-    private var sources: [ObjectPath: [PhotoSource]] = [:]
+    private var sources: [ObjectPath: [Source]] = [:]
     private var tasks: [ObjectPath: Task<Void, Never>] = [:]
     /// The facts of the list whose change builds it again.
     private var shown: [[String]] = []
@@ -46,8 +47,8 @@ final class Sidebar {
             })
         service.changed.observe(self) { [weak self] in self?.update() }
         service.restarted.observe(self) { [weak self] in self?.reloadSources() }
-        service.feedSignal.observe(self) { [weak self] signal in
-            if signal.member == "Updated", let account = signal.path { self?.loadSources(account) }
+        service.event.observe(self) { [weak self] account, event in
+            if case .updated = event { self?.loadSources(account) }
         }
     }
 
@@ -57,8 +58,8 @@ final class Sidebar {
         for row in rows { row.row.setSelected(row.selection == selection) }
     }
 
-    private func source(_ selection: Selection) -> PhotoSource? {
-        sources[selection.account]?.first { $0.id == selection.source }
+    private func source(_ selection: Selection) -> Source? {
+        sources[selection.account]?.first { $0.id.text == selection.source }
     }
 
     /// Returns the number of photos of a source as last listed; nil if it is unknown.
@@ -86,13 +87,13 @@ final class Sidebar {
         }
     }
 
-    private func facts(_ account: Account) -> [String] {
-        let isOut = ["needs-login", "logged-out"].contains(account.state)
+    private func facts(_ account: AccountProperties) -> [String] {
+        let isOut = [.needsLogin, .loggedOut].contains(account.state)
         let sources = sources[account.path] ?? []
         return [
-            account.path.text, account.label, account.avatar, account.hasFeed ? "feed" : "",
-            account.name, isOut ? account.state : "",
-        ] + sources.flatMap { [$0.id, $0.title, $0.kind, $0.shownCover ?? ""] }
+            account.path.text, account.label, account.avatar, account.isLoggedIn ? "feed" : "",
+            account.name, isOut ? account.stateText : "",
+        ] + sources.flatMap { [$0.id.text, $0.title, $0.kind.rawValue, $0.shownCover ?? ""] }
     }
 
     /// The number of photos of a source, with the likes that are not confirmed; empty if it is unknown.
@@ -113,9 +114,8 @@ final class Sidebar {
         tasks[account]?.cancel()
         tasks[account] = Task { [weak self, service] in
             // Without the list, the account shows its default source.
-            guard let entries = try? await service.client.account(account).sources(), let self
+            guard let new = try? await service.client.account(account).sources(), let self
             else { return }
-            let new = entries.compactMap(PhotoSource.init)
             guard new != sources[account] else { return }
             sources[account] = new
             update()
@@ -139,7 +139,7 @@ final class Sidebar {
         if let focusedProfile { profileButtons[focusedProfile]?.grabFocus() }
     }
 
-    private func addSection(_ account: Account) {
+    private func addSection(_ account: AccountProperties) {
         let list = RowList()
         list.styled("navigation-sidebar")
         if account.isCombined {
@@ -148,23 +148,23 @@ final class Sidebar {
             content.append(accountHeader(account))
             list.setAccessibleName("Sources of \(account.label)")
         }
-        guard account.hasFeed else { return }
+        guard account.isLoggedIn else { return }
         let sources = sources[account.path] ?? []
-        if !sources.contains(where: { $0.id == account.defaultSource }) {
+        if !sources.contains(where: { $0.id.text == account.defaultSource }) {
             let row = add(
                 account.isCombined ? "All photos" : "Photos", account, account.defaultSource, list)
             addIcon("image-x-generic-symbolic", to: row)
         }
         for source in sources {
-            let isAll = account.isCombined && source.id == "all"
-            let title = source.id == "likes" ? "Likes" : isAll ? "All photos" : source.title
-            addCover(source, account, to: add(title, account, source.id, list))
+            let isAll = account.isCombined && source.id.text == "all"
+            let title = source.id.text == "likes" ? "Likes" : isAll ? "All photos" : source.title
+            addCover(source, account, to: add(title, account, source.id.text, list))
         }
         content.append(list)
     }
 
     private func add(
-        _ title: String, _ account: Account, _ source: String, _ list: RowList
+        _ title: String, _ account: AccountProperties, _ source: String, _ list: RowList
     ) -> ActionRow {
         let selection = Selection(account: account.path, source: source)
         let row = ActionRow(title, subtitle: subtitle(of: selection))
@@ -188,7 +188,7 @@ final class Sidebar {
     }
 
     /// Shows the cover of an album, or the icon of the source.
-    private func addCover(_ source: PhotoSource, _ account: Account, to row: ActionRow) {
+    private func addCover(_ source: Source, _ account: AccountProperties, to row: ActionRow) {
         guard let cover = source.shownCover else { return addIcon(source.icon, to: row) }
         let picture = Picture()
         picture.styled("cover")
@@ -201,12 +201,12 @@ final class Sidebar {
         Task { [loader] in picture.texture = try? await loader.load(key).texture }
     }
 
-    private func accountHeader(_ account: Account) -> Widget {
+    private func accountHeader(_ account: AccountProperties) -> Widget {
         let avatar = Avatar(account, size: 32, loader)
         let name = Label(account.label).ellipsizing()
         name.styled("heading").expanding(vertically: false)
         let detail = Label(
-            account.state == "logged-out"
+            account.state == .loggedOut
                 ? "Logged out"
                 : account.server.isEmpty
                     ? service.provider(of: account)?.name ?? "" : account.server

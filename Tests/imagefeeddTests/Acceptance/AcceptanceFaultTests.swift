@@ -1,6 +1,7 @@
-import BusAPI
+import Contract
 import DBus
 import Glibc
+import ProviderKit
 import ServiceSimulator
 import TestSupport
 import Testing
@@ -18,7 +19,7 @@ struct AcceptanceFaultTests {
         fixture.service.stop()
         try await fixture.start()
         try await fixture.wait(ada, "offline")
-        #expect(try await ada.like(ids[0]) == "queued")
+        #expect(try await ada.like(ids[0]) == .queued)
         // Resume soon, because the delays between retries increase.
         try fixture.service.resume()
         try await fixture.wait(ada, "ready")
@@ -184,7 +185,7 @@ struct AcceptanceFaultTests {
         try await fixture.wait(ada, "locked")
         #expect(try await fixture.ids(ada) == ids)
         await expectError(ServiceError.secretStoreLocked.name) { _ = try await ada.refresh("") }
-        #expect(try await ada.like(ids[0]) == "queued")
+        #expect(try await ada.like(ids[0]) == .queued)
         let traffic = try await recording.text()
         // Only a user's login may prompt.
         #expect(!traffic.contains("member=Prompt") && !traffic.contains("member=Unlock\n"))

@@ -1,7 +1,8 @@
-import BusAPI
+import Contract
 import DBus
 import Foundation
 import Glibc
+import ProviderKit
 import ServiceSimulator
 import TestSupport
 import Testing
@@ -94,7 +95,7 @@ struct AcceptanceTests {
             _ = try await ada.page("nonsense", cursor: "", count: 1)
         }
         await expectError(.invalidArgs) { _ = try await ada.page("", cursor: "x", count: 1) }
-        let sources = try await ada.sources().compactMap { $0["id"]?.string }
+        let sources = try await ada.sources().map(\.id.text)
         let first = try await ada.properties(.feed)["DefaultSource"]?.string
         #expect(sources.first == first)
 
@@ -161,7 +162,7 @@ struct AcceptanceTests {
         #expect(try await ada.photo(ids[2])["likes"]?.uint32 == before)
         // A deleted photo cannot be liked, unless likes are stored locally. The photos of a like group are deleted
         // together.
-        if fixture.likeOutcome == "done" {
+        if fixture.likeOutcome == .done {
             let gone = try #require(ids.last { fixture.likeGroup($0).count > 1 } ?? ids.last)
             let group = fixture.likeGroup(gone)
             try await fixture.delete(gone)
@@ -178,20 +179,20 @@ struct AcceptanceTests {
         let fixture = try await provider.serviceFixture()
         let ada = try await fixture.logIn("ada")
         let ids = try await fixture.ids(ada)
-        for _ in 0..<2 { #expect(try await ada.like(ids[2]) == "done") }
+        for _ in 0..<2 { #expect(try await ada.like(ids[2]) == .done) }
         #expect(fixture.service.requests(fixture.pattern(.like)).count == 1)
         _ = try await ada.unlike(ids[2])
 
         // A like whose response is lost is sent again.
         fixture.service.fail(fixture.pattern(.like), .responseLost, times: 1)
-        #expect(try await ["queued", "done"].contains(ada.like(ids[3])))
+        #expect(try await [.queued, .done].contains(ada.like(ids[3])))
         try await fixture.waitForLikes(ada)
         #expect(try await fixture.likes(of: "ada") == fixture.likeGroup(ids[3]))
 
         // A pending like without a network survives the daemon.
         let sent = fixture.service.requests(fixture.pattern(.like)).count
         fixture.service.stop()
-        #expect(try await ada.like(ids[0]) == "queued")
+        #expect(try await ada.like(ids[0]) == .queued)
         #expect(try await ada.photo(ids[0])["pending"] == .bool(true))
         #expect(try await ada.photo(ids[0])["liked"] == .bool(false))
         try await fixture.daemon.kill()
@@ -210,7 +211,7 @@ struct AcceptanceTests {
         let count = fixture.requestCount
         let liked = try await fixture.likes(of: "ada")
         let other = try #require(ids.last { !liked.contains($0) })
-        #expect(try await ada.like(other) == "queued")
+        #expect(try await ada.like(other) == .queued)
         #expect(fixture.requestCount == count)
         try await fixture.daemon.stop()
     }
@@ -245,13 +246,13 @@ struct AcceptanceTests {
         let ids = try await fixture.ids(ada)
         // A server without a list of likes shows the photos that are known.
         _ = try await fixture.ids(bob)
-        #expect(try await ada.like(ids[0]) == "done")
-        #expect(try await bob.like(ids[4]) == "done")
+        #expect(try await ada.like(ids[0]) == .done)
+        #expect(try await bob.like(ids[4]) == .done)
         #expect(Set(try await fixture.ids(ada, "likes")) == fixture.likeGroup(ids[0]))
         #expect(Set(try await fixture.ids(bob, "likes")) == fixture.likeGroup(ids[4]))
         #expect(try await bob.photo(ids[0])["liked"] == .bool(false))
         try await ada.logout()
-        #expect(try await bob.like(ids[6]) == "done")
+        #expect(try await bob.like(ids[6]) == .done)
         #expect(try await fixture.likes(of: "bob").isSuperset(of: fixture.likeGroup(ids[6])))
         try await fixture.daemon.stop()
     }
@@ -293,7 +294,7 @@ struct AcceptanceTests {
         // A rejected token is not used again.
         let count = fixture.requestCount
         await expectError(ServiceError.needsLogin.name) { _ = try await ada.refresh("") }
-        #expect(try await ada.like(ids[0]) == "queued")
+        #expect(try await ada.like(ids[0]) == .queued)
         #expect(fixture.requestCount == count)
 
         let (login, url) = try await fixture.startLogin([.account: .objectPath(ada.path)])
@@ -337,7 +338,7 @@ struct AcceptanceTests {
         #expect(try await fixture.property(ada, "State") == .string("needs-login"))
         let count = fixture.requestCount
         await expectError(ServiceError.needsLogin.name) { _ = try await ada.refresh("") }
-        #expect(try await ada.like(ids[0]) == "queued")
+        #expect(try await ada.like(ids[0]) == .queued)
         #expect(fixture.requestCount == count)
         #expect(try await fixture.logIn("ada").path == ada.path)
         try await fixture.wait(ada, "ready")

@@ -1,5 +1,6 @@
-import BusAPI
+import Contract
 import DBus
+import ProviderKit
 import TestSupport
 import Testing
 import WikimediaSimulator
@@ -61,7 +62,7 @@ final class DailyFixture: ServiceFixture {
         Set(try await ids(account(of: user), "likes"))
     }
 
-    var likeOutcome: String { "local" }
+    var likeOutcome: LikeOutcome { .local }
 
     var requestsOfAPI: [RecordedRequest] { commons.requests("/w/api.php") }
     /// The titles, and two widths of the images.

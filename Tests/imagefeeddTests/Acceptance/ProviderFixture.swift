@@ -1,6 +1,7 @@
-import BusAPI
+import Contract
 import DBus
 import MastodonSimulator
+import ProviderKit
 import ServiceSimulator
 import TestSupport
 import Testing
@@ -30,7 +31,7 @@ protocol ProviderFixture: AnyObject, Sendable {
     /// Returns the photos that a user likes, according to the service.
     func likes(of user: String) async throws -> Set<String>
     /// The outcome of a like without faults.
-    var likeOutcome: String { get }
+    var likeOutcome: LikeOutcome { get }
     /// Returns the like group of a photo.
     func likeGroup(_ photo: String) -> Set<String>
 
@@ -106,7 +107,7 @@ extension ProviderFixture {
     func username(_ user: String) -> String { user }
     var imageBeginning: [UInt8] { [0xff, 0xd8] }
 
-    var likeOutcome: String { "done" }
+    var likeOutcome: LikeOutcome { .done }
     func likeGroup(_ photo: String) -> Set<String> { [photo] }
 
     // MARK: Reading

@@ -1,4 +1,5 @@
 package import DBus
+package import ProviderKit
 
 /// A typed client of the daemon.
 ///
@@ -183,17 +184,18 @@ package struct AccountClient {
     /// - Throws: ``BusError``.
     package func page(
         _ source: String, cursor: String, count: UInt32
-    ) async throws -> (photos: [[String: Variant]], next: String) {
-        let (photos, next): ([[String: Variant]], String) =
+    ) async throws -> (photos: [PhotoEntry], next: String) {
+        let (photos, next): ([PhotoEntry], String) =
             try await proxy.call(.feed, "GetPage", source, cursor, count)
         return (photos, next)
     }
 
-    package func photo(_ id: String) async throws -> [String: Variant] {
+    package func photo(_ id: String) async throws -> PhotoEntry {
         try await proxy.call(.feed, "GetPhoto", id)
     }
-    package func sources() async throws -> [[String: Variant]] {
-        try await proxy.call(.feed, "ListSources")
+    package func sources() async throws -> [Source] {
+        let sources: [SourceEntry] = try await proxy.call(.feed, "ListSources")
+        return sources.map(\.source)
     }
 
     /// Returns the path of a local image file. Waits until the image has been fetched.
@@ -219,5 +221,74 @@ package struct AccountClient {
     }
     package func setDefaultSource(_ source: String) async throws {
         try await proxy.set(.feed, "DefaultSource", to: source)
+    }
+
+    // MARK: Likes
+
+    package func like(_ photo: String) async throws -> LikeOutcome {
+        LikeOutcome(onBus: try await proxy.call(.like, "Like", photo))
+    }
+    package func unlike(_ photo: String) async throws -> LikeOutcome {
+        LikeOutcome(onBus: try await proxy.call(.like, "Unlike", photo))
+    }
+
+    /// Toggles the like of a photo. A pending like or unlike counts as confirmed.
+    ///
+    /// - Returns: True in `liked` if the photo is liked now, or will be; and the outcome.
+    package func toggleLike(_ photo: String) async throws -> (liked: Bool, outcome: LikeOutcome) {
+        let (liked, outcome): (Bool, String) = try await proxy.call(.like, "Toggle", photo)
+        return (liked, LikeOutcome(onBus: outcome))
+    }
+
+    /// Makes a photo the user's avatar: a photo of the account, or `ACCOUNT/ID`. The daemon may have to fetch it first.
+    package func setAvatar(_ photo: String) async throws {
+        try await proxy.perform(.profile, "SetAvatar", photo, timeout: nil)
+    }
+}
+
+extension LikeOutcome {
+    /// An outcome that this version does not know is a success.
+    fileprivate init(onBus text: String) { self = LikeOutcome(rawValue: text) ?? .done }
+}
+
+/// `org.imagefeed.ImageFeed1.Transfer`.
+@MainActor
+package struct TransferClient {
+    let proxy: BusProxy
+
+    package func properties() async throws -> [String: Variant] {
+        try await proxy.properties(.transfer)
+    }
+
+    /// Calls `handler` with the changed properties until the returned subscription is released.
+    package func watch(
+        _ handler: @escaping ([String: Variant]) -> Void
+    ) async throws -> SignalSubscription {
+        try await proxy.watch(.transfer, handler)
+    }
+
+    /// Waits for the end of the transfer, without a time limit.
+    package func wait() async throws { try await proxy.perform(.transfer, "Wait", timeout: nil) }
+    package func cancel() async throws { try await proxy.perform(.transfer, "Cancel") }
+}
+
+@MainActor
+extension BusProxy {
+    /// Calls `handler` with the changed properties of `interface` until the returned subscription is released.
+    ///
+    /// After this method returns, no change is missed; read the properties then.
+    func watch(
+        _ interface: InterfaceName, _ handler: @escaping ([String: Variant]) -> Void
+    ) async throws -> SignalSubscription {
+        let rule = MatchRule(
+            sender: destination, path: path, interface: "org.freedesktop.DBus.Properties",
+            member: "PropertiesChanged", argument0: interface.text)
+        return try await connection.subscribe(rule) { signal in
+            // A signal with other arguments is not the standard one.
+            guard
+                let (_, changes, _): (String, [String: Variant], [String]) = try? signal.read()
+            else { return }
+            handler(changes)
+        }
     }
 }

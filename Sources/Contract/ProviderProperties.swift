@@ -1,7 +1,7 @@
 package import DBus
 
 /// The properties of a provider on D-Bus.
-package struct ProviderRecord: Equatable {
+package struct ProviderProperties: Equatable {
     package let path: ObjectPath
     package let properties: [String: Variant]
 
@@ -19,8 +19,8 @@ package struct ProviderRecord: Equatable {
     }
 
     /// The provider after its settings were saved.
-    package var configured: ProviderRecord {
-        ProviderRecord(
+    package var configured: ProviderProperties {
+        ProviderProperties(
             path: path, properties: properties.merging(["Configured": .bool(true)]) { $1 })
     }
 

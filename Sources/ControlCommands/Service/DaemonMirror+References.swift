@@ -1,8 +1,8 @@
-internal import BusAPI
+internal import Contract
 internal import DBus
 internal import Quoting
 
-extension ServiceSnapshot {
+extension DaemonMirror {
     /// Finds the account for an account argument.
     ///
     /// - Parameters:
@@ -12,7 +12,7 @@ extension ServiceSnapshot {
     /// - Throws: ``CommandFailure`` if there is no such account or the prefix is ambiguous.
     func account(
         _ reference: String?, prefersLoggedIn: Bool = false
-    ) throws(CommandFailure) -> AccountRecord {
+    ) throws(CommandFailure) -> AccountProperties {
         guard let reference, !reference.isEmpty else {
             guard let account = accounts.first(where: { $0.path == defaultAccount }) else {
                 throw Self.noAccount
@@ -43,7 +43,7 @@ extension ServiceSnapshot {
     /// - Parameter reference: See ``account(_:)``.
     /// - Returns: The account.
     /// - Throws: ``CommandFailure`` if there is no such account, the prefix is ambiguous or the account is logged out.
-    func loggedInAccount(_ reference: String?) throws(CommandFailure) -> AccountRecord {
+    func loggedInAccount(_ reference: String?) throws(CommandFailure) -> AccountProperties {
         let account = try account(reference, prefersLoggedIn: true)
         guard account.isLoggedIn else {
             throw CommandFailure(
@@ -53,12 +53,12 @@ extension ServiceSnapshot {
         return account
     }
 
-    /// Returns the properties of the combined feed.
+    /// Returns the combined account.
     ///
     /// - Throws: ``CommandFailure`` if no account is logged in.
-    func combinedFeed() throws(CommandFailure) -> [String: Variant] {
-        guard let feed = combined?[InterfaceName.feed.text] else { throw Self.noAccount }
-        return feed
+    func combinedAccount() throws(CommandFailure) -> AccountProperties {
+        guard let combined, combined.isLoggedIn else { throw Self.noAccount }
+        return combined
     }
 
     /// Returns the current photo of a slideshow.
@@ -67,7 +67,7 @@ extension ServiceSnapshot {
     func currentPhoto(
         of path: ObjectPath = ServiceName.slideshow
     ) throws(CommandFailure) -> PhotoReference {
-        guard let id = slideshow(path)?.photoID else {
+        guard let id = slideshow(path)?.photo?.id else {
             throw CommandFailure(
                 .usage,
                 "The slideshow shows no photo. Name a photo, or start it with “imagefeedctl slideshow next”."
@@ -91,7 +91,7 @@ extension ServiceSnapshot {
     /// Returns the provider with an ID.
     ///
     /// - Throws: ``CommandFailure`` if there is no such provider.
-    func provider(_ id: String) throws(CommandFailure) -> ProviderRecord {
+    func provider(_ id: String) throws(CommandFailure) -> ProviderProperties {
         guard let provider = providers.first(where: { $0.id == id }) else {
             throw CommandFailure(
                 .failed,

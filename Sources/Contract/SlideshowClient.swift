@@ -9,8 +9,8 @@ package struct SlideshowClient {
 
     package var path: ObjectPath { proxy.path }
 
-    package func properties() async throws -> [String: Variant] {
-        try await proxy.properties(.slideshow)
+    package func properties() async throws -> SlideshowProperties {
+        SlideshowProperties(path, try await proxy.properties(.slideshow))
     }
 
     /// Calls `handler` with the changed properties until the returned subscription is released.

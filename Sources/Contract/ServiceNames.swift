@@ -73,40 +73,6 @@ package enum ServiceError: String, CaseIterable, Sendable {
     }
 }
 
-/// The keys of a photo, an `a{sv}`, that clients use by name or print first, in this order. A photo can have more keys,
-/// which clients print after these in alphabetical order: `PhotoField` in ProviderKit lists all.
-package enum PhotoKey: String, CaseIterable, Sendable {
-    case id
-    case account
-    case created
-    case updated
-    case width
-    case height
-    case color
-    case blurHash = "blur_hash"
-    case focus
-    case title
-    case description
-    case author
-    case authorUsername = "author_username"
-    case authorURL = "author_url"
-    case url
-    case likes
-    case liked
-    case pending
-    case sensitive
-    case mediaType = "media_type"
-}
-
-/// The keys of a source, an `a{sv}`, in the order in which they are sent.
-package enum SourceKey: String, CaseIterable, Sendable {
-    case id
-    case title
-    case kind
-    case count
-    case cover
-}
-
 /// The options of `Manager.Login`.
 package enum LoginOption: String, CaseIterable, Sendable {
     case account
@@ -123,12 +89,14 @@ package enum ProviderSetting: String, CaseIterable, Sendable {
     case clientSecret = "client_secret"
 }
 
-/// The outcome of `Like.Like`, `Unlike` and `Toggle`.
-package enum LikeOutcome: String, CaseIterable, Sendable {
-    /// The service confirmed it.
-    case done
-    /// Stored and delivered later, because the network is unavailable or the service limits requests.
-    case queued
-    /// Stored locally, because the service has no likes.
-    case local
+/// The values of `Account.State`.
+package enum AccountStateName: String, CaseIterable, Sendable {
+    case ready
+    case loading
+    case offline
+    case rateLimited = "rate-limited"
+    case locked
+    case needsLogin = "needs-login"
+    case failed
+    case loggedOut = "logged-out"
 }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import BusAPI
+@testable import Contract
 
 @Suite struct VersionTests {
     @Test func `the user agent has an address only if a publisher set one`() {

@@ -1,0 +1,61 @@
+internal import Contract
+internal import DBus
+internal import ProviderKit
+
+extension AccountProperties {
+    /// The properties of the account, with the name and avatar of the profile and the pending likes.
+    var json: JSON {
+        var all = properties(.account) ?? [:]
+        for key in ["Name", "Avatar"] { all[key] = self[.profile, key] }
+        all["Pending"] = properties(.like).map { $0["Pending"] ?? .array([], of: "s") }
+        return JSON(all, order: PropertyOrder.account + ["Name", "Avatar", "Pending"])
+    }
+    var providerID: String { provider?.lastElement ?? "" }
+    /// The hint to log in to the account again.
+    var loginAdvice: String { "Log in with “imagefeedctl login \(providerID) --account \(id)”." }
+    /// The hint for ``remedy``; nil if there is none, or if the reason of the state contains it.
+    var advice: String? {
+        switch remedy {
+        case .login: loginAdvice
+        case .unlock: "Unlock the keyring and try again."
+        case .installKeyring: "Install or start a keyring, such as gnome-keyring."
+        case .configure: "Correct imagefeed.conf; see imagefeed.conf(5)."
+        case .freeSpace: "Free space on the disk."
+        case .retry, nil: nil
+        }
+    }
+    /// The exit status of a command that has no result because of the state.
+    var status: ProgramStatus {
+        switch (remedy, state) {
+        case (.login, _): .needsLogin
+        case (.configure, _): .notConfigured
+        case (_, .loading): .done
+        case (_, .offline), (_, .rateLimited), (_, .locked): .tryLater
+        default: .failed
+        }
+    }
+    /// The time of the next automatic retry; nil if there is none.
+    var retryAt: Timestamp? {
+        self[.account, "RetryAt"]?.int64.flatMap { $0 > 0 ? Timestamp(secondsSince1970: $0) : nil }
+    }
+    /// The rate limit; nil if it is unknown.
+    var rateLimit: RateLimit? { self[.account, "RateLimit"].flatMap(RateLimit.init) }
+}
+
+/// The rate limit of a service.
+struct RateLimit: Equatable {
+    let remaining: UInt32
+    let limit: UInt32
+    /// The time when the limit is reset, in seconds since 1970; 0 if it is unknown.
+    let reset: Int64
+
+    init?(_ value: Variant) {
+        guard case .structure(let fields) = value, fields.count == 3,
+            let remaining = fields[0].uint32, let limit = fields[1].uint32, limit > 0,
+            let reset = fields[2].int64
+        else { return nil }
+        self.remaining = remaining
+        self.limit = limit
+        self.reset = reset
+    }
+}
