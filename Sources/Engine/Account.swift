@@ -150,7 +150,7 @@ package final class Account {
             checkDefaultSourceSoon()
         case .changed(let photos): emit(.photosChanged(photos))
         case .added(let photos):
-            for slideshow in engine.slideshows.all { slideshow.photosAdded(id, photos) }
+            for slideshow in engine.slideshows.all { slideshow.reader.photosAdded(id, photos) }
         case .removed(let photos):
             emit(.photosRemoved(photos))
             checkDefaultSourceSoon()
@@ -232,16 +232,10 @@ package final class Account {
         }
         let source = resolve(source)
         let position = try cursor.isEmpty ? nil : position(cursor, source)
-        let page = try await photos.page(source, after: position, count: count)
+        let page = try await photos.page(
+            source, after: position, count: count, fillsGaps: true)
         let next = page.next.map { FeedCursor($0, account: id, source: source).text }
         return (page.photos, next ?? "")
-    }
-
-    /// Reads the photos of a source after a position, for the combined feed.
-    func positionedPage(
-        _ source: SourceID, after position: String?, count: Int
-    ) async throws -> PositionedPage {
-        try await session().positionedPage(source, after: position, count: count)
     }
 
     /// Returns a photo.

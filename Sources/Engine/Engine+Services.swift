@@ -16,47 +16,46 @@ extension Engine {
     private func makeService(for account: Account) -> RemoteService {
         let provider = account.provider
         let settings = ports.settings.settings(of: provider.info.id)
-        guard Self.isRemote(provider) else {
-            return makeKeyService(for: account, settings)
-        }
-        // If the settings are invalid, the session reports that, and requests have no token.
-        let description = description(of: account)
         let server = account.identity.server
+        // With invalid settings or an invalid server, the session reports that, and no request has a token or key.
+        let access = Self.isRemote(provider) ? nil : keyAccess(to: server, provider, settings)
         let credentials = Credentials(
             account.id, label: provider.secretLabel(for: account.identity), ports.secrets,
-            clientKeys: clientKeys(of: account), registersItself: provider.loginMethod.isFederated,
+            clientKeys: access == nil ? clientKeys(of: account) : [],
+            registersItself: access == nil && provider.loginMethod.isFederated,
+            // An account whose provider is no longer installed may have a token.
+            isNeeded: access?.keyField != nil || access == nil || provider is UnusableProvider,
             now: ports.now,
             // The provider is not captured: it may hold the session, and with it the credentials.
             currentClient: { [weak self, weak account] in
                 guard let self, let account else { return nil }
                 return await currentClient(at: server, account.provider, settings)
             },
+            // An OAuth token contains its client, which is needed if the provider is no longer installed.
             revoke: { [weak self, weak account] token, endpoint in
                 guard let account else { return }
                 self?.revoke(token, of: account, with: endpoint)
             }
-        ) { [weak self, weak account] token in
+        ) { [weak self, weak account, isKey = access != nil] token in
             guard let self, let account else { throw CancellationError() }
+            guard !isKey else { throw OAuthError.noRefreshToken }
             return try await tokenEndpoint(for: token, at: server, account.provider, settings)
         }
-        let client = AuthorizedClient(ports.http, credentials, description)
-        return makeService(
-            for: account, credentials, client, settings,
-            host: client.origins.sorted().first ?? provider.info.id)
-    }
-
-    private func makeService(
-        for account: Account, _ credentials: Credentials, _ client: AuthorizedClient,
-        _ settings: ProviderSettings, host: String
-    ) -> RemoteService {
-        let session = account.provider.makeSession(
+        let client =
+            if let access { AuthorizedClient(ports.http, credentials, access) } else {
+                AuthorizedClient(ports.http, credentials, description(of: account))
+            }
+        let session = provider.makeSession(
             account.identity,
             SessionPorts(http: client, settings: settings, logger: ports.logger))
+        // Accounts without a host and without OAuth do not share rate limits with other accounts.
+        let host =
+            client.origins.sorted().first ?? (access == nil ? provider.info.id : account.id.text)
         let service = RemoteService(
             account.id, session, credentials, ports, stores,
-            probeTarget: HostProbes.Target(provider: account.provider.info.id, host: host),
+            probeTarget: HostProbes.Target(provider: provider.info.id, host: host),
             allowsLoopback: client.allowsLoopback, owner: account)
-        rememberDefaultSource(of: account.provider.info)
+        rememberDefaultSource(of: provider.info)
         if let reason = recipientsProblem(of: account) { credentials.requireLogin(reason) }
         onRemoteSession?()
         return service
@@ -71,37 +70,19 @@ extension Engine {
         Task { [store] in try? await store.saveDefaultSource(source, of: info.id) }
     }
 
-    /// Creates the service of an account without OAuth.
-    private func makeKeyService(
-        for account: Account, _ settings: ProviderSettings
-    ) -> RemoteService {
-        let provider = account.provider
-        var description = KeyDescription(keyField: nil, keyOrigins: [])
-        if case .key(let provider) = provider.loginMethod {
-            // With an invalid server, no request has a key.
-            description =
-                (try? provider.access(settings, server: account.identity.server)) ?? description
-        } else if case .polling(let provider) = provider.loginMethod {
-            description =
-                (try? provider.access(settings, server: account.identity.server))
+    /// Returns the key of an account without OAuth, and the hosts that receive it.
+    private func keyAccess(
+        to server: String, _ provider: any Provider, _ settings: ProviderSettings
+    ) -> KeyDescription {
+        switch provider.loginMethod {
+        case .key(let provider):
+            if let access = try? provider.access(settings, server: server) { return access }
+        case .polling(let provider):
+            return (try? provider.access(settings, server: server))
                 ?? KeyDescription(keyField: KeyDescription.basicField, keyOrigins: [])
+        case .none, .oauth, .federated: break
         }
-        // An account whose provider is no longer installed may have a token.
-        let isNeeded = description.keyField != nil || provider is UnusableProvider
-        let credentials = Credentials(
-            account.id, label: provider.secretLabel(for: account.identity), ports.secrets,
-            isNeeded: isNeeded, now: ports.now,
-            // An OAuth token contains its client, which is needed if the provider is no longer installed.
-            revoke: { [weak self, weak account] token, endpoint in
-                guard let account else { return }
-                self?.revoke(token, of: account, with: endpoint)
-            }
-        ) { _ in throw OAuthError.noRefreshToken }
-        let client = AuthorizedClient(ports.http, credentials, description)
-        // Accounts without a host do not share rate limits with other accounts.
-        return makeService(
-            for: account, credentials, client, settings,
-            host: client.origins.first ?? account.id.text)
+        return KeyDescription(keyField: nil, keyOrigins: [])
     }
 
     /// The keys of the secrets that the token endpoint of an account may need.

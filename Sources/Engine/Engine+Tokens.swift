@@ -118,12 +118,10 @@ extension Engine {
         _ token: OAuthToken, _ provider: any TokenLogin, at server: String,
         _ settings: ProviderSettings
     ) async throws {
-        let client = AuthorizedClient(
-            ports.http, FixedToken(token: token.accessToken, isIssuedToken: true),
-            try provider.access(settings, server: server))
         try await provider.revokeToken(
             AccountIdentity(username: "", server: server),
-            SessionPorts(http: client, settings: settings, logger: ports.logger))
+            ports.session(
+                token.accessToken, try provider.access(settings, server: server), settings))
     }
 
     /// Revokes a password that a service issued for a login in the browser.
@@ -132,13 +130,11 @@ extension Engine {
         _ settings: ProviderSettings
     ) async throws {
         let access = try provider.access(settings, server: server)
-        let client = AuthorizedClient(
-            ports.http, FixedToken(token: token.accessToken, isIssuedToken: true), access)
-        let plain = AuthorizedClient(ports.http, FixedToken(token: Secret("")), access.anonymous)
         let description = try await provider.describeLogin(
-            server, SessionPorts(http: plain, settings: settings, logger: ports.logger))
+            server, ports.anonymousSession(access, settings))
         guard let request = description.revocation else { return }
-        let response = try await client.send(request)
+        let response = try await ports.session(token.accessToken, access, settings).http
+            .send(request)
         // The status 401 means that the password is revoked already.
         guard response.isSuccess || response.status == 401 else {
             throw ProviderError.failed(

@@ -1,4 +1,5 @@
 package import Logging
+internal import OAuth
 package import ProviderKit
 internal import System
 
@@ -39,6 +40,24 @@ package struct EnginePorts {
         self.now = now
         self.notificationPresenter = notificationPresenter
         self.openURL = openURL
+    }
+}
+
+extension EnginePorts {
+    /// Returns the ports for requests with a key or an issued token.
+    func session(
+        _ token: Secret, isIssued: Bool = true, _ access: KeyDescription,
+        _ settings: ProviderSettings
+    ) -> SessionPorts {
+        SessionPorts(
+            http: AuthorizedClient(
+                http, FixedToken(token: token, isIssuedToken: isIssued), access),
+            settings: settings, logger: logger)
+    }
+
+    /// Returns the ports for requests without credentials.
+    func anonymousSession(_ access: KeyDescription, _ settings: ProviderSettings) -> SessionPorts {
+        session(Secret(""), isIssued: false, access.anonymous, settings)
     }
 }
 

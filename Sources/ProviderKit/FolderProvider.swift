@@ -73,7 +73,7 @@ package protocol FolderSession: Session {
     ///   malformed cursor, ``ProviderError/staleCursor``.
     func page(
         _ source: SourceID, after cursor: String?, count: Int
-    ) async throws -> PositionedPage
+    ) async throws -> Page
 
     /// Returns one photo. Throws ``ProviderError/notFound(_:)``.
     func photo(_ id: PhotoID) async throws -> Photo

@@ -54,40 +54,21 @@ public struct Source: Hashable, Sendable {
 }
 
 /// Consecutive photos of a source, with the cursor of every position.
-package struct PositionedPage: Hashable, Sendable {
+package struct Page: Sendable {
     /// The photos, in the order of the source.
-    package let photos: [Photo]
-    /// The cursor before the first photo, followed by the cursor after each photo; nil for the beginning of the source.
-    package let cursors: [String?]
+    package var photos: [Photo]
     /// True if more photos may follow.
     package let hasMore: Bool
+    /// Returns the cursor after a number of photos; nil for the beginning of the source. It is computed on demand,
+    /// because most callers need only the last one.
+    package let cursor: @Sendable (_ count: Int) -> String?
     /// The cursor of the next page; nil at the end of the source.
-    package var next: String? { hasMore ? cursors.last ?? nil : nil }
+    package var next: String? { hasMore ? cursor(photos.count) : nil }
 
     /// Creates a page.
-    ///
-    /// - Parameters:
-    ///   - photos: The photos.
-    ///   - cursors: One cursor more than photos.
-    ///   - hasMore: True if more photos may follow.
-    package init(photos: [Photo], cursors: [String?], hasMore: Bool) {
-        precondition(cursors.count == photos.count + 1, "a page needs a cursor for each position")
+    package init(photos: [Photo], hasMore: Bool, cursor: @escaping @Sendable (Int) -> String?) {
         self.photos = photos
-        self.cursors = cursors
         self.hasMore = hasMore
-    }
-}
-
-/// Consecutive photos of a source.
-package struct Page: Hashable, Sendable {
-    /// The photos, in the order of the source.
-    package let photos: [Photo]
-    /// The cursor of the next page, in a form of the provider; nil at the end of the source.
-    package let next: String?
-
-    /// Creates a page.
-    package init(photos: [Photo], next: String?) {
-        self.photos = photos
-        self.next = next
+        self.cursor = cursor
     }
 }

@@ -13,7 +13,7 @@ extension Database {
     /// - Returns: The database, the result of `read`, and the new name of a damaged file; nil if it was not damaged.
     /// - Throws: ``StorageError``. A file of a newer version is not changed.
     package static func open<Value>(
-        preserving path: String, _ migrations: [String],
+        preserving path: String, _ migrations: KeyValuePairs<Int, String>,
         read: (Database) throws(StorageError) -> Value
     ) throws(StorageError) -> (database: Database, value: Value, damaged: String?) {
         do throws(StorageError) {
@@ -37,7 +37,8 @@ extension Database {
     }
 
     private static func openSound<Value>(
-        _ path: String, _ migrations: [String], _ read: (Database) throws(StorageError) -> Value
+        _ path: String, _ migrations: KeyValuePairs<Int, String>,
+        _ read: (Database) throws(StorageError) -> Value
     ) throws(StorageError) -> (Database, Value) {
         let database = try Database(path: path, durability: .full)
         try database.migrate(migrations)
@@ -46,7 +47,7 @@ extension Database {
 
     /// Reads a file that cannot be written into memory.
     private static func openCopy<Value>(
-        _ path: String, _ error: StorageError, _ migrations: [String],
+        _ path: String, _ error: StorageError, _ migrations: KeyValuePairs<Int, String>,
         _ read: (Database) throws(StorageError) -> Value
     ) throws(StorageError) -> (database: Database, value: Value, damaged: String?) {
         func open(_ isCopy: Bool) throws(StorageError) -> (Database, Value) {

@@ -4,20 +4,17 @@ internal import Synchronization
 /// A database with its own serial queue: tasks run one at a time, in the order of the calls.
 package final class DatabaseQueue: Sendable {
     private let queue: DispatchQueue
+    /// The path of a database that was opened before; nil for another one.
+    private let path: String?
     private let open: @Sendable () throws -> Database
     // Accessed only on `queue`.
     nonisolated(unsafe) private var database: Database?
+    // Accessed only on `queue`.
+    nonisolated(unsafe) private var isDeleted = false
     private let runs = Atomic(0)
 
     /// The number of tasks so far, for measurements.
     package var runCount: Int { runs.load(ordering: .relaxed) }
-
-    /// Takes ownership of `database`, which the caller must not use any more.
-    package init(_ database: sending Database, label: String) {
-        queue = DispatchQueue(label: label)
-        self.database = database
-        open = { throw StorageError.failed(code: 0, message: "the database was opened before") }
-    }
 
     /// Takes ownership of `database`, which the caller must not use any more.
     ///
@@ -30,6 +27,7 @@ package final class DatabaseQueue: Sendable {
         open: @escaping @Sendable () throws -> Database
     ) {
         queue = DispatchQueue(label: label)
+        path = database.path
         self.database = database
         self.open = open
     }
@@ -37,7 +35,51 @@ package final class DatabaseQueue: Sendable {
     /// Creates a queue that opens the database with the first task. After a failure, the next task opens it again.
     package init(label: String, open: @escaping @Sendable () throws -> Database) {
         queue = DispatchQueue(label: label)
+        path = nil
         self.open = open
+    }
+
+    /// A file whose data cannot be recreated.
+    package struct Preserved<Value: Sendable>: Sendable {
+        package let queue: DatabaseQueue
+        /// The values that are needed immediately.
+        package let value: Value
+        /// The new path of a damaged file; nil if the file was intact.
+        package let damagedFile: String?
+        /// The reason why nothing can be stored; nil if the file can be written.
+        package let writeError: StorageError?
+    }
+
+    /// Opens a file whose data cannot be recreated; see ``Database/open(preserving:_:read:)``. A file that cannot be
+    /// written is opened again for each write.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - migrations: The argument of ``Database/migrate(_:)``.
+    ///   - label: The label of the queue.
+    ///   - lock: The lock of its folder. A folder that could not be locked because it is read-only is locked before the
+    ///     file is opened for writing.
+    ///   - read: Reads the values that are needed immediately.
+    /// - Returns: The queue, and the values.
+    /// - Throws: ``StorageError``.
+    package static func open<Value: Sendable>(
+        preserving path: String, _ migrations: KeyValuePairs<Int, String>, label: String,
+        lock: FolderLock? = nil,
+        read: @Sendable (Database) throws(StorageError) -> Value
+    ) throws(StorageError) -> Preserved<Value> {
+        let (database, value, damaged) = try Database.open(
+            preserving: path, migrations, read: read)
+        let writeError = database.writeError
+        database.releaseMemory()
+        let queue = DatabaseQueue(database, label: label) {
+            if case .inUse = lock?.attempt() {
+                throw StorageError.readOnly(path, "another imagefeedd uses it")
+            }
+            return try Database.open(preserving: path, migrations) { _ throws(StorageError) in }
+                .database
+        }
+        return Preserved(
+            queue: queue, value: value, damagedFile: damaged, writeError: writeError)
     }
 
     /// Runs `body` on the queue.
@@ -81,6 +123,18 @@ package final class DatabaseQueue: Sendable {
         }
     }
 
+    /// Closes the database after the earlier tasks, and deletes its file. Later tasks fail.
+    package func delete() async {
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                database = nil
+                isDeleted = true
+                if let path { Database.delete(path) }
+                continuation.resume()
+            }
+        }
+    }
+
     /// Waits for the queued tasks and closes the database, which writes its log into the file. Blocks; only for use at
     /// the end of a program.
     package func close() { queue.sync { database = nil } }
@@ -104,6 +158,7 @@ package final class DatabaseQueue: Sendable {
             try database.writeAgain()
             self.database = nil
         }
+        if isDeleted, let path { throw StorageError.readOnly(path, "it was deleted") }
         let opened = try open()
         database = opened
         return opened

@@ -270,7 +270,7 @@ struct CombinedSimulation {
     }
 
     private mutating func read(_ index: Int, _ request: CombinedMerge.Request) throws
-        -> PositionedPage
+        -> Page
     {
         let account = accounts[index]
         let position = request.position.flatMap(Position.init)
@@ -283,15 +283,16 @@ struct CombinedSimulation {
         accounts[index].readCount += photos.count
         let generation = position?.generation ?? account.generation
         let start = Position(generation: generation, order: position?.order ?? .max)
-        return PositionedPage(
+        let cursors =
+            [account.hasCursors ? start.text : request.position]
+            + photos.map { Position(generation: generation, order: $0.order).text }
+        return Page(
             photos: photos.map { photo in
                 var made = ProviderKit.Photo(id: photo.id)
                 made.created = photo.created.map { Timestamp(secondsSince1970: $0) }
                 return made
-            },
-            cursors: [account.hasCursors ? start.text : request.position]
-                + photos.map { Position(generation: generation, order: $0.order).text },
-            hasMore: photos.count < rest.count || account.unreadableBelow != nil)
+            }, hasMore: photos.count < rest.count || account.unreadableBelow != nil
+        ) { cursors[$0] }
     }
 
     private func checkEnd() throws {

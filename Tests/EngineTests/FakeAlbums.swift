@@ -77,7 +77,7 @@ private final class FakeAlbumsSession: FakeFolderSession {
 
     func page(
         _ source: SourceID, after cursor: String?, count: Int
-    ) async throws -> PositionedPage {
+    ) async throws -> Page {
         guard try await hasSource(source) else { throw ProviderError.notFound("There is none.") }
         let user = user
         let state = try await users.wait { users in
@@ -85,7 +85,7 @@ private final class FakeAlbumsSession: FakeFolderSession {
         }
         if let error = state.error { throw error }
         guard source.text != "likes" else {
-            return PositionedPage(photos: [], cursors: [cursor], hasMore: false)
+            return Page(photos: [], hasMore: false) { _ in cursor }
         }
         // A position is the number of photos below it, because photos arrive at the top.
         let below = try cursor.map { text in
@@ -99,14 +99,13 @@ private final class FakeAlbumsSession: FakeFolderSession {
             $0[user]?.readCount += photos.count
             $0[user]?.reads += 1
         }
-        return PositionedPage(
+        return Page(
             photos: photos.map { picture in
                 var photo = Photo(id: PhotoID(picture.id))
                 photo.created = picture.created.map { Timestamp(secondsSince1970: $0) }
                 return photo
-            },
-            cursors: (0...photos.count).map { "\(all.count - start - $0)" },
-            hasMore: start + photos.count < all.count)
+            }, hasMore: start + photos.count < all.count
+        ) { "\(all.count - start - $0)" }
     }
 
     func photo(_ id: PhotoID) async throws -> Photo {

@@ -62,11 +62,11 @@ final class FakeLocalSession: FakeFolderSession {
 
     func page(
         _ source: SourceID, after cursor: String?, count: Int
-    ) async throws -> PositionedPage {
+    ) async throws -> Page {
         guard try await hasSource(source) else { throw ProviderError.notFound("It is gone.") }
-        return PositionedPage(
-            photos: [Photo(id: PhotoID(source.text))], cursors: [cursor, "2"],
-            hasMore: cursor == nil)
+        return Page(
+            photos: [Photo(id: PhotoID(source.text))], hasMore: cursor == nil
+        ) { $0 == 0 ? cursor : "2" }
     }
 
     func photo(_ id: PhotoID) async throws -> Photo {

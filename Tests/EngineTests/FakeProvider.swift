@@ -55,10 +55,10 @@ final class FakeSession: FakeFolderSession {
 
     func page(
         _ source: SourceID, after cursor: String?, count: Int
-    ) async throws -> PositionedPage {
-        PositionedPage(
-            photos: [Photo(id: PhotoID(cursor ?? "first"))], cursors: [cursor, "second"],
-            hasMore: cursor == nil)
+    ) async throws -> Page {
+        Page(
+            photos: [Photo(id: PhotoID(cursor ?? "first"))], hasMore: cursor == nil
+        ) { $0 == 0 ? cursor : "second" }
     }
 
     func photo(_ id: PhotoID) async throws -> Photo { Photo(id: id) }

@@ -22,6 +22,8 @@ struct LargeMergeTests {
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
+    private let merges = ChangeQueue()
+
     private func arrival(_ numbers: Range<Int>, isKeyed: Bool = false) -> FeedTables.Arrival {
         let photos = numbers.map { number in
             var photo = RemotePhoto(Photo(id: PhotoID("p\(number)")))
@@ -35,7 +37,7 @@ struct LargeMergeTests {
     private func merge(
         _ arrival: FeedTables.Arrival, in source: String = "new"
     ) async throws -> FeedTables.Merge {
-        try await store.merge(arrival, in: SourceID(source)) {}
+        try await store.merge(arrival, in: SourceID(source), after: merges) {}
     }
 
     private func count(_ table: String, as reader: AccountID) async throws -> Int {
@@ -102,7 +104,7 @@ struct LargeMergeTests {
         struct LoggedOut: Error {}
         var calls = 0
         do {
-            _ = try await store.merge(arrival(0..<200), in: SourceID("new")) {
+            _ = try await store.merge(arrival(0..<200), in: SourceID("new"), after: merges) {
                 calls += 1
                 if calls == 3 { throw LoggedOut() }
             }

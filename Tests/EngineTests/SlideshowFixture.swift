@@ -36,9 +36,9 @@ final class SlideshowFixture {
     func restart() async throws {
         slideshow.timer?.stop()
         slideshow.invalidate()
-        slideshow.backgroundReading?.cancel()
-        await slideshow.backgroundReading?.value
-        await slideshow.reading.run {}
+        slideshow.reader.background?.cancel()
+        await slideshow.reader.background?.value
+        await slideshow.reader.queue.run {}
         var contents = try await store.contents()
         contents.isImageMissing =
             contents.state.current.map { photos.deleted.contains($0.image) } ?? false
@@ -52,11 +52,11 @@ final class SlideshowFixture {
         var quiet = 0
         while quiet < 3 {
             for _ in 0..<10 { await Task.yield() }
-            let isBusy = slideshow.preparation != nil || slideshow.backgroundReading != nil
+            let isBusy = slideshow.preparation != nil || slideshow.reader.background != nil
             _ = try? await slideshow.preparation?.value
-            await slideshow.backgroundReading?.value
+            await slideshow.reader.background?.value
             await slideshow.navigation.run {}
-            await slideshow.reading.run {}
+            await slideshow.reader.queue.run {}
             _ = try? await slideshow.commit { _ in ((), []) }
             quiet = isBusy ? 0 : quiet + 1
         }

@@ -29,8 +29,8 @@ struct SlideshowLoadTests {
                 arrived += 1
                 let prepared = fixture.slideshow.candidate?.shown.id.photo.text
                 let added = fixture.photos.add("new\(arrived)", to: 0)
-                fixture.slideshow.photosAdded(account, [added.photo])
-                fixture.slideshow.sourceChanged(account, SourceID("all"), new: 1)
+                fixture.slideshow.reader.photosAdded(account, [added.photo])
+                fixture.slideshow.reader.sourceChanged(account, SourceID("all"), new: 1)
                 await fixture.settle()
                 // The photo that was already fetched precedes the new one.
                 let next = try await fixture.next()

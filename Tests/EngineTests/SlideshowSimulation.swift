@@ -224,7 +224,7 @@ final class SlideshowSimulation {
 
     private func arrive(_ count: Int) {
         var new: [AccountID: [PhotoID]] = [:]
-        let started = slideshow.parts
+        let started = slideshow.reader.parts
         for _ in 0..<count {
             let id = addPhoto()
             new[id.account, default: []].append(id.photo)
@@ -234,8 +234,8 @@ final class SlideshowSimulation {
             arrived.insert(id)
         }
         for (account, added) in new {
-            slideshow.photosAdded(account, added)
-            slideshow.sourceChanged(account, SourceID("all"), new: added.count)
+            slideshow.reader.photosAdded(account, added)
+            slideshow.reader.sourceChanged(account, SourceID("all"), new: added.count)
         }
     }
 
@@ -373,8 +373,8 @@ final class SlideshowSimulation {
 
     /// Checks that a round began after all photos of the previous one were shown.
     private func checkRound() async throws {
-        guard slideshow.roundCount != lastRound else { return }
-        lastRound = slideshow.roundCount
+        guard slideshow.reader.roundCount != lastRound else { return }
+        lastRound = slideshow.reader.roundCount
         let open = open(besides: current)
         guard open.isEmpty else {
             throw Violation(reason: "a round begins before \(open.map(\.text).sorted())")
@@ -393,7 +393,7 @@ final class SlideshowSimulation {
         guard !hidden.contains(id) else { throw Violation(reason: "\(id) is \(word), but hidden") }
         guard slideshow.settings.isShuffled else { return }
         // A round that began with this search was checked before.
-        if round.contains(id), slideshow.roundCount == lastRound, id != current {
+        if round.contains(id), slideshow.reader.roundCount == lastRound, id != current {
             throw Violation(reason: "\(id) is \(word) twice in a round")
         }
         let new = arrived.filter { isShowable($0) && !hidden.contains($0) && $0 != current }

@@ -103,9 +103,9 @@ import Testing
         _ = try await fixture.next()
         fixture.photos.add("n1", to: 0)
         if isLocal {
-            fixture.slideshow.photosAdded(account, [PhotoID("n1")])
+            fixture.slideshow.reader.photosAdded(account, [PhotoID("n1")])
         } else {
-            fixture.slideshow.sourceChanged(account, SourceID("all"), new: 1)
+            fixture.slideshow.reader.sourceChanged(account, SourceID("all"), new: 1)
         }
         await fixture.settle()
         fixture.photos.unknown = []
@@ -129,7 +129,7 @@ import Testing
         _ = try await fixture.next(2)
         for name in ["n1", "n2"] {
             fixture.photos.add(name, to: 0)
-            fixture.slideshow.photosAdded(AccountID(stored: "a"), [PhotoID(name)])
+            fixture.slideshow.reader.photosAdded(AccountID(stored: "a"), [PhotoID(name)])
         }
         await fixture.settle()
         let shown = try await fixture.next(6)

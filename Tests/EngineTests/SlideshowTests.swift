@@ -53,7 +53,8 @@ struct SlideshowTests {
         await expectNotFound { try await fixture.slideshow.next() }
         #expect(fixture.slideshow.photo == nil && !fixture.slideshow.canGoNext)
         fixture.photos.add("new", to: 0)
-        fixture.slideshow.sourceChanged(AccountID(stored: "local_ada"), SourceID("all"), new: 1)
+        fixture.slideshow.reader.sourceChanged(
+            AccountID(stored: "local_ada"), SourceID("all"), new: 1)
         await fixture.settle()
         #expect(fixture.slideshow.canGoNext)
         #expect(try await fixture.next() == "new")
@@ -244,7 +245,8 @@ struct SlideshowTests {
         #expect(try await fixture.next(3) == ["p1", "p2", "p3"])
         fixture.photos.add("n1", to: 0)
         fixture.photos.add("n2", to: 0)
-        fixture.slideshow.sourceChanged(AccountID(stored: "local_ada"), SourceID("all"), new: 2)
+        fixture.slideshow.reader.sourceChanged(
+            AccountID(stored: "local_ada"), SourceID("all"), new: 2)
         await fixture.settle()
         #expect(try await fixture.next(4) == ["n2", "n1", "p4", "p5"])
     }
@@ -373,7 +375,7 @@ struct SlideshowTests {
         let step = Task { try await slideshow.next() }
         // The image of the first photo is fetched, and the background reads the later ones.
         try await poll { photos.images.count == 1 }
-        slideshow.readAhead()
+        slideshow.reader.readAhead()
         try await poll { photos.laterPages.count == 1 }
         photos.images.end()
         try await poll { !photos.failures.isEmpty }
@@ -386,7 +388,7 @@ struct SlideshowTests {
         try await step.value
         await fixture.settle()
         #expect(["p2", "p3"].contains(fixture.current))
-        #expect(slideshow.roundCount == 0)
+        #expect(slideshow.reader.roundCount == 0)
     }
 
     @Test func `a photo that was shown before its page was read is not repeated in the round`()
@@ -610,7 +612,7 @@ struct SlideshowTests {
         _ = try await fixture.next()
         await fixture.settle()
         let before = fixture.photos.pageCount
-        fixture.slideshow.sourceChanged(local, SourceID("all"), new: 1)
+        fixture.slideshow.reader.sourceChanged(local, SourceID("all"), new: 1)
         await fixture.settle()
         #expect(fixture.photos.pageCount == before)
     }

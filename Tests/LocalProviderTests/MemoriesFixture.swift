@@ -109,7 +109,7 @@ final class MemoriesFixture: Sendable {
         try await photos.photos(Self.memories, pageSize: pageSize).map { $0.title ?? "" }
     }
 
-    func page(_ cursor: String? = nil, count: Int = 1) async throws -> PositionedPage {
+    func page(_ cursor: String? = nil, count: Int = 1) async throws -> Page {
         try await photos.session.page(Self.memories, after: cursor, count: count)
     }
 

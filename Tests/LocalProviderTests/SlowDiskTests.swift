@@ -23,7 +23,7 @@ import Testing
         return folder
     }
 
-    private static func titles(_ page: PositionedPage) -> [String] {
+    private static func titles(_ page: Page) -> [String] {
         page.photos.map { $0.title ?? "" }
     }
 

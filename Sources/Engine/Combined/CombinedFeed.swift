@@ -208,9 +208,9 @@ package final class CombinedFeed {
     /// Reads accounts in parallel.
     private func read(
         _ requests: [CombinedMerge.Request], of walk: [Participant], timeout: Duration
-    ) async -> [(CombinedMerge.Request, Result<PositionedPage, any Error>)] {
+    ) async -> [(CombinedMerge.Request, Result<Page, any Error>)] {
         let tasks = requests.map { request in
-            Task.immediate { () -> Result<PositionedPage, any Error> in
+            Task.immediate { () -> Result<Page, any Error> in
                 do {
                     return .success(
                         try await read(request, of: walk[request.member.index], timeout))
@@ -220,7 +220,7 @@ package final class CombinedFeed {
             }
         }
         return await withTaskCancellationHandler {
-            var results: [(CombinedMerge.Request, Result<PositionedPage, any Error>)] = []
+            var results: [(CombinedMerge.Request, Result<Page, any Error>)] = []
             for (request, task) in zip(requests, tasks) {
                 results.append((request, await task.value))
             }
@@ -232,16 +232,16 @@ package final class CombinedFeed {
 
     private func read(
         _ request: CombinedMerge.Request, of participant: Participant, _ timeout: Duration
-    ) async throws -> PositionedPage {
+    ) async throws -> Page {
         let (account, source) = (participant.account, participant.source)
         let login = account.record.loginNumber
         let isLate = lateLogins[login].map { now < $0 } ?? false
         let page = try await withTimeLimit(
             isLate ? Self.shortTimeout : timeout, engine.ports.clock
-        ) { () async throws -> PositionedPage in
+        ) { () async throws -> Page in
             do {
-                return try await account.positionedPage(
-                    source, after: request.position, count: request.count)
+                return try await account.session().page(
+                    source, after: request.position, count: request.count, fillsGaps: false)
             } catch ProviderError.notFound(let text) {
                 // The default source may have been removed since the last check. The next page reads the new one.
                 await account.checkDefaultSource()
@@ -261,7 +261,7 @@ package final class CombinedFeed {
     ///
     /// - Throws: The errors that end a walk: a lost position, a malformed cursor, or the cancellation of the call.
     private func supply(
-        _ result: Result<PositionedPage, any Error>, of participant: Participant,
+        _ result: Result<Page, any Error>, of participant: Participant,
         for request: CombinedMerge.Request, to merge: inout CombinedMerge
     ) throws {
         guard participant.account.record.loginNumber == participant.entry.login,

@@ -135,14 +135,16 @@ nonisolated struct CombinedMerge {
     // MARK: Results of reads
 
     /// Adds photos that were read.
-    mutating func supply(_ page: PositionedPage, to member: Member) {
+    mutating func supply(_ page: Page, to member: Member) {
         guard !page.photos.isEmpty || !page.hasMore else {
             return block(
                 member, ProviderError.failed("The service returned no photos; try again later."))
         }
         let index = member.index
-        if feeds[index].position == nil { feeds[index].position = page.cursors[0] ?? "" }
-        feeds[index].next = zip(page.photos, page.cursors.dropFirst()).reversed().map { ($0, $1) }
+        if feeds[index].position == nil { feeds[index].position = page.cursor(0) ?? "" }
+        feeds[index].next = page.photos.indices.reversed().map {
+            (page.photos[$0], page.cursor($0 + 1))
+        }
         feeds[index].hasMore = page.hasMore
     }
 

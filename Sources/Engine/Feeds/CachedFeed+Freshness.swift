@@ -32,7 +32,7 @@ extension CachedFeed {
         guard !failures.isEmpty else { return }
         Task {
             let keys = failures.map { (source: $0, key: stored($0)) }
-            let cached = try? await store.run { [account] (tables) throws(StorageError) in
+            let cached = try? await store.read { [account] (tables) throws(StorageError) in
                 var cached: Set<SourceID> = []
                 for (source, key) in keys where try tables.source(account, key) != nil {
                     cached.insert(source)

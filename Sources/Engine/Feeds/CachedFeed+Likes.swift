@@ -75,7 +75,7 @@ extension CachedFeed {
     /// - Throws: ``StorageError``.
     func cachedLikes(of ids: [PhotoID]) async throws -> [PhotoID: LikeQueue.CachedLike] {
         guard !ids.isEmpty else { return [:] }
-        return try await store.run { [account] (tables) throws(StorageError) in
+        return try await store.read { [account] (tables) throws(StorageError) in
             var likes: [PhotoID: LikeQueue.CachedLike] = [:]
             for id in ids {
                 guard let photo = try tables.photo(account, id) else { continue }
@@ -88,7 +88,7 @@ extension CachedFeed {
 
     /// Reads the number of the user's likes.
     func likeCount() async throws -> Int {
-        try await store.run { [account] (tables) throws(StorageError) in
+        try await store.read { [account] (tables) throws(StorageError) in
             try tables.likeCount(account)
         }
     }
@@ -96,7 +96,7 @@ extension CachedFeed {
     /// Returns the photos of a like group that are cached, the given one first.
     func companions(of id: PhotoID) async throws -> [Photo] {
         let prefix = likeGroupPrefix(id)
-        return try await store.run { [account] (tables) throws(StorageError) in
+        return try await store.read { [account] (tables) throws(StorageError) in
             var photos: [Photo] = []
             for id in try tables.photos(account, like: id, prefix) {
                 if let photo = try tables.photo(account, id) { photos.append(photo.photo) }

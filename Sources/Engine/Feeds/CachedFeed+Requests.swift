@@ -63,7 +63,9 @@ extension CachedFeed {
             page: page, account: account, part: part, isExact: source == likesSource,
             hasStablePageTokens: session.hasStablePageTokens, generation: generation, now: owner.now
         )
-        let merge = try await store.merge(arrival, in: stored(source)) { try checkWanted() }
+        let merge = try await store.merge(arrival, in: stored(source), after: merges) {
+            try checkWanted()
+        }
         await announce(merge, source, isFill: part?.isGap == true)
         return merge
     }

@@ -29,6 +29,8 @@ final class CachedFeed {
     let fills = SingleFlight<Fill, FeedTables.Merge>()
     private let photos = SingleFlight<PhotoID, CachedPhoto>()
     private let listings = SingleFlight<AccountID, [Source]>()
+    /// Runs one merge at a time, so that other accounts wait for one transaction.
+    let merges = ChangeQueue()
     /// The recent reads and refreshes.
     var activity = SourceActivity()
     /// The time of the last request for the sources since the start.
@@ -85,52 +87,10 @@ final class CachedFeed {
         case slice(FeedTables.SourceState, FeedTables.Slice)
     }
 
-    /// Returns a page; see ``AccountPhotos/page(_:after:count:)``.
-    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
-        let found = try await findPage(source, after: cursor, count: count)
-        let next = found.hasMore ? found.keys.last : nil
-        return Page(photos: found.photos, next: next.map(found.cursor))
-    }
-
-    /// Returns a page with its cursors; see ``AccountPhotos/positionedPage(_:after:count:)``.
-    ///
-    /// The page ends above a gap, so that cached photos are returned without a request to the service.
-    func positionedPage(
-        _ source: SourceID, after cursor: String?, count: Int
-    ) async throws -> PositionedPage {
-        let found = try await findPage(source, after: cursor, count: count, fillsGaps: false)
-        return PositionedPage(
-            photos: found.photos,
-            cursors: [cursor ?? found.cursor(OrderKey.base)] + found.keys.map(found.cursor),
-            hasMore: found.hasMore)
-    }
-
-    private struct FoundPage {
-        let photos: [Photo]
-        /// The order keys of the photos.
-        let keys: [String]
-        let hasMore: Bool
-        let epoch: Int64
-        let generation: Int64
-
-        /// Returns the cursor of the position below an order key.
-        func cursor(_ key: String) -> String {
-            FeedPosition(epoch: epoch, generation: generation, key: key).text
-        }
-    }
-
-    /// Reads a page from the cache, and fetches its missing parts.
-    ///
-    /// - Parameters:
-    ///   - source: The source.
-    ///   - cursor: The cursor of the previous page; nil for the top.
-    ///   - count: The number of photos at most.
-    ///   - fillsGaps: True if a gap below the first photo is fetched; false if the page ends there.
-    /// - Returns: The photos.
-    /// - Throws: ``ProviderError``, ``HTTPError``, ``StorageError``.
-    private func findPage(
-        _ source: SourceID, after cursor: String?, count: Int, fillsGaps: Bool = true
-    ) async throws -> FoundPage {
+    /// Reads a page from the cache, and fetches its missing parts; see ``AccountPhotos/page(_:after:count:fillsGaps:)``.
+    func page(
+        _ source: SourceID, after cursor: String?, count: Int, fillsGaps: Bool
+    ) async throws -> Page {
         try check(source)
         let place = try cursor.map { try FeedPosition(parsing: $0) }
         var requests = 0
@@ -156,10 +116,14 @@ final class CachedFeed {
                 if place == nil { recordRead(source, refreshed: state.fetched) }
                 if let part = slice.outdated { refresh(part, of: source, state) }
             }
-            func page(hasMore: Bool) -> FoundPage {
-                FoundPage(
-                    photos: slice.photos.map(\.photo), keys: slice.keys, hasMore: hasMore,
-                    epoch: state.epoch, generation: place?.generation ?? state.generation)
+            func page(hasMore: Bool) -> Page {
+                let (keys, epoch) = (slice.keys, state.epoch)
+                let generation = place?.generation ?? state.generation
+                return Page(photos: slice.photos.map(\.photo), hasMore: hasMore) { count in
+                    if count == 0, let cursor { return cursor }
+                    let key = count == 0 ? OrderKey.base : keys[count - 1]
+                    return FeedPosition(epoch: epoch, generation: generation, key: key).text
+                }
             }
             switch slice.following {
             case .end: return page(hasMore: false)
@@ -327,7 +291,7 @@ final class CachedFeed {
 
     /// Returns the sources of the account.
     func sources() async throws -> [Source] {
-        let listed = try await store.run { [account] (tables) throws(StorageError) in
+        let listed = try await store.read { [account] (tables) throws(StorageError) in
             try tables.listedSources(account)
         }
         guard !listed.isEmpty else { return try await fetchSources() }

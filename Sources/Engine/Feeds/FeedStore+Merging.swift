@@ -7,19 +7,20 @@ extension FeedStore {
     /// Stores a page of a source in short transactions, because other accounts wait for each of them.
     ///
     /// The rows of new photos are inserted first, in pieces. Nothing refers to them before the transaction that stores the
-    /// order. The rows of photos that have left the source are deleted at the end, in pieces. An account has one merge at
-    /// a time, so that other accounts wait for one transaction.
+    /// order. The rows of photos that have left the source are deleted at the end, in pieces.
     ///
     /// - Parameters:
     ///   - arrival: The page.
     ///   - source: The source, as it is stored.
+    ///   - earlier: The merges of the account, which run one after the other.
     ///   - check: Throws if the page must not be stored. It is called before each transaction that inserts.
     /// - Returns: The changes.
     /// - Throws: ``StorageError``, and the errors of `check`; then the source has not changed.
     func merge(
-        _ arrival: FeedTables.Arrival, in source: SourceID, check: @MainActor () throws -> Void
+        _ arrival: FeedTables.Arrival, in source: SourceID, after earlier: ChangeQueue,
+        check: @MainActor () throws -> Void
     ) async throws -> FeedTables.Merge {
-        try await turns.run(arrival.account) {
+        try await earlier.run {
             let (account, now) = (arrival.account, arrival.now)
             let size = FeedTables.Bounds().piece
             var arrival = arrival
@@ -63,31 +64,5 @@ extension FeedStore {
         // After a cancellation, the merge continues without pauses.
         try? await MainLoopClock().sleep(for: pause)
         return value
-    }
-}
-
-/// The merges in progress, at most one of each account.
-final class MergeTurns {
-    /// The merges that wait, for each account with a merge in progress.
-    private var waiting: [AccountID: [CheckedContinuation<Void, Never>]] = [:]
-
-    nonisolated init() {}
-
-    /// Runs `body` after the earlier merges of the account.
-    func run<Value>(_ account: AccountID, _ body: () async throws -> Value) async rethrows -> Value
-    {
-        if waiting[account] != nil {
-            await withCheckedContinuation { waiting[account]?.append($0) }
-        } else {
-            waiting[account] = []
-        }
-        defer {
-            if waiting[account]?.isEmpty == false {
-                waiting[account]?.removeFirst().resume()
-            } else {
-                waiting[account] = nil
-            }
-        }
-        return try await body()
     }
 }

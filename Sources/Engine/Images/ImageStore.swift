@@ -46,7 +46,8 @@ final class ImageStore {
     private let http: any HTTPClient
     private let now: () -> Timestamp
     private let queue = DispatchQueue(label: "images")
-    private var fetches: [Key: ImageFetch] = [:]
+    private let fetches = SingleFlight<Key, String>(whenAbandoned: .cancels)
+    private var progress: [Key: SharedProgress] = [:]
     private var lastPart = 0
     /// The times of the last revalidations.
     private var tried: [Key: Int64] = [:]
@@ -94,15 +95,39 @@ final class ImageStore {
             }
             return found.path
         }
-        if let running = fetches[key] { return try await running.path(progress) }
-        let new = ImageFetch { [weak self] fetch in
-            if self?.fetches[key] === fetch { self?.fetches[key] = nil }
+        let shared =
+            fetches.isRunning(key) ? self.progress[key] ?? SharedProgress() : SharedProgress()
+        self.progress[key] = shared
+        let caller = shared.add(progress)
+        defer {
+            shared.handlers[caller] = nil
+            if !fetches.isRunning(key) { self.progress[key] = nil }
         }
-        fetches[key] = new
-        new.begin { [self] in
-            try await fetch(key, through: client ?? http, allowsLoopback: allowsLoopback, limit, $0)
+        return try await fetches.run(key) { [self] in
+            try await fetch(key, through: client ?? http, allowsLoopback: allowsLoopback, limit) {
+                progress in
+                Task { @MainActor in shared.report(progress) }
+            }
         }
-        return try await new.path(progress)
+    }
+
+    /// The progress of a fetch, for its callers.
+    private final class SharedProgress {
+        var handlers: [Int: (HTTPProgress) -> Void] = [:]
+        private var lastID = 0
+        private var latest: HTTPProgress?
+
+        func add(_ handler: @escaping (HTTPProgress) -> Void) -> Int {
+            lastID += 1
+            handlers[lastID] = handler
+            if let latest { handler(latest) }
+            return lastID
+        }
+
+        func report(_ progress: HTTPProgress) {
+            latest = progress
+            for handler in handlers.values { handler(progress) }
+        }
     }
 
     /// Returns the path of an image that is cached; nil otherwise. Sends no request.
@@ -160,11 +185,9 @@ final class ImageStore {
     /// Deletes the images of an account.
     func forget(_ account: AccountID) async {
         // The fetches are cancelled first, because they would write files after the deletion.
-        let fetches = fetches.filter { $0.key.account == account }.values
         let tasks = revalidating.filter { $0.key.account == account }.values
         for task in tasks { task.cancel() }
-        for fetch in fetches { fetch.beginCancellation() }
-        for fetch in fetches { await fetch.cancel() }
+        await fetches.cancel { $0.account == account }
         for task in tasks { await task.value }
         await onFiles { $0.removeAll(of: account) }
     }

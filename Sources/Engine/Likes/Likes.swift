@@ -9,7 +9,8 @@ final class Likes {
     private let feed: CachedFeed
     private let store: LikeStore
     private let owner: RemoteService
-    private var queue: LikeQueue
+    /// The decisions. Only this type changes it.
+    private(set) var queue: LikeQueue
     private var lastCall = 0
     private var callers: [LikeQueue.CallID: CheckedContinuation<LikeQueue.Reply, any Error>] = [:]
     /// The photos that the calls have read, each with the others of its like group.
@@ -30,10 +31,6 @@ final class Likes {
         }
     }
 
-    /// True if the stored records are loaded.
-    var isLoaded: Bool { queue.isLoaded }
-    /// The photos whose like or unlike is in progress or queued.
-    var pending: [PhotoID] { queue.pending }
     /// The local likes, the latest first; nil if the service has likes.
     var localLikes: [PendingLike]? {
         queue.unavailableSince == nil ? nil : queue.localLikes.reversed()
@@ -41,20 +38,8 @@ final class Likes {
     /// The number of local likes of a service that never has likes; nil for another service, or before the records are
     /// loaded.
     var localCount: Int? {
-        session.hasLocalLikes && isLoaded ? queue.localLikes.filter(\.isWanted).count : nil
+        session.hasLocalLikes && queue.isLoaded ? queue.localLikes.filter(\.isWanted).count : nil
     }
-    /// The number of completed likes. Data that was read before the number changed may be outdated.
-    var revision: Int { queue.revision }
-    /// The number of consecutive failed deliveries. User requests count once, retries count each.
-    var consecutiveFailures: Int { queue.consecutiveFailures }
-    /// The time at which the service is checked again for likes; nil if none are stored locally.
-    var nextAvailabilityCheck: Timestamp? { queue.nextAvailabilityCheck }
-    /// A Boolean value that indicates whether a service without likes may be checked again.
-    var mayOfferLikesAgain: Bool { queue.mayOfferLikesAgain(at: owner.now) }
-
-    /// Returns true if the like or unlike of a photo, or of another photo of its like group, is in progress or queued.
-    func isPending(_ photo: PhotoID) -> Bool { queue.isPending(photo) }
-
     /// Returns true if a like or unlike is pending that leads to a state.
     ///
     /// - Parameters:
@@ -64,9 +49,6 @@ final class Likes {
     func isExpected(_ photo: PhotoID, isLiked: Bool) -> Bool {
         queue.entry(queue.likeGroup(photo))?.like.isWanted == isLiked
     }
-
-    /// Returns a photo with its pending or local like, in the form for clients.
-    func decorate(_ photo: Photo) -> Photo { queue.decorate(photo) }
 
     // MARK: Calls
 
@@ -103,12 +85,6 @@ final class Likes {
         try await loading?.value
     }
 
-    /// Sends the pending likes, if the service is available. Call it whenever that may have changed.
-    func send() { handle(.deliveryRequested) }
-
-    /// Sends the local likes, if a check of the service for likes is due.
-    func checkAvailability() { handle(.availabilityCheckDue) }
-
     /// Checks a service without likes again, because the user logged in or the provider was replaced. Sends the local
     /// likes.
     func checkAvailabilityAgain() {
@@ -117,18 +93,6 @@ final class Likes {
             try? await load()
             handle(.availabilityUnknown)
         }
-    }
-
-    /// Records that a retry starts. If it fails, too, the next retry is later.
-    func recordRetry() { handle(.retryBegan) }
-
-    /// Records that the service reports a new liked state of a photo.
-    ///
-    /// - Parameters:
-    ///   - photo: The photo.
-    ///   - isLiked: Its state at the service. It is in the cache already.
-    func recordObserved(_ photo: PhotoID, isLiked: Bool) {
-        handle(.observed(photo, isLiked: isLiked))
     }
 
     /// Ends the deliveries, because another session replaces this one. The records remain.
@@ -153,7 +117,8 @@ final class Likes {
 
     // MARK: Effects
 
-    private func handle(_ event: LikeQueue.Event) {
+    /// Passes an event to the queue, and performs its effects.
+    func handle(_ event: LikeQueue.Event) {
         for effect in queue.handle(event, at: owner.now) { perform(effect) }
     }
 

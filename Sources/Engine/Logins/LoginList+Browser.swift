@@ -89,22 +89,16 @@ extension LoginList {
         }
         // A service may issue a token again after its revocation failed. The pending revocation is cancelled.
         engine.revocations.cancel(token)
-        do {
+        let account = try await finish(
+            login, context.provider, with: token, at: login.server, from: endpoint
+        ) {
             let client = AuthorizedClient(
                 ports.http, FixedToken(token: token.accessToken), context.description)
-            let identity = try await context.identify(
+            return try await context.identify(
                 SessionPorts(http: client, settings: context.settings, logger: ports.logger))
-            try login.check(identity)
-            try await unlockToken(of: identity, context.provider, login.expectedAccount)
-            let account = try await completeLogin(
-                identity, context.provider, as: login.expectedAccount, with: token
-            ) { !login.hasEnded }
-            await registrations.store(for: context)
-            return account
-        } catch {
-            engine.revoke(token, of: context.provider, at: login.server, with: endpoint)
-            throw error
         }
+        await registrations.store(for: context)
+        return account
     }
 
     /// Throws before the user opens the browser if the client secret is missing. A locked keyring may contain it, so

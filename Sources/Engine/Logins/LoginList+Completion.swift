@@ -3,6 +3,36 @@ internal import ProviderKit
 
 /// The completion of a login.
 extension LoginList {
+    /// Identifies the user of a token that a service has issued, and creates the account. After a failure, the token is
+    /// revoked.
+    ///
+    /// - Parameters:
+    ///   - login: The login.
+    ///   - provider: The provider of the login.
+    ///   - token: The new token.
+    ///   - server: The server; empty for a service that is not federated.
+    ///   - endpoint: The endpoint that issued the token; nil for a token without OAuth.
+    ///   - identify: Fetches the identity of the user.
+    /// - Returns: The account.
+    /// - Throws: The errors of ``completeLogin(_:_:as:with:while:)``, and of `identify`.
+    func finish(
+        _ login: Login, _ provider: any Provider, with token: OAuthToken, at server: String,
+        from endpoint: TokenEndpoint? = nil, identify: () async throws -> AccountIdentity
+    ) async throws -> Account {
+        do {
+            try login.proceed()
+            let identity = try await identify()
+            try login.check(identity)
+            try await unlockToken(of: identity, provider, login.expectedAccount)
+            return try await completeLogin(
+                identity, provider, as: login.expectedAccount, with: token
+            ) { !login.hasEnded }
+        } catch {
+            engine.revoke(token, of: provider, at: server, with: endpoint)
+            throw error
+        }
+    }
+
     /// Creates the account of a user after a login, or logs a known account in again.
     ///
     /// - Parameters:

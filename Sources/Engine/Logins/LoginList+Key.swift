@@ -39,14 +39,12 @@ extension LoginList {
             if key != nil { try await unlockSecrets([]) }
             try login.proceed()
             let server = try await secured(server, for: login)
-            let client = AuthorizedClient(
-                ports.http, FixedToken(token: key ?? Secret("")),
-                try provider.access(settings, server: server))
+            let access = try provider.access(settings, server: server)
             let identity: AccountIdentity
             do {
                 identity = try await provider.identify(
                     AccountIdentity(username: username, server: server),
-                    SessionPorts(http: client, settings: settings, logger: ports.logger))
+                    ports.session(key ?? Secret(""), isIssued: false, access, settings))
             } catch ProviderError.unauthorized {
                 throw EngineError.loginFailed("\(info.name) does not accept the key.")
             }
@@ -77,21 +75,9 @@ extension LoginList {
             let token = OAuthToken.issued(
                 try await issueToken(to: named, provider, password, description, settings),
                 now: ports.now())
-            do {
-                try login.proceed()
-                let client = AuthorizedClient(
-                    ports.http, FixedToken(token: token.accessToken, isIssuedToken: true),
-                    description)
-                let identity = try await provider.identify(
-                    named, SessionPorts(http: client, settings: settings, logger: ports.logger))
-                try login.check(identity)
-                try await unlockToken(of: identity, provider)
-                return try await completeLogin(
-                    identity, provider, as: login.expectedAccount, with: token
-                ) { !login.hasEnded }
-            } catch {
-                engine.revoke(token, of: provider, at: named.server)
-                throw error
+            return try await finish(login, provider, with: token, at: named.server) {
+                try await provider.identify(
+                    named, ports.session(token.accessToken, description, settings))
             }
         }
     }
@@ -101,10 +87,8 @@ extension LoginList {
         to named: AccountIdentity, _ provider: any TokenLogin, _ password: Secret,
         _ description: KeyDescription, _ settings: ProviderSettings
     ) async throws -> Secret {
-        let client = AuthorizedClient(
-            ports.http, FixedToken(token: Secret("")), description.anonymous)
-        let ports = SessionPorts(http: client, settings: settings, logger: ports.logger)
-        let token = try await provider.requestToken(named, password: password, ports)
+        let token = try await provider.requestToken(
+            named, password: password, ports.anonymousSession(description, settings))
         guard token.isCode else {
             throw ProviderError.failed("\(provider.info.name) sent an invalid token.")
         }

@@ -27,10 +27,7 @@ extension LoginList {
                 try await unlockSecrets([])
                 let server = try await secured(server, for: login)
                 let access = try provider.access(settings, server: server)
-                let plain = SessionPorts(
-                    http: AuthorizedClient(
-                        ports.http, FixedToken(token: Secret("")), access.anonymous),
-                    settings: settings, logger: ports.logger)
+                let plain = ports.anonymousSession(access, settings)
                 let description = try await limited(Self.discoveryTime, server) {
                     try await provider.describeLogin(server, plain)
                 }
@@ -38,8 +35,14 @@ extension LoginList {
                 let polled = try await PolledLogin.start(
                     description, at: description.server.excerpt, plain.http, now: ports.now())
                 try login.setAddress(polled.url)
-                let confirmed = try await confirmation(of: polled, plain.http, login, description)
-                return try await finish(login, confirmed, description, provider)
+                let (username, token) = try await confirmation(
+                    of: polled, plain.http, login, description)
+                return try await finish(login, provider, with: token, at: description.server) {
+                    let access = try provider.access(settings, server: description.server)
+                    return try await provider.identify(
+                        AccountIdentity(username: username, server: description.server),
+                        ports.session(token.accessToken, access, settings))
+                }
             } catch {
                 throw BrowserLoginContext.loginError(error, server.excerpt)
             }
@@ -56,12 +59,6 @@ extension LoginList {
         )
     }
 
-    /// The credentials of a confirmed login.
-    private struct Confirmed {
-        let username: String
-        let token: OAuthToken
-    }
-
     /// Polls until the user has confirmed.
     ///
     /// Only a confirmation, a refusal of the server, and the end of the login end the polls, because the user may need
@@ -69,7 +66,7 @@ extension LoginList {
     private func confirmation(
         of polled: PolledLogin, _ http: any HTTPClient, _ login: Login,
         _ description: PollingDescription
-    ) async throws -> Confirmed {
+    ) async throws -> (username: String, token: OAuthToken) {
         var delay = PolledLogin.interval
         while true {
             try await ports.clock.sleep(for: delay)
@@ -92,8 +89,7 @@ extension LoginList {
                     delay = max(delay, min(retryAfter, PolledLogin.maximumRetryDelay))
                 }
             case .confirmed(let username, let password):
-                return Confirmed(
-                    username: username, token: Self.token(username, password, now: ports.now()))
+                return (username, Self.token(username, password, now: ports.now()))
             }
         }
     }
@@ -104,29 +100,4 @@ extension LoginList {
         .issued(PolledLogin.basic(username: username, password: password), now: now)
     }
 
-    /// Creates the account of a confirmed login. After a failure, the password is revoked.
-    private func finish(
-        _ login: Login, _ confirmed: Confirmed, _ description: PollingDescription,
-        _ provider: any PollingLogin
-    ) async throws -> Account {
-        let token = confirmed.token
-        do {
-            try login.proceed()
-            let settings = ports.settings.settings(of: provider.info.id)
-            let client = AuthorizedClient(
-                ports.http, FixedToken(token: token.accessToken, isIssuedToken: true),
-                try provider.access(settings, server: description.server))
-            let identity = try await provider.identify(
-                AccountIdentity(username: confirmed.username, server: description.server),
-                SessionPorts(http: client, settings: settings, logger: ports.logger))
-            try login.check(identity)
-            try await unlockToken(of: identity, provider, login.expectedAccount)
-            return try await completeLogin(
-                identity, provider, as: login.expectedAccount, with: token
-            ) { !login.hasEnded }
-        } catch {
-            engine.revoke(token, of: provider, at: description.server)
-            throw error
-        }
-    }
 }

@@ -16,12 +16,19 @@ protocol AccountPhotos: AnyObject {
 
     // MARK: Photos
 
-    /// Returns a page of a source after a cursor; nil for the beginning.
-    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page
-    /// Returns a page with the cursors of all positions in it.
-    func positionedPage(
-        _ source: SourceID, after cursor: String?, count: Int
-    ) async throws -> PositionedPage
+    /// Returns a page of a source.
+    ///
+    /// - Parameters:
+    ///   - source: The source.
+    ///   - cursor: The position after which the page begins; nil for the beginning.
+    ///   - count: The number of photos at most.
+    ///   - fillsGaps: False if the page ends with the cached photos, so that they are returned without a request to the
+    ///     service. A page without photos is fetched.
+    /// - Returns: The page.
+    /// - Throws: ``ProviderError``, ``HTTPError``, ``EngineError``.
+    func page(
+        _ source: SourceID, after cursor: String?, count: Int, fillsGaps: Bool
+    ) async throws -> Page
     func photo(_ id: PhotoID) async throws -> Photo
     /// Returns a photo without a request to a service; nil if it is not cached.
     func cachedPhoto(_ id: PhotoID) async throws -> Photo?

@@ -20,14 +20,9 @@ final class FolderPhotos: AccountPhotos {
 
     // MARK: Photos
 
-    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
-        let page = try await session.page(source, after: cursor, count: count)
-        return Page(photos: page.photos, next: page.next)
-    }
-
-    func positionedPage(
-        _ source: SourceID, after cursor: String?, count: Int
-    ) async throws -> PositionedPage {
+    func page(
+        _ source: SourceID, after cursor: String?, count: Int, fillsGaps: Bool
+    ) async throws -> Page {
         try await session.page(source, after: cursor, count: count)
     }
 

@@ -37,7 +37,7 @@ extension RemoteService {
     func credentialsChanged() {
         scheduleRetry()
         owner?.emit(.changed(.state))
-        if credentials.problem == nil { likes?.send() }
+        if credentials.problem == nil { likes?.handle(.deliveryRequested) }
     }
 
     /// Handles an event of the cached feed or of the likes, and passes it on.
@@ -63,7 +63,7 @@ extension RemoteService {
         for photo in photos {
             // A like that is being sent is announced once, when it is confirmed.
             let isExpected = likes?.isExpected(photo.id, isLiked: photo.isLiked) == true
-            likes?.recordObserved(photo.id, isLiked: photo.isLiked)
+            likes?.handle(.observed(photo.id, isLiked: photo.isLiked))
             guard !isExpected else { continue }
             owner?.emit(
                 .likeConfirmed(photo.id, isLiked: photo.isLiked, likes: photo.likes ?? 0))
@@ -101,7 +101,7 @@ extension RemoteService {
 
     /// Fetches the number of likes once no pending like would change it.
     private func refreshLikeCountIfDue() {
-        guard isCountDue, likes?.pending.isEmpty == true else { return }
+        guard isCountDue, likes?.queue.pending.isEmpty == true else { return }
         isCountDue = false
         Task { await refreshLikeCount() }
     }
@@ -110,8 +110,8 @@ extension RemoteService {
 // The likes and the watches of an account.
 extension RemoteService {
     var likesSource: SourceID? { feed?.likesSource }
-    var pendingLikes: [PhotoID]? { likes.flatMap { $0.isLoaded ? $0.pending : nil } }
-    func isLikePending(_ photo: PhotoID) -> Bool { likes?.isPending(photo) == true }
+    var pendingLikes: [PhotoID]? { likes.flatMap { $0.queue.isLoaded ? $0.queue.pending : nil } }
+    func isLikePending(_ photo: PhotoID) -> Bool { likes?.queue.isPending(photo) == true }
 
     func setLiked(
         _ photo: PhotoID, _ isLiked: Bool?

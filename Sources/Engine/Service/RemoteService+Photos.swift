@@ -2,29 +2,18 @@ internal import ProviderKit
 
 // The photos of an account, with its pending likes.
 extension RemoteService {
-    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
+    func page(
+        _ source: SourceID, after cursor: String?, count: Int, fillsGaps: Bool
+    ) async throws -> Page {
         let feed = try photos()
         return try await withCallTimeout { [self] in
             // Pending likes are shown from the first page on.
             try? await likes?.load()
-            let page = try await readConsistently {
-                try await feed.page(source, after: cursor, count: count)
+            var page = try await readConsistently {
+                try await feed.page(source, after: cursor, count: count, fillsGaps: fillsGaps)
             }
-            return Page(photos: page.photos.map(decorate), next: page.next)
-        }
-    }
-
-    func positionedPage(
-        _ source: SourceID, after cursor: String?, count: Int
-    ) async throws -> PositionedPage {
-        let feed = try photos()
-        return try await withCallTimeout { [self] in
-            try? await likes?.load()
-            let page = try await readConsistently {
-                try await feed.positionedPage(source, after: cursor, count: count)
-            }
-            return PositionedPage(
-                photos: page.photos.map(decorate), cursors: page.cursors, hasMore: page.hasMore)
+            page.photos = page.photos.map(decorate)
+            return page
         }
     }
 
@@ -46,9 +35,9 @@ extension RemoteService {
     /// which is no longer pending.
     private func readConsistently<Value>(_ read: () async throws -> Value) async throws -> Value {
         while true {
-            let before = likes?.revision
+            let before = likes?.queue.revision
             let value = try await read()
-            if likes?.revision == before { return value }
+            if likes?.queue.revision == before { return value }
         }
     }
 
@@ -76,7 +65,7 @@ extension RemoteService {
     }
 
     /// Returns the photo with its pending like.
-    func decorate(_ photo: Photo) -> Photo { likes?.decorate(photo) ?? photo }
+    func decorate(_ photo: Photo) -> Photo { likes?.queue.decorate(photo) ?? photo }
 
     /// Runs `body` with the time limit of a call.
     ///

@@ -7,7 +7,7 @@ extension RemoteService {
     /// Shows the cached profile, and fetches it again. The result also shows if the service is available and accepts
     /// the token.
     func restoreProfile() async {
-        let cached = try? await stores.feeds.run { [account] (tables) throws(StorageError) in
+        let cached = try? await stores.feeds.read { [account] (tables) throws(StorageError) in
             try tables.profile(account)
         }
         if let (profile, _) = cached ?? nil {
@@ -98,7 +98,7 @@ extension RemoteService {
     }
 
     private func count(_ profile: Profile) async {
-        let count = try? await stores.feeds.run { [account] (tables) throws(StorageError) in
+        let count = try? await stores.feeds.read { [account] (tables) throws(StorageError) in
             try tables.likeCount(account)
         }
         likeCount = count ?? profile.likes ?? likeCount

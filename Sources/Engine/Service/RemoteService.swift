@@ -123,9 +123,9 @@ final class RemoteService: AccountPhotos {
             isLoading = false
             owner?.emit(.changed(.state))
             await restoreProfile()
-            likes?.checkAvailability()
+            likes?.handle(.availabilityCheckDue)
             scheduleAvailabilityCheck()
-            likes?.send()
+            likes?.handle(.deliveryRequested)
         }
     }
 
@@ -159,7 +159,9 @@ final class RemoteService: AccountPhotos {
     func retryNow() {
         guard !isClosed else { return }
         Task { await credentials.storeUnsavedToken() }
-        let hasLikes = likes?.pending.isEmpty == false || likes?.mayOfferLikesAgain == true
+        let hasLikes =
+            likes?.queue.pending.isEmpty == false
+            || likes?.queue.mayOfferLikesAgain(at: now) == true
         guard state != .ready || health.wantsRetry || hasLikes else { return }
         if case .rateLimited = health.problem(now: now) { return }
         Task {
@@ -189,8 +191,8 @@ final class RemoteService: AccountPhotos {
             guard !health.wantsRetry else { return }
         }
         feed?.retryNow()
-        likes?.checkAvailability()
-        likes?.send()
+        likes?.handle(.availabilityCheckDue)
+        likes?.handle(.deliveryRequested)
     }
 
     /// Fetches the profile, to check if the service is available and accepts the token.
@@ -251,13 +253,13 @@ final class RemoteService: AccountPhotos {
         // Pending requests are sent after the first response.
         if before != nil, problem == nil {
             feed?.retryNow()
-            likes?.send()
+            likes?.handle(.deliveryRequested)
         }
     }
 
     /// Sets the timer of the next retry, if one is necessary.
     func scheduleRetry() {
-        let likeFailures = likes?.consecutiveFailures ?? 0
+        let likeFailures = likes?.queue.consecutiveFailures ?? 0
         let pause: Duration
         // Without a token, a retry is useless. A new token starts the requests again.
         if isClosed || credentials.problem != nil {
@@ -281,7 +283,7 @@ final class RemoteService: AccountPhotos {
 
     /// Sets the timer of the next request that checks if a service without likes offers them again.
     func scheduleAvailabilityCheck() {
-        let due = isClosed ? nil : likes?.nextAvailabilityCheck
+        let due = isClosed ? nil : likes?.queue.nextAvailabilityCheck
         guard due != availabilityCheck?.due else { return }
         availabilityCheck?.task.cancel()
         availabilityCheck = due.map { due in
@@ -291,7 +293,7 @@ final class RemoteService: AccountPhotos {
                 Task { [weak self, clock] in
                     do { try await clock.sleep(for: pause) } catch { return }
                     self?.availabilityCheck = nil
-                    self?.likes?.checkAvailability()
+                    self?.likes?.handle(.availabilityCheckDue)
                     self?.scheduleAvailabilityCheck()
                 }
             )
@@ -309,7 +311,7 @@ final class RemoteService: AccountPhotos {
         retry = nil
         retryAt = nil
         health.recordRetry()
-        likes?.recordRetry()
+        likes?.handle(.retryBegan)
         // The system clock may have been set in the meantime.
         health.rateLimitEnded()
         owner?.emit(.changed(.state))

@@ -50,6 +50,13 @@ final class SingleFlight<Key: Hashable, Value: Sendable> {
     func cancelAll() {
         for flight in running.values { flight.task?.cancel() }
     }
+
+    /// Cancels the work in progress for some keys, and returns when it has ended.
+    func cancel(where isIncluded: (Key) -> Bool) async {
+        let tasks = running.filter { isIncluded($0.key) }.values.map(\.task)
+        for task in tasks { task?.cancel() }
+        for task in tasks { await task?.value }
+    }
 }
 
 /// The work for one key, and its callers.

@@ -1,6 +1,7 @@
 internal import ProviderKit
+internal import Quoting
 
-/// The search for the next photo, whose image is fetched before it is due.
+/// The steps from photo to photo, and the search for the next one, whose image is fetched before it is due.
 extension Slideshow {
     /// One search and the time of its beginning.
     struct RunningSearch {
@@ -14,9 +15,6 @@ extension Slideshow {
 
         var elapsed: Duration { ContinuousClock.now - start }
     }
-
-    /// The number of photos that were not shown in this round, below which further pages of remote sources are read.
-    static let readAheadCount = 300
 
     /// Prepares the next photo if a client is attached and the slideshow is not paused.
     func prepareIfActive() {
@@ -35,12 +33,7 @@ extension Slideshow {
     /// Shows the first photo to the attached clients if there is no current one.
     private func showFirst() {
         guard !state.clients.isEmpty else { return }
-        Task {
-            await navigation.run {
-                guard state.current == nil, !state.clients.isEmpty else { return }
-                do { try await step() } catch { logFailure(error) }
-            }
-        }
+        Task { await showAny { !state.clients.isEmpty } }
     }
 
     /// Prepares the next photo, and waits for it.
@@ -94,7 +87,7 @@ extension Slideshow {
         // The source that is shown is the last one, too: then it is read from its top on.
         var remaining = settings.sources.count
         while true {
-            try await updateParts()
+            try await reader.updateParts()
             search.isLastSource = remaining == 0 || settings.sources.count == 1
             let found =
                 try await (settings.isShuffled ? searchKnown(&search) : searchSource(&search))
@@ -204,7 +197,7 @@ extension Slideshow {
                 beginnings += 1
                 // All photos were seen.
                 if beginnings > 1 { return nil }
-                try await recordTops()
+                try await reader.recordTops()
             }
             let found: (photo: CombinedPhotoID?, next: String)
             do {
@@ -253,7 +246,7 @@ extension Slideshow {
         var attempted: Set<CombinedPhotoID> = []
         while true {
             try Task.checkCancellation()
-            let additions = additionCount
+            let additions = reader.additionCount
             let found = try await store.candidates(limit: SlideshowSearch.lookupLimit)
             let (shown, skipped) = try await attempt(found, besides: &attempted, &search)
             if let shown { return Candidate(shown: shown, cursor: nil) }
@@ -261,19 +254,19 @@ extension Slideshow {
             // The current photo is the last choice, because it would be shown twice in succession.
             let current = state.current?.id
             if found.allSatisfy({ $0 == current }) {
-                if try await readPage(&search) { continue }
+                if try await reader.readPage(&search) { continue }
                 if search.isLastSource, !hasBegunRound, found.isEmpty,
-                    try await beginRound(after: additions)
+                    try await reader.beginRound(after: additions)
                 {
                     hasBegunRound = true
                     attempted = []
                     continue
                 }
                 // Another task has read photos meanwhile.
-                if additions != additionCount { continue }
+                if additions != reader.additionCount { continue }
             } else if let shown = try await attemptReachable(besides: &attempted, &search) {
                 return Candidate(shown: shown, cursor: nil)
-            } else if try await readPage(&search) {
+            } else if try await reader.readPage(&search) {
                 // Pages of other accounts, because the known photos cannot be shown.
                 continue
             }
@@ -310,10 +303,112 @@ extension Slideshow {
     private func attemptReachable(
         besides attempted: inout Set<CombinedPhotoID>, _ search: inout RunningSearch
     ) async throws -> SlideshowState.Shown? {
-        let accounts = parts.keys.filter(photos.mayFetch)
-        guard accounts.count < parts.count, !accounts.isEmpty else { return nil }
+        let accounts = reader.parts.keys.filter(photos.mayFetch)
+        guard accounts.count < reader.parts.count, !accounts.isEmpty else { return nil }
         let found = try await store.candidates(
             limit: SlideshowSearch.lookupLimit, of: Set(accounts))
         return try await attempt(found, besides: &attempted, &search).0
+    }
+
+    // MARK: Steps
+
+    /// Shows the next photo.
+    ///
+    /// - Throws: ``EngineError/notFound(_:)`` without any photo; otherwise the error of the last photo that could not be
+    ///   fetched.
+    package func next() async throws {
+        requestedSteps += 1
+        try await navigation.run { try await step() }
+    }
+
+    /// Shows the photo that was shown before the current one. Photos that can no longer be shown are skipped.
+    ///
+    /// - Throws: ``EngineError/notFound(_:)`` if there is none.
+    package func previous() async throws {
+        requestedSteps += 1
+        try await navigation.run {
+            guard !state.past.isEmpty else {
+                throw EngineError.notFound("No photo was shown before this one.")
+            }
+            var search = RunningSearch()
+            for id in state.past.reversed() {
+                guard let shown = try await attempt(id, &search) else { continue }
+                if try await commit({ state in (state.goBack(to: shown), [.shown(id)]) }) {
+                    return stepped()
+                }
+            }
+            throw failure(of: search.limits)
+        }
+    }
+
+    /// Shows a photo.
+    ///
+    /// - Throws: ``EngineError/notFound(_:)`` or ``ProviderError/notFound(_:)`` if it does not exist; the errors of its
+    ///   image.
+    package func show(_ text: String) async throws {
+        let id = try parse(text)
+        requestedSteps += 1
+        try await navigation.run {
+            // Without a network, the error of the fetch states the reason.
+            guard let shown = try await load(id, isCached: photos.isMetered) else {
+                throw Self.notCached
+            }
+            try await commit { state in
+                state.show(shown)
+                return ((), [.shown(id)])
+            }
+            stepped()
+        }
+    }
+
+    func parse(_ text: String) throws -> CombinedPhotoID {
+        guard let id = CombinedPhotoID(text) else {
+            throw EngineError.notFound("There is no photo \(text.quoted).")
+        }
+        return id
+    }
+
+    /// Shows the next photo: of ``SlideshowState/future``, or of the order.
+    func step() async throws {
+        var search = RunningSearch()
+        for id in state.future {
+            guard let shown = try await attempt(id, &search) else { continue }
+            if try await commit({ state in (state.goForward(to: shown), [.shown(id)]) }) {
+                return stepped()
+            }
+        }
+        // The candidate may be removed or hidden while it is about to be shown. Ten repetitions are unlikely.
+        for _ in 0..<10 {
+            try await findCandidate()
+            await pinImages()
+            guard candidate != nil else { continue }
+            let isShown = try await commit { state in takeCandidate(&state) }
+            if isShown { return stepped() }
+        }
+        throw Self.noPhoto
+    }
+
+    /// Shows the next photo of the order, if it is ready.
+    func takeCandidate(
+        _ state: inout SlideshowState
+    ) -> (Bool, [SlideshowTables.Change]) {
+        guard let candidate, isUsable(candidate, state) else {
+            self.candidate = nil
+            return (false, [])
+        }
+        self.candidate = nil
+        state.advance(to: candidate.shown)
+        if let cursor = candidate.cursor { state.cursor = cursor }
+        return (true, [.shown(candidate.shown.id)])
+    }
+
+    private func isUsable(_ candidate: Candidate, _ state: SlideshowState) -> Bool {
+        !state.isHidden(candidate.shown.id) && photos.isLoggedIn(candidate.shown.id.account)
+    }
+
+    private func stepped() {
+        timer?.restart()
+        prepareIfActive()
+        reader.readAhead()
     }
 }

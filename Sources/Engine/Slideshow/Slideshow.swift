@@ -26,10 +26,10 @@ package final class Slideshow {
     private let changes = ChangeQueue()
     /// Runs steps from photo to photo, which may fetch an image.
     let navigation = ChangeQueue()
-    /// Runs the reading of pages.
-    let reading = ChangeQueue()
-    /// The position in each part of the source.
-    var parts: [AccountID: SlideshowTables.PartState]
+    /// Reads the photos of the source.
+    private(set) lazy var reader = SlideshowReader(
+        self, store, photos, storedParts, makeSeed: makeSeed)
+    private let storedParts: [AccountID: SlideshowTables.PartState]
     /// The next photo; nil while it is not ready.
     var candidate: Candidate?
     /// The search for the next photo.
@@ -41,19 +41,12 @@ package final class Slideshow {
     var isExhausted = false
     /// The parts when the source was last checked.
     var lastParts: [SlideshowPart] = []
-    /// The number of rounds that began since the start, besides the first one.
-    var roundCount = 0
-    /// The number of times that photos were added to the known ones.
-    var additionCount = 0
     /// True if the image of the current photo was deleted while the daemon was not running.
     private var isImageMissing = false
     /// The images that were loaded last: of at most a step and a search that run at the same time.
     private var loaded: [String] = []
     /// The number of steps that clients have requested.
     var requestedSteps = 0
-    /// The numbers of new photos of parts that were not read yet.
-    var arrivals: [AccountID: Int] = [:]
-    var backgroundReading: Task<Void, Never>?
     /// The latest descriptions of current photos that were not stored yet.
     private var updates: [CombinedPhotoID: Photo] = [:]
     /// Runs the updates of the current photo and its image.
@@ -64,7 +57,7 @@ package final class Slideshow {
     private var missingSources: Set<SlideshowSource> = []
     private var isCheckingSource = false
     /// Returns the seed of the next random order.
-    let makeSeed: () -> UInt64
+    private let makeSeed: () -> UInt64
 
     /// - Parameters:
     ///   - store: The store.
@@ -86,7 +79,7 @@ package final class Slideshow {
         self.logger = logger
         self.makeSeed = makeSeed
         state = contents.state
-        parts = contents.parts
+        storedParts = contents.parts
         timer = SlideshowTimer(clock) { [weak self] in self?.timerFired() }
         isImageMissing = contents.isImageMissing
     }
@@ -126,12 +119,11 @@ package final class Slideshow {
     /// Continues at the top of the source that follows the one that is shown.
     func beginNextSource() async throws {
         // No page of the source is being read then.
-        try await reading.run {
+        try await reader.queue.run {
             try await commit { state in
                 let index = sourceIndex(from: state.sourceIndex) ?? state.sourceIndex
                 state.begin(sourceIndex(from: index + 1) ?? 0)
-                parts = [:]
-                arrivals = [:]
+                reader.reset()
                 return ((), [.clear])
             }
             lastParts = photos.parts(of: source)
@@ -261,12 +253,8 @@ package final class Slideshow {
         guard !state.clients.contains(client) else { return }
         try await change { $0.attach(client) }
         onAttach()
-        readTops()
-        guard state.current == nil else { return }
-        await navigation.run {
-            guard state.current == nil else { return }
-            do { try await step() } catch { logFailure(error) }
-        }
+        reader.readTops()
+        await showAny { true }
     }
 
     /// Detaches a client that may be attached.
@@ -344,19 +332,19 @@ package final class Slideshow {
     ///
     /// - Parameters:
     ///   - changes: The changes of known photos.
-    ///   - isCandidateRemoved: Returns true for a next photo that is one of them.
-    ///   - transition: Removes the photos from the state.
+    ///   - isRemoved: Returns true for the photos.
+    ///   - transition: Removes the photos from the state; nil to remove only those.
     /// - Throws: ``StorageError``.
     func remove(
-        _ changes: [SlideshowTables.Change], isCandidateRemoved: (CombinedPhotoID) -> Bool,
-        transition: (inout SlideshowState) -> Void
+        _ changes: [SlideshowTables.Change], where isRemoved: (CombinedPhotoID) -> Bool,
+        transition: ((inout SlideshowState) -> Void)? = nil
     ) async throws {
         // The photo is loaded before the transition, so that there is one change for clients.
-        let forward = await cachedForwardPhoto(besides: isCandidateRemoved)
+        let forward = await cachedForwardPhoto(besides: isRemoved)
         let isMissing = try await commit { state in
             let hadCurrent = state.current != nil
-            transition(&state)
-            if let id = candidate?.shown.id, isCandidateRemoved(id) { candidate = nil }
+            if let transition { transition(&state) } else { state.remove(where: isRemoved) }
+            if let id = candidate?.shown.id, isRemoved(id) { candidate = nil }
             guard hadCurrent, state.current == nil else { return (false, changes) }
             // The photos of `future` precede those of the order.
             guard state.future.isEmpty else {
@@ -367,8 +355,14 @@ package final class Slideshow {
             return (!isShown, changes + shown)
         }
         guard isMissing else { return prepareIfActive() }
+        await showAny { true }
+    }
+
+    /// Shows a photo if there is no current one.
+    func showAny(while isWanted: () -> Bool) async {
+        guard state.current == nil else { return }
         await navigation.run {
-            guard state.current == nil else { return }
+            guard state.current == nil, isWanted() else { return }
             do { try await step() } catch { logFailure(error) }
         }
     }
@@ -474,7 +468,7 @@ package final class Slideshow {
     func stop() {
         timer?.stop()
         invalidate()
-        backgroundReading?.cancel()
+        reader.stop()
         photos.watchImage("") {}
         photos.watch([])
     }

@@ -1,7 +1,6 @@
 internal import Glibc
 internal import ProviderKit
 package import Storage
-internal import Synchronization
 package import System
 
 /// The file with the state of the slideshow and the photos of the current round.
@@ -33,16 +32,6 @@ nonisolated package struct SlideshowStore: Sendable {
     }
 
     private let database: DatabaseQueue
-    private let file: File
-
-    /// The file of a store, which may be deleted.
-    private final class File: Sendable {
-        /// The path; nil for a store in memory.
-        let path: String?
-        let isDeleted = Atomic(false)
-
-        init(_ path: String?) { self.path = path }
-    }
 
     /// Returns the names of the slideshows with a file in the data folder, besides the default one.
     package static func names(folder: String) -> [String] {
@@ -68,24 +57,13 @@ nonisolated package struct SlideshowStore: Sendable {
     ) throws(StorageError) -> (store: SlideshowStore, contents: Contents) {
         let path =
             name.isEmpty ? "\(folder)/slideshow.sqlite" : "\(folder)/\(prefix)\(name)\(suffix)"
-        let file = File(path)
-        var (database, contents, damaged) = try Database.open(
-            preserving: path, SlideshowTables.migrations, read: read)
-        contents.damagedFile = damaged
-        contents.readOnlyError = database.writeError
-        database.releaseMemory()
-        let queue = DatabaseQueue(database, label: "slideshow") {
-            guard !file.isDeleted.load(ordering: .relaxed) else {
-                throw StorageError.readOnly(path, "the slideshow was removed")
-            }
-            if case .inUse = lock?.attempt() {
-                throw StorageError.readOnly(path, "another imagefeedd uses it")
-            }
-            return try Database.open(preserving: path, SlideshowTables.migrations) {
-                _ throws(StorageError) in
-            }.database
-        }
-        return (SlideshowStore(database: queue, file: file), contents)
+        let file = try DatabaseQueue.open(
+            preserving: path, SlideshowTables.migrations, label: "slideshow", lock: lock, read: read
+        )
+        var contents = file.value
+        contents.damagedFile = file.damagedFile
+        contents.readOnlyError = file.writeError
+        return (SlideshowStore(database: file.queue), contents)
     }
 
     /// Creates a store in memory, for an engine without a data folder.
@@ -95,7 +73,7 @@ nonisolated package struct SlideshowStore: Sendable {
                 let database = try Database(path: ":memory:", durability: .process)
                 try database.migrate(SlideshowTables.migrations)
                 return database
-            }, file: File(nil))
+            })
     }
 
     private static func read(_ database: Database) throws(StorageError) -> Contents {
@@ -145,12 +123,7 @@ nonisolated package struct SlideshowStore: Sendable {
     func releaseMemory() async { await database.releaseMemory() }
 
     /// Closes the store and deletes its file. Later changes fail.
-    func delete() async {
-        file.isDeleted.store(true, ordering: .relaxed)
-        await database.close { [file] in
-            if let path = file.path { Database.delete(path) }
-        }
-    }
+    func delete() async { await database.delete() }
 
     /// Completes the writes in progress and closes the store. Blocks; call it only when the daemon ends.
     func close() { database.close() }

@@ -33,19 +33,7 @@ final class LocalSession: FolderSession {
 
     // MARK: Feed
 
-    func page(
-        _ source: SourceID, after cursor: String?, count: Int
-    ) async throws -> PositionedPage {
-        let found = try await findPage(source, after: cursor, count: count)
-        return PositionedPage(
-            photos: found.photos,
-            cursors: [cursor ?? Self.text(found.start)] + found.positions.map(Self.text),
-            hasMore: found.next != nil)
-    }
-
-    private func findPage(
-        _ source: SourceID, after cursor: String?, count: Int
-    ) async throws -> FoundPage {
+    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
         let position = try cursor.map { try Self.parse($0, in: source) }
         var date: CalendarDate?
         if case .memories = LocalSource(source) {
@@ -53,35 +41,33 @@ final class LocalSession: FolderSession {
             date = position?.date ?? folder.memories.date
         }
         do {
-            let read: @Sendable (PictureIndex) throws -> FoundPage = {
-                [folder, user, date] index in
+            // During the first scan, a page without a next page may not be the last one.
+            let found = try await folder.read(
+                atLeast: count, until: { $0.hasMore || $0.isEmptySelection },
+                orAtLimit: { !$0.entries.isEmpty }
+            ) { [folder, user, date] index in
                 let selection = try Self.selection(source, index, date) {
                     folder.marks.rows(of: user)
                 }
                 let page = try index.page(selection, after: position, count: count)
-                let photos = page.entries.map { folder.photo($0) }
+                let photos = folder.marks.mark(page.entries.map { folder.photo($0) }, for: user)
                 return FoundPage(
-                    photos: folder.marks.mark(photos, for: user), next: page.next,
-                    notExamined: page.entries.filter { !$0.isExamined }.map(\.id),
-                    start: PictureIndex.IndexPosition(
-                        position: .max, id: .max, lastFormerPosition: page.lastFormerPosition,
-                        date: selection.date),
-                    positions: page.entries.map {
-                        PictureIndex.IndexPosition(
-                            position: $0.position, id: $0.id,
-                            lastFormerPosition: page.lastFormerPosition, date: selection.date)
-                    },
+                    photos: photos, entries: page.entries, hasMore: page.hasMore,
+                    lastFormerPosition: page.lastFormerPosition,
                     isEmptySelection: selection.isEmpty)
             }
-            // During the first scan, a page without a next page may not be the last one.
-            var found = try await folder.read(
-                atLeast: count, until: { $0.next != nil || $0.isEmptySelection },
-                orAtLimit: { !$0.photos.isEmpty }, read)
-            folder.readMetadata(of: found.notExamined)
+            folder.readMetadata(of: found.entries.filter { !$0.isExamined }.map(\.id))
             if let date, cursor == nil { folder.memories.update(date) }
             // During the first scan more photos may follow, so the walk continues after the last photo.
-            if found.next == nil, !folder.canServeAll { found.next = found.positions.last }
-            return found
+            let hasMore = found.hasMore || !folder.canServeAll && !found.entries.isEmpty
+            return Page(photos: found.photos, hasMore: hasMore) { [date] count in
+                if count == 0, let cursor { return cursor }
+                let last = count == 0 ? nil : found.entries[count - 1]
+                return Self.text(
+                    PictureIndex.IndexPosition(
+                        position: last?.position ?? .max, id: last?.id ?? .max,
+                        lastFormerPosition: found.lastFormerPosition, date: date))
+            }
         } catch is PictureIndex.StaleCursor {
             throw ProviderError.staleCursor
         }
@@ -89,13 +75,9 @@ final class LocalSession: FolderSession {
 
     private struct FoundPage: Sendable {
         let photos: [Photo]
-        /// The position of the next page; nil at the end of the source.
-        var next: PictureIndex.IndexPosition?
-        let notExamined: [Int64]
-        /// The position above all photos.
-        let start: PictureIndex.IndexPosition
-        /// The position after each photo.
-        let positions: [PictureIndex.IndexPosition]
+        let entries: [PictureIndex.PageEntry]
+        let hasMore: Bool
+        let lastFormerPosition: Int64
         /// True if the selection is empty, so that a scan cannot add photos to it.
         let isEmptySelection: Bool
     }

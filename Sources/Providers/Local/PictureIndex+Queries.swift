@@ -83,12 +83,11 @@ extension PictureIndex {
 
     /// Returns the photos of a selection after a position, newest first.
     ///
-    /// - Returns: The photos, the position after them, which is nil at the end, and the number of the last former
-    ///   position when the walk began.
+    /// - Returns: The photos, true if more follow, and the number of the last former position when the walk began.
     /// - Throws: ``StaleCursor`` for a position that is not in this index, or was deleted from it.
     func page(
         _ selection: Selection, after position: IndexPosition?, count: Int
-    ) throws -> (entries: [PageEntry], next: IndexPosition?, lastFormerPosition: Int64) {
+    ) throws -> (entries: [PageEntry], hasMore: Bool, lastFormerPosition: Int64) {
         if let position {
             guard
                 try lastDeletedFormerPosition()...lastFormerPosition()
@@ -107,16 +106,8 @@ extension PictureIndex {
             found += try formerEntries(selection, start, limit: count + 1)
             found.sort { ($0.position, $0.id) > ($1.position, $1.id) }
         }
-        let entries = try withAlbums(found.prefix(count))
-        guard found.count > count, let last = entries.last else {
-            return (entries, nil, start.lastFormerPosition)
-        }
         return (
-            entries,
-            IndexPosition(
-                position: last.position, id: last.id, lastFormerPosition: start.lastFormerPosition,
-                date: start.date),
-            start.lastFormerPosition
+            try withAlbums(found.prefix(count)), found.count > count, start.lastFormerPosition
         )
     }
 

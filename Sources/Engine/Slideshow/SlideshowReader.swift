@@ -2,16 +2,72 @@ internal import Logging
 internal import ProviderKit
 internal import Storage
 
-/// The reading of the source, which determines the known photos and the new ones.
-extension Slideshow {
+/// The reading of the source of a slideshow, which determines the known photos and the new ones.
+final class SlideshowReader {
     /// The number of photos of a page.
     private static let pageCount = 100
     /// The number of pages that are stored together.
     private static let batchPages = 10
+    /// The number of photos that were not shown in this round, below which further pages of remote sources are read.
+    private static let readAheadCount = 300
+
+    private unowned let slideshow: Slideshow
+    private let store: SlideshowStore
+    private let photos: any SlideshowPhotos
+    /// Returns the seed of the next random order.
+    private let makeSeed: () -> UInt64
+    /// Runs the reading of pages.
+    let queue = ChangeQueue()
+    /// The position in each part of the source.
+    private(set) var parts: [AccountID: SlideshowTables.PartState]
+    /// The numbers of new photos of parts that were not read yet.
+    private var arrivals: [AccountID: Int] = [:]
+    private(set) var background: Task<Void, Never>?
+    /// The number of times that photos were added to the known ones.
+    private(set) var additionCount = 0
+    /// The number of rounds that began since the start, besides the first one.
+    private(set) var roundCount = 0
+
+    private var revision: Int { slideshow.revision }
+    private var settings: SlideshowSettings { slideshow.settings }
+    private var source: SlideshowSource { slideshow.source }
+
+    init(
+        _ slideshow: Slideshow, _ store: SlideshowStore, _ photos: any SlideshowPhotos,
+        _ parts: [AccountID: SlideshowTables.PartState], makeSeed: @escaping () -> UInt64
+    ) {
+        self.slideshow = slideshow
+        self.store = store
+        self.photos = photos
+        self.parts = parts
+        self.makeSeed = makeSeed
+    }
+
+    /// Begins at the top of all parts, because the source or the order changed.
+    func reset() {
+        parts = [:]
+        arrivals = [:]
+    }
+
+    /// Removes an account, whose photos are read again when it logs in later.
+    func forget(_ account: AccountID) {
+        parts[account] = nil
+        arrivals[account] = nil
+    }
+
+    func stop() { background?.cancel() }
+
+    /// Starts a task that retains the slideshow.
+    private func start(_ work: @escaping () async -> Void) -> Task<Void, Never> {
+        Task { [slideshow] in
+            await work()
+            withExtendedLifetime(slideshow) {}
+        }
+    }
 
     /// Returns the parts of the source that were read, after removing those that are no longer in it.
     func updateParts() async throws {
-        try await reading.run {
+        try await queue.run {
             let started = revision
             let wanted = photos.parts(of: source)
             for (account, part) in parts
@@ -52,7 +108,7 @@ extension Slideshow {
     /// Reads pages that were not read yet: of a local part if there is one, else one page of a remote part.
     ///
     /// - Returns: True if a page was read.
-    func readPage(_ search: inout RunningSearch) async throws -> Bool {
+    func readPage(_ search: inout Slideshow.RunningSearch) async throws -> Bool {
         for part in unreadParts {
             if !part.isLocal {
                 guard photos.mayFetch(part.account),
@@ -84,7 +140,7 @@ extension Slideshow {
     ///
     /// - Returns: False if the part was read to its end, or is no longer part of the source.
     private func readPages(of part: SlideshowPart) async throws -> Bool {
-        try await reading.run {
+        try await queue.run {
             let started = revision
             guard var position = parts[part.account], position.source == part.source,
                 !position.hasEnded, settings.isShuffled
@@ -99,7 +155,7 @@ extension Slideshow {
                     found += page.photos
                     position.cursor = page.next
                     position.hasEnded = page.next.isEmpty
-                } catch  where Self.isLostPosition(error) && !position.cursor.isEmpty {
+                } catch  where Slideshow.isLostPosition(error) && !position.cursor.isEmpty {
                     position.cursor = ""
                     position.pass += 1
                 }
@@ -107,14 +163,11 @@ extension Slideshow {
             // Of a local part, all photos were known after the first pass.
             let areNew = part.isLocal && position.pass > 1
             let (pass, hasEnded) = (position.pass, position.hasEnded)
-            let (account, new, seed) = (part.account, wanted(found), makeSeed())
-            let unsized = unsized(found)
+            let addition = addition(of: found, to: part.account, pass: pass, areNew: areNew)
+            let account = part.account
             let isWritten = try await write(position, of: part, started) {
                 (tables) throws(StorageError) in
-                var random = SlideshowRandom(seed: seed)
-                _ = try tables.add(
-                    new, of: account, pass: pass, areNew: areNew, using: &random)
-                try tables.addUnsized(unsized, of: account, pass: pass)
+                _ = try addition(tables)
                 if hasEnded { try tables.removeMissing(of: account, pass: pass) }
             }
             additionCount += 1
@@ -128,7 +181,7 @@ extension Slideshow {
     /// - Returns: False if there are no known photos, or some were added since.
     /// - Throws: `StorageError`.
     func beginRound(after additions: Int) async throws -> Bool {
-        try await reading.run {
+        try await queue.run {
             guard additions == additionCount else { return false }
             let started = revision
             let seed = makeSeed()
@@ -157,8 +210,8 @@ extension Slideshow {
     /// Reads in the background: new photos, local parts to their end, and a page of a remote part if few photos of the
     /// round are left.
     func readAhead() {
-        guard backgroundReading == nil else { return }
-        backgroundReading = Task {
+        guard background == nil else { return }
+        background = start { [self] in
             do {
                 while !arrivals.isEmpty, !Task.isCancelled { try await readArrivals() }
                 while settings.isShuffled, let part = unreadParts.first, part.isLocal,
@@ -169,20 +222,40 @@ extension Slideshow {
                 }
                 try await readRemotePage()
             } catch {
-                logger.info("The source cannot be read", metadata: ["reason": "\(error)"])
-                photosMayBeAvailable()
+                slideshow.logger.info(
+                    "The source cannot be read", metadata: ["reason": "\(error)"])
+                slideshow.photosMayBeAvailable()
             }
-            backgroundReading = nil
+            background = nil
             if !arrivals.isEmpty, !Task.isCancelled { readAhead() }
         }
     }
 
     private func readRemotePage() async throws {
-        guard settings.isShuffled, state.isActive,
+        guard settings.isShuffled, slideshow.state.isActive,
             let part = unreadParts.first(where: photos.mayReadAhead),
             try await store.candidates(limit: Self.readAheadCount).count < Self.readAheadCount
         else { return }
         _ = try await readPages(of: part)
+    }
+
+    /// Returns the transaction that adds photos of an account to the known ones, in random order.
+    ///
+    /// - Parameters:
+    ///   - found: The photos.
+    ///   - account: The account.
+    ///   - pass: The pass in which they were found.
+    ///   - areNew: True if unknown photos precede the others of the round.
+    /// - Returns: The transaction, which returns the number of photos that were not known.
+    private func addition(
+        of found: [Photo], to account: AccountID, pass: Int, areNew: Bool
+    ) -> @Sendable (SlideshowTables) throws(StorageError) -> Int {
+        let (new, unsized, seed) = (wanted(found), unsized(found), makeSeed())
+        return { (tables) throws(StorageError) in
+            var random = SlideshowRandom(seed: seed)
+            try tables.addUnsized(unsized, of: account, pass: pass)
+            return try tables.add(new, of: account, pass: pass, areNew: areNew, using: &random)
+        }
     }
 
     /// Returns the IDs of the photos that have the orientation of the slideshow.
@@ -200,9 +273,9 @@ extension Slideshow {
     func addSized(_ account: AccountID, _ changed: [Photo]) {
         let changed = wanted(changed)
         guard settings.orientation != .any, settings.isShuffled, !changed.isEmpty else { return }
-        Task {
+        _ = start { [self] in
             // The page with the photo may still be written.
-            try? await reading.run {
+            try? await queue.run {
                 guard let pass = parts[account]?.pass else { return }
                 let seed = makeSeed()
                 let added = try await store.change { (tables) throws(StorageError) in
@@ -213,7 +286,7 @@ extension Slideshow {
                 }
                 guard added > 0 else { return }
                 additionCount += 1
-                photosMayBeAvailable()
+                slideshow.photosMayBeAvailable()
             }
         }
     }
@@ -224,14 +297,14 @@ extension Slideshow {
     func sourceChanged(_ account: AccountID, _ source: SourceID, new: Int) {
         guard let part = photos.part(of: self.source, account), part.source == source else {
             // The photos of another source may end the state without a photo.
-            if isExhausted { photosMayBeAvailable() }
+            if slideshow.isExhausted { slideshow.photosMayBeAvailable() }
             return
         }
         // Without a first page, there is no known photo to which a new one could be compared.
         guard let position = parts[account], position.source == source,
             !settings.isShuffled || !position.cursor.isEmpty || position.hasEnded,
             new > 0 || part.isSelection
-        else { return photosMayBeAvailable() }
+        else { return slideshow.photosMayBeAvailable() }
         // The search begins after the new photos are known.
         arrivals[account, default: 0] += max(new, 1)
         readAhead()
@@ -245,32 +318,26 @@ extension Slideshow {
             position.hasEnded || !position.cursor.isEmpty
         else { return }
         let started = revision
-        Task {
-            try? await reading.run {
-                var (new, unsized): ([PhotoID], [PhotoID]) = (new, [])
-                if settings.orientation != .any {
-                    var known: [Photo] = []
-                    for id in new {
-                        let id = CombinedPhotoID(account, id)
-                        if let photo = try? await photos.photo(id, isCached: true) {
-                            known.append(photo)
-                        }
-                    }
-                    (new, unsized) = (wanted(known), self.unsized(known))
+        _ = start { [self] in
+            try? await queue.run {
+                var known: [Photo] = []
+                for id in new {
+                    // The form of the photos matters only for an orientation.
+                    let isFormNeeded = settings.orientation != .any
+                    let photo =
+                        isFormNeeded
+                        ? try? await photos.photo(CombinedPhotoID(account, id), isCached: true)
+                        : Photo(id: id)
+                    if let photo { known.append(photo) }
                 }
                 guard revision == started, photos.isLoggedIn(account),
                     let position = parts[account], position.source == part.source
                 else { return }
-                let (pass, seed) = (position.pass, makeSeed())
-                _ = try await store.change { [new, unsized] (tables) throws(StorageError) in
-                    var random = SlideshowRandom(seed: seed)
-                    try tables.addUnsized(unsized, of: account, pass: pass)
-                    return try tables.add(
-                        new, of: account, pass: pass, areNew: true, using: &random)
-                }
+                _ = try await store.change(
+                    addition(of: known, to: account, pass: position.pass, areNew: true))
                 additionCount += 1
             }
-            photosMayBeAvailable()
+            slideshow.photosMayBeAvailable()
         }
     }
 
@@ -283,12 +350,12 @@ extension Slideshow {
         } else {
             try await readArrivalsInOrder(of: part, new)
         }
-        photosMayBeAvailable()
+        slideshow.photosMayBeAvailable()
     }
 
     /// Adds the new photos of a part, which are shown next.
     private func readArrivals(of part: SlideshowPart, _ new: Int) async throws {
-        try await reading.run {
+        try await queue.run {
             let started = revision
             guard var position = parts[part.account], position.source == part.source else { return }
             // The new photos of a local part are added one by one.
@@ -305,16 +372,11 @@ extension Slideshow {
             var found = 0
             repeat {
                 let page = try await photos.page(of: part, after: cursor, count: Self.pageCount)
-                let (account, seed, new) = (part.account, makeSeed(), wanted(page.photos))
-                let unsized = unsized(page.photos)
+                let account = part.account
                 guard revision == started, photos.isLoggedIn(account) else { return }
                 let pass = parts[account]?.pass ?? position.pass
-                let added = try await store.change { (tables) throws(StorageError) in
-                    var random = SlideshowRandom(seed: seed)
-                    try tables.addUnsized(unsized, of: account, pass: pass)
-                    return try tables.add(
-                        new, of: account, pass: pass, areNew: true, using: &random)
-                }
+                let added = try await store.change(
+                    addition(of: page.photos, to: account, pass: pass, areNew: true))
                 additionCount += 1
                 found += added
                 cursor = page.next
@@ -326,7 +388,7 @@ extension Slideshow {
 
     /// Adds the new photos at the top of a part, which are shown next in the order of the source.
     private func readArrivalsInOrder(of part: SlideshowPart, _ new: Int) async throws {
-        try await reading.run {
+        try await queue.run {
             let started = revision
             guard new > 0, var position = parts[part.account], position.source == part.source,
                 let top = position.top
@@ -338,7 +400,9 @@ extension Slideshow {
             position.top = first.id
             let found = wanted(Array(arrived))
             // A walk that begins at the top contains the new photos, unless one of its photos is being prepared.
-            let isAtTop = state.cursor.isEmpty && candidate?.cursor == nil && preparation == nil
+            let isAtTop =
+                slideshow.state.cursor.isEmpty && slideshow.candidate?.cursor == nil
+                && slideshow.preparation == nil
             let account = part.account
             try await write(position, of: part, started) { (tables) throws(StorageError) in
                 if !isAtTop { try tables.addInOrder(found, of: account) }
@@ -348,7 +412,7 @@ extension Slideshow {
 
     /// Records the newest photo of each part, because a walk begins at the top.
     func recordTops() async throws {
-        try await reading.run {
+        try await queue.run {
             let started = revision
             for part in photos.parts(of: source) {
                 guard var position = parts[part.account], position.source == part.source else {
@@ -366,8 +430,8 @@ extension Slideshow {
     /// Reads the tops of the parts, so that old ones are refreshed, because a client was attached.
     func readTops() {
         let parts = photos.parts(of: source).filter { !$0.isLocal }
-        guard !parts.isEmpty, state.current != nil else { return }
-        Task {
+        guard !parts.isEmpty, slideshow.state.current != nil else { return }
+        _ = start { [self] in
             // An error is reported by the state of the account.
             for part in parts { _ = try? await photos.page(of: part, after: "", count: 1) }
         }
