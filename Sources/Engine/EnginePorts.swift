@@ -70,23 +70,3 @@ package protocol SettingsStore: AnyObject {
     /// - Throws: An error with a text for the user.
     func set(_ value: String, for key: String, of provider: String) async throws
 }
-
-/// The stores that remote accounts use.
-struct RemoteStores {
-    let feeds: FeedStore
-    let images: ImageStore
-    let disk: DiskWatch
-    let probes = HostProbes()
-    private let accounts: AccountStore
-
-    init(_ ports: EnginePorts, _ accounts: AccountStore) {
-        disk = DiskWatch(folder: ports.cacheFolder)
-        feeds = FeedStore(folder: ports.cacheFolder, disk: disk, logger: ports.logger)
-        images = ImageStore(
-            folder: "\(ports.cacheFolder)/images", limitBytes: ports.cacheLimitBytes,
-            disk: disk, http: ports.http, now: ports.now)
-        self.accounts = accounts
-    }
-
-    func likes(of account: AccountID) -> LikeStore { accounts.likes(of: account) }
-}

@@ -268,7 +268,7 @@ import Testing
         try database.migrate(PictureIndex.migrations)
         var plan = ""
         try database.query(
-            "EXPLAIN QUERY PLAN " + PictureIndex.photosOfRows,
+            "EXPLAIN QUERY PLAN " + PictureIndex.photos.rows,
             [.integer(0), .integer(0), .integer(0), .integer(1), .text("[1]")]
         ) { row throws(StorageError) in plan += row.text(3) + "\n" }
         #expect(plan.contains("USING INDEX sqlite_autoindex_file_1 (id=?)"), "\(plan)")

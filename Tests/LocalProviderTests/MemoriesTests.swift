@@ -163,7 +163,7 @@ struct MemoriesTests {
         }
     }
 
-    @Test(arguments: [PictureIndex.photosOfDay, PictureIndex.countOfDay])
+    @Test(arguments: [PictureIndex.photos.day, PictureIndex.countOfDay])
     func `memories are found by an index`(query: String) throws {
         let database = try Database(path: ":memory:", durability: .process)
         try database.migrate(PictureIndex.migrations)

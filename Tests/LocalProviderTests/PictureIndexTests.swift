@@ -5,7 +5,7 @@ import Testing
 @testable import LocalProvider
 
 @Suite struct PictureIndexTests {
-    @Test(arguments: [PictureIndex.photosOfAll, PictureIndex.photosOfFolder])
+    @Test(arguments: [PictureIndex.photos.all, PictureIndex.photos.folder])
     func `a page is read from a covering index in its order`(query: String) throws {
         let database = try Database(path: ":memory:", durability: .process)
         try database.migrate(PictureIndex.migrations)

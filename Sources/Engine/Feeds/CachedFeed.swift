@@ -88,9 +88,11 @@ final class CachedFeed {
     }
 
     /// Reads a page from the cache, and fetches its missing parts; see ``AccountPhotos/page(_:after:count:fillsGaps:)``.
+    ///
+    /// - Returns: The page; nil if parts are missing and `mayRequest` is false.
     func page(
-        _ source: SourceID, after cursor: String?, count: Int, fillsGaps: Bool
-    ) async throws -> Page {
+        _ source: SourceID, after cursor: String?, count: Int, fillsGaps: Bool, mayRequest: Bool
+    ) async throws -> Page? {
         try check(source)
         let place = try cursor.map { try FeedPosition(parsing: $0) }
         var requests = 0
@@ -101,6 +103,7 @@ final class CachedFeed {
             switch try await look(source, place, count) {
             case .slice(let known, let part): (state, slice) = (known, part)
             case .unknown where place == nil && requests < Self.fillLimit:
+                guard mayRequest else { return nil }
                 requests += 1
                 // Another response may have arrived during the read.
                 if responseCount == before {
@@ -132,6 +135,7 @@ final class CachedFeed {
                 guard slice.photos.count < count, fillsGaps || slice.photos.isEmpty else {
                     return page(hasMore: true)
                 }
+                guard mayRequest else { return nil }
                 guard requests < Self.fillLimit else {
                     guard slice.photos.isEmpty else { return page(hasMore: true) }
                     throw ProviderError.failed(

@@ -1,6 +1,7 @@
 internal import Logging
 internal import OAuth
 internal import ProviderKit
+internal import Quoting
 
 /// Logins in the user's browser.
 extension LoginList {
@@ -111,5 +112,152 @@ extension LoginList {
             return
         }
         if secret == nil { throw Engine.notConfigured(provider) }
+    }
+}
+
+/// Logins at a server of a federated service, with a client registration.
+extension LoginList {
+    /// The time limit for the discovery of a server and the client registration. `OpenBrowser` waits for both.
+    nonisolated static let discoveryTime = Duration.seconds(18)
+
+    /// Starts a login at the server that the caller named, or at the server of a known account.
+    func start(_ provider: any FederatedLogin, _ options: LoginOptions) throws -> Login {
+        try checkNoPassword(provider, options)
+        let settings = ports.settings.settings(of: provider.info.id)
+        guard let text = options.server ?? options.account?.identity.server else {
+            throw EngineError.serverMissing(provider)
+        }
+        let server = try provider.server(text, settings)
+        if let account = options.account, account.identity.server != server {
+            throw EngineError.invalidArgument(
+                "\(account.identity.username.excerpt) is at another server, not at \(server.excerpt)."
+            )
+        }
+        let login = add(
+            provider, for: options.account, server: server, isPreparing: true,
+            client: options.client)
+        login.begin { [self] in
+            let context: BrowserLoginContext
+            do {
+                // This is done first, so that no client is registered that cannot be stored.
+                try await unlockSecrets([.server(server, of: provider.info.id)])
+                context = try await makeContext(
+                    server, user: (try? ServerName(text))?.user, provider, settings)
+            } catch {
+                throw BrowserLoginContext.loginError(error, server.excerpt)
+            }
+            let authorization = makeAuthorization(context, isManual: options.isManual)
+            try login.setAuthorization(authorization)
+            return try await complete(login, authorization, context)
+        }
+        return login
+    }
+
+    private func makeContext(
+        _ server: String, user: String?, _ provider: any FederatedLogin,
+        _ settings: ProviderSettings
+    ) async throws -> BrowserLoginContext {
+        let plain = SessionPorts(http: ports.http, settings: settings, logger: ports.logger)
+        let start = ContinuousTimer(ports.clock)
+        let found = try await limited(Self.discoveryTime, server) {
+            try await provider.discover(server, user: user, plain)
+        }
+        let remaining = Self.discoveryTime - start.elapsed
+        // The prompt is outside of the time limits, because the user may need time.
+        try await ports.secrets.unlock(
+            [.server(found.name, of: provider.info.id)], isForStoring: true)
+        let registered = try await limited(remaining, server) { [registrations] in
+            try await registrations.client(at: found, provider)
+        }
+        return BrowserLoginContext(
+            provider: provider, name: found.name, settings: settings,
+            description: registered.description, clientID: registered.client.id,
+            registrationKey: .server(found.name, of: provider.info.id),
+            endpoint: { [ports] in
+                TokenEndpoint(registered.description, registered.client, ports.http)
+            },
+            identify: { try await provider.identify(found.name, $0) })
+    }
+
+    /// Limits the time of a request to a server.
+    func limited<Value: Sendable>(
+        _ limit: Duration, _ server: String,
+        _ body: @escaping @MainActor () async throws -> Value
+    ) async throws -> Value {
+        try await withTimeLimit(limit, ports.clock, body) {
+            throw ProviderError.failed(
+                "\(server.excerpt) did not respond in time; try again later.")
+        }
+    }
+}
+
+extension EngineError {
+    /// Returns the error of a login without a server at a federated service.
+    static func serverMissing(_ provider: any Provider) -> EngineError {
+        .invalidArgument(
+            "\(provider.info.name) has several servers; name the server of the account.")
+    }
+}
+
+/// The properties of a service that a login in the browser uses.
+struct BrowserLoginContext {
+    let provider: any Provider
+    /// The name for users: the name of the provider or of the server.
+    let name: String
+    let settings: ProviderSettings
+    let description: OAuthDescription
+    let clientID: String
+    /// The key under which the client registration is stored; nil for a client that the user registered.
+    var registrationKey: SecretKey?
+    /// The keys of the secrets that ``endpoint`` reads.
+    var secretKeys: [SecretKey] = []
+    /// True if the user configured the client ID and its secret.
+    var isClientConfigured = false
+    /// Returns the endpoint that exchanges codes for tokens. Reads the client secret.
+    let endpoint: () async throws -> TokenEndpoint
+    /// Fetches the identity of the user after the login.
+    let identify: (SessionPorts) async throws -> AccountIdentity
+
+    /// Returns the error of a login for clients.
+    func loginError(_ error: any Error) -> any Error {
+        if isClientConfigured, case OAuthError.invalidClient = error {
+            return EngineError.loginFailed(
+                "\(name) does not accept the client ID or the client secret; configure them again.")
+        }
+        return Self.loginError(error, name)
+    }
+
+    /// Returns the error of a login for clients.
+    ///
+    /// - Parameters:
+    ///   - error: The cause.
+    ///   - name: The name of the service for users.
+    /// - Returns: The error to throw.
+    static func loginError(_ error: any Error, _ name: String) -> any Error {
+        guard let error = error as? OAuthError else {
+            return switch error {
+            case ProviderError.unauthorized:
+                EngineError.loginFailed(
+                    "\(name) does not accept the token that it issued; try again later.")
+            case HTTPError.tooLarge:
+                ProviderError.failed("\(name) sent a response that is too large; try again later.")
+            case is CancellationError: EngineError.cancelled("The login was cancelled.")
+            default: error
+            }
+        }
+        return switch error {
+        case .denied: EngineError.loginDenied
+        case .invalidGrant:
+            EngineError.loginFailed("\(name) does not accept the code; log in again.")
+        case .invalidClient:
+            EngineError.loginFailed("\(name) does not know this application; log in again.")
+        case .refused(let text):
+            EngineError.loginFailed("\(name) refused the login: \(text.sentence)")
+        case .rateLimited(let until): ProviderError.rateLimited(until: until)
+        case .serviceFailed(let text):
+            ProviderError.failed("\(name) sent an invalid response: \(text.sentence)")
+        case .invalidCode, .noRefreshToken, .portTaken, .cannotListen:
+            EngineError.loginFailed("The login failed: \(error).")
+        }
     }
 }

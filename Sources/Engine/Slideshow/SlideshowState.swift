@@ -1,4 +1,4 @@
-internal import ProviderKit
+package import ProviderKit
 
 /// The photo that is shown now, its image, the photos before and after it, and the settings.
 ///
@@ -181,4 +181,66 @@ nonisolated struct SlideshowState: Hashable, Sendable {
         sourceIndex = source
         cursor = ""
     }
+}
+
+/// The settings of the slideshow, which clients change.
+nonisolated package struct SlideshowSettings: Hashable, Sendable {
+    /// The shortest time for which a photo is shown, in seconds.
+    package static let shortestIntervalSeconds: UInt32 = 5
+    package static let maximumSources = 8
+
+    /// True if the timer is stopped.
+    package var isPaused = false
+    /// The time for which each photo is shown, in seconds; 0 for no timer.
+    package var intervalSeconds: UInt32 = 1800
+    /// True for a random order, false for the order of the source.
+    package var isShuffled = false
+    /// The sources, which follow one another: 1 to ``maximumSources``, none twice.
+    package var sources = [SlideshowSource.initial]
+    package var orientation = SlideshowOrientation.any
+    package var imageSize = ImageSize.regular
+
+    package init() {}
+}
+
+/// The photos that are shown, by their form.
+nonisolated package enum SlideshowOrientation: String, CaseIterable, Sendable {
+    case any
+    /// At least as wide as high.
+    case landscape
+    /// Higher than wide.
+    case portrait
+
+    /// Returns true for a photo that is shown. A photo of unknown size is shown with ``any`` only.
+    func accepts(_ photo: Photo) -> Bool {
+        guard self != .any else { return true }
+        guard let width = photo.width, let height = photo.height else { return false }
+        return (width >= height) == (self == .landscape)
+    }
+}
+
+/// A source of the slideshow.
+nonisolated package struct SlideshowSource: Hashable, Sendable {
+    /// The account; nil for the combined account.
+    package let account: AccountID?
+    /// The source of the account; empty for its default source.
+    package let source: SourceID
+
+    package init(account: AccountID?, source: SourceID) {
+        self.account = account
+        self.source = source
+    }
+
+    /// The default source of the combined account.
+    package static let initial = SlideshowSource(account: nil, source: SourceID(""))
+}
+
+/// A source of one account that the source of the slideshow consists of.
+nonisolated struct SlideshowPart: Hashable, Sendable {
+    let account: AccountID
+    let source: SourceID
+    /// True if the photos and their order are on this computer, so that reading pages costs little.
+    let isLocal: Bool
+    /// True if photos leave the source without being removed, such as the liked photos.
+    let isSelection: Bool
 }

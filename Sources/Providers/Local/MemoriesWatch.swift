@@ -1,4 +1,5 @@
-internal import ProviderKit
+internal import Glibc
+package import ProviderKit
 internal import Synchronization
 
 /// The date of the source `memories`, which changes at midnight.
@@ -102,5 +103,136 @@ final class MemoriesWatch: Sendable {
 
     private var pause: Duration? {
         state.withLock(\.watchers.isEmpty) ? nil : min(calendar.today.rest, Self.longestPause)
+    }
+}
+
+/// The source `memories`, and the properties of photos that depend on settings.
+extension PictureFolder {
+    /// Creates a photo from the index, with its location if the user allows it.
+    func photo(_ picture: PictureIndex.Picture) -> Photo {
+        Photo(picture, showsLocation: showsLocation.load(ordering: .relaxed))
+    }
+
+    /// Creates a photo from the index, with its location if the user allows it.
+    func photo(_ entry: PictureIndex.PageEntry) -> Photo {
+        Photo(entry, showsLocation: showsLocation.load(ordering: .relaxed))
+    }
+
+    /// Shows or hides the locations of photos from now on, and requests that clients read the photos again.
+    func setShowsLocation(_ isShown: Bool) {
+        guard showsLocation.exchange(isShown, ordering: .relaxed) != isShown else { return }
+        emit(.changed([]))
+        emit(.updated(LocalSource.all.id, new: 0))
+    }
+
+    /// Emits an event if the photos of two dates differ.
+    func dateChanged(from before: CalendarDate, to after: CalendarDate) async {
+        guard before.daysOfMemories != after.daysOfMemories || before.year != after.year else {
+            return
+        }
+        let counts = try? await readNow { index in
+            (before: try index.countMemories(of: before), after: try index.countMemories(of: after))
+        }
+        guard let counts else { return }
+        if before.daysOfMemories == after.daysOfMemories {
+            // Only the year of the clock has changed.
+            guard counts.before != counts.after else { return }
+            emit(.updated(LocalSource.memories.id, new: max(0, counts.after - counts.before)))
+        } else if counts.before > 0 || counts.after > 0 {
+            emit(.updated(LocalSource.memories.id, new: counts.after))
+        }
+    }
+
+    /// Emits an event if photos came to the source or left it.
+    func captureDatesChanged(_ changes: [PictureIndex.DateChange]) {
+        let today = memories.date
+        var (added, removed) = (0, 0)
+        for change in changes {
+            let wasShown = change.before.map(today.isMemory) ?? false
+            let isShown = change.after.map(today.isMemory) ?? false
+            if isShown, !wasShown { added += 1 }
+            if wasShown, !isShown { removed += 1 }
+        }
+        if added > 0 || removed > 0 { emit(.updated(LocalSource.memories.id, new: added)) }
+    }
+}
+
+extension CalendarDate {
+    /// The day within a year: the month times 100 plus the day, in the form in which the index stores it.
+    var monthAndDay: Int { month * 100 + day }
+
+    /// The days of earlier years whose photos are shown on this date, in the form of ``monthAndDay``. In common years,
+    /// the photos of 29 February are shown on 28 February.
+    var daysOfMemories: [Int] {
+        month == 2 && day == 28 && !Self.isLeapYear(year) ? [228, 229] : [monthAndDay]
+    }
+
+    /// Returns true if a photo that was taken on `other` is shown on this date.
+    func isMemory(_ other: CalendarDate) -> Bool {
+        other.year < year && daysOfMemories.contains(other.monthAndDay)
+    }
+
+    /// The form in cursors: 20261122.
+    var number: Int { year * 10_000 + monthAndDay }
+
+    /// Creates a date from ``number``; nil if it does not exist.
+    init?(number: Int64) {
+        guard 10_000..<100_000_000 ~= number else { return nil }
+        let number = Int(number)
+        self.init(year: number / 10_000, month: number / 100 % 100, day: number % 100)
+    }
+}
+
+/// The calendar of the computer: the present date in its time zone.
+package struct LocalCalendar: Sendable {
+    /// The present day.
+    package struct Day: Hashable, Sendable {
+        /// The date.
+        package let date: CalendarDate
+        /// The time until the next midnight, rounded up to whole seconds.
+        package let rest: Duration
+
+        /// Creates a day.
+        package init(date: CalendarDate, rest: Duration) {
+            self.date = date
+            self.rest = rest
+        }
+    }
+
+    private let read: @Sendable () -> Day
+
+    /// Creates a calendar.
+    ///
+    /// - Parameter read: Returns the present day. Called again whenever it is needed, because the clock and the time zone
+    ///   may be changed at any time.
+    package init(_ read: @escaping @Sendable () -> Day) { self.read = read }
+
+    /// The present day.
+    package var today: Day { read() }
+
+    /// The calendar of the system clock and the system's time zone.
+    package static let system = LocalCalendar { day(at: .now) }
+
+    /// Returns the day of a time in the time zone of the process.
+    ///
+    /// The corresponding C functions are `tzset`, `localtime_r` and `mktime`.
+    static func day(at now: Timestamp) -> Day {
+        // Only this function reads a changed time zone.
+        tzset()
+        var seconds = time_t(now.secondsSince1970)
+        var parts = tm()
+        localtime_r(&seconds, &parts)
+        var midnight = tm()
+        midnight.tm_year = parts.tm_year
+        midnight.tm_mon = parts.tm_mon
+        midnight.tm_mday = parts.tm_mday + 1
+        midnight.tm_isdst = -1
+        let rest = mktime(&midnight) - seconds
+        let date = CalendarDate(
+            year: Int(parts.tm_year) + 1900, month: Int(parts.tm_mon) + 1, day: Int(parts.tm_mday))
+        return Day(
+            date: date ?? CalendarDate(clockSeconds: now.secondsSince1970),
+            // No day is longer than 25 hours. In a time zone without this midnight, the day ends an hour later.
+            rest: .seconds(min(max(1, rest), 90_000)))
     }
 }

@@ -8,7 +8,6 @@ final class MetadataReader: Sendable {
     private struct State {
         /// The rows requested by clients, the latest last.
         var requested: [Int64] = []
-        var waiters: [Int64: [CheckedContinuation<Void, Never>]] = [:]
         /// The rows that could not be read. They are skipped until the next retry.
         var unreadable: Set<Int64> = []
         /// The rows of photos that clients know, whose changed files were not read yet.
@@ -43,6 +42,8 @@ final class MetadataReader: Sendable {
     private let images: any ImageProcessor
     private let clock: any Clock<Duration>
     private let state = Mutex(State())
+    /// The calls that wait for the metadata of a row.
+    private let waiters = WaitingCalls<Int64>()
 
     /// - Parameters:
     ///   - root: The pictures folder.
@@ -94,20 +95,8 @@ final class MetadataReader: Sendable {
 
     /// Waits for the metadata of a photo that was passed to ``readMetadata(of:)``, for a limited time.
     func waitForMetadata(of row: Int64) async {
-        var timer: Task<Void, any Error>?
-        defer { timer?.cancel() }
-        await withCheckedContinuation { continuation in
-            let isWaiting = state.withLock { state in
-                guard state.requested.contains(row), !state.isStopped else { return false }
-                state.waiters[row, default: []].append(continuation)
-                return true
-            }
-            guard isWaiting else { return continuation.resume() }
-            // Started after the call is registered: a timer that fires before would never end the call.
-            timer = Task { @MainActor in
-                try await clock.sleep(for: Self.timeout)
-                resumeWaiters([row])
-            }
+        await waiters.wait(for: row, atMost: Self.timeout, clock) {
+            state.withLock { !$0.requested.contains(row) || $0.isStopped }
         }
     }
 
@@ -145,16 +134,16 @@ final class MetadataReader: Sendable {
 
     /// Ends reading permanently.
     func stop() {
-        let (rows, rest) = state.withLock { state in
+        let rest = state.withLock { state in
             state.isStopped = true
             state.requested = []
             state.onChange = nil
             state.onDateChange = nil
             defer { state.rest = nil }
-            return (Array(state.waiters.keys), state.rest)
+            return state.rest
         }
         rest?.cancel()
-        resumeWaiters(rows)
+        waiters.resume()
     }
 
     // MARK: Reading
@@ -166,7 +155,7 @@ final class MetadataReader: Sendable {
                 state.requested.removeAll { rows.contains($0) }
                 return state.onChange
             }
-            resumeWaiters(rows)
+            waiters.resume(where: rows.contains)
             if !photos.isEmpty { onChange?(photos) }
         }
     }
@@ -250,7 +239,7 @@ final class MetadataReader: Sendable {
                         if let change { dates.append(change) }
                     }
                 }
-                let changed = results.filter { $0.facts != $0.file.facts ?? PhotoFacts() }
+                let changed = results.filter { $0.facts != $0.file.facts }
                 return (try changed.compactMap { try index.picture($0.file.id) }, dates)
             }
             if !dates.isEmpty { state.withLock(\.onDateChange)?(dates) }
@@ -284,7 +273,8 @@ final class MetadataReader: Sendable {
     /// The metadata that was read from a file.
     private struct FileMetadata: Sendable {
         let file: PictureIndex.File
-        var facts = PhotoFacts()
+        /// nil for a damaged file.
+        var facts: ImageFacts?
         var captured: PictureIndex.CaptureDate?
     }
 
@@ -294,10 +284,11 @@ final class MetadataReader: Sendable {
     ) async -> FileMetadata? {
         let path = root + [UInt8(ascii: "/")] + picture.path.bytes
         do {
-            let facts = try await images.probe(path, urgency: urgency)
-            return FileMetadata(
-                file: picture.file, facts: PhotoFacts(facts),
-                captured: PictureIndex.CaptureDate(facts))
+            var facts = try await images.probe(path, urgency: urgency)
+            let captured = PictureIndex.CaptureDate(facts)
+            // The date is in other columns.
+            facts.takenOn = nil
+            return FileMetadata(file: picture.file, facts: facts, captured: captured)
         } catch {
             switch error {
             case .damaged: return FileMetadata(file: picture.file)
@@ -308,12 +299,5 @@ final class MetadataReader: Sendable {
             }
             return nil
         }
-    }
-
-    private func resumeWaiters(_ rows: [Int64]) {
-        let waiters = state.withLock { state in
-            rows.flatMap { state.waiters.removeValue(forKey: $0) ?? [] }
-        }
-        for waiter in waiters { waiter.resume() }
     }
 }

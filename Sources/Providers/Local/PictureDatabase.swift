@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Logging
+internal import ProviderKit
 internal import Storage
 
 /// The database of the index, with one connection for writing and one for serving pages meanwhile. If no file can be
@@ -86,5 +87,12 @@ struct PictureDatabase: Sendable {
         try database.migrate(PictureIndex.migrations)
         try database.setCacheSize(kibibytes: cacheKibibytes)
         return database
+    }
+}
+
+extension ProviderError {
+    /// Converts the error of a database or of a private folder.
+    init(_ error: StorageError) {
+        self = error == .full ? .storageFull : .failed("\(error)")
     }
 }

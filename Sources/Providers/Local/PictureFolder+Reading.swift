@@ -188,40 +188,13 @@ extension PictureFolder {
     ///
     /// - Returns: False if the time limit was reached.
     private func waitForPhotos(_ count: Int, _ timeout: Duration) async -> Bool {
-        guard !state.withLock({ $0.canServe(count) }) else { return true }
-        let number = state.withLock { state in
-            state.lastNumber += 1
-            return state.lastNumber
-        }
-        var timer: Task<Void, any Error>?
-        defer { timer?.cancel() }
-        await withCheckedContinuation { continuation in
-            let canContinue = state.withLock { state in
-                if state.canServe(count) { return true }
-                state.waiters.append(
-                    Waiter(number: number, count: count, continuation: continuation))
-                return false
-            }
-            guard !canContinue else { return continuation.resume() }
-            // Started after the call is registered: a timer that fires before would never end the call.
-            timer = Task { @MainActor [clock] in
-                try await clock.sleep(for: timeout)
-                let waiter = state.withLock { state -> Waiter? in
-                    let index = state.waiters.firstIndex { $0.number == number }
-                    return index.map { state.waiters.remove(at: $0) }
-                }
-                waiter?.continuation.resume()
-            }
+        await waiters.wait(for: count, atMost: timeout, clock) {
+            state.withLock { $0.canServe(count) }
         }
         return state.withLock { $0.canServe(count) }
     }
 
     func resumeWaiters() {
-        let awake = state.withLock { state in
-            let waiters = state.waiters
-            state.waiters = waiters.filter { !state.canServe($0.count) }
-            return waiters.filter { state.canServe($0.count) }
-        }
-        for waiter in awake { waiter.continuation.resume() }
+        waiters.resume { count in state.withLock { $0.canServe(count) } }
     }
 }

@@ -25,8 +25,6 @@ final class PictureFolder: Sendable {
         var isComplete = false
         /// True if the index was damaged and has been recreated once.
         var wasRecreated = false
-        /// Calls that wait for the first photos.
-        var waiters: [Waiter] = []
         /// Calls that wait for a scan of everything.
         var refreshers: [Int: Refresher] = [:]
         var lastNumber = 0
@@ -61,12 +59,6 @@ final class PictureFolder: Sendable {
         let events: AsyncStream<SessionEvent>.Continuation
     }
 
-    struct Waiter {
-        let number: Int
-        let count: Int
-        let continuation: CheckedContinuation<Void, Never>
-    }
-
     /// The number of changes above which a scan returns its memory to the system. Small scans are frequent while a user
     /// works in the folder, and would allocate it again.
     static let manyChanges = 100
@@ -88,6 +80,8 @@ final class PictureFolder: Sendable {
     let scans = DispatchQueue(label: "scans")
     let watcher: FolderWatcher
     private let openings = ChangeQueue()
+    /// The calls that wait for a number of photos in the index.
+    let waiters = WaitingCalls<Int>()
     let links: PictureLinks
     let metadataReader: MetadataReader
     let marks: LocalMarks

@@ -1,52 +1,20 @@
 internal import ProviderKit
 internal import Storage
 
-/// The metadata of a photo; each property is nil if the file does not contain it.
-struct PhotoFacts: Hashable, Sendable {
-    var width: Int?
-    var height: Int?
-    var taken: Timestamp?
-    var camera: String?
-    /// The latitude in degrees of WGS 84; nil if the longitude is nil.
-    var latitude: Double?
-    var longitude: Double?
-    var lens: String?
-    var exposureTime: Double?
-    var aperture: Double?
-    var iso: Int?
-    var isAnimated = false
-
+extension ImageFacts {
     /// The columns from which ``init(_:at:)`` reads.
     static let columns = """
         examined, width, height, taken, camera, latitude, longitude, lens, exposure, aperture, iso,
         animated
         """
 
-    init() {}
-
-    init(_ facts: ImageFacts) {
-        width = facts.width
-        height = facts.height
-        taken = facts.taken
-        camera = facts.camera
-        latitude = facts.latitude
-        longitude = facts.longitude
-        lens = facts.lens
-        exposureTime = facts.exposureTime
-        aperture = facts.aperture
-        iso = facts.iso
-        isAnimated = facts.isAnimated
-    }
-
-    /// Reads ``columns``; nil if the file was not examined.
+    /// Reads ``columns``, which do not contain the date of capture; nil if the file was not examined, or is damaged.
     init?(_ row: borrowing Row, at column: Int32) {
-        guard row.integer(column) != 0 else { return nil }
         let (width, height) = (Int(row.integer(column + 1)), Int(row.integer(column + 2)))
-        if width > 0, height > 0 {
-            self.width = width
-            self.height = height
-        }
-        taken = row.optionalInteger(column + 3).map { Timestamp(secondsSince1970: $0) }
+        guard row.integer(column) != 0, width > 0, height > 0 else { return nil }
+        self.init(
+            width: width, height: height,
+            taken: row.optionalInteger(column + 3).map { Timestamp(secondsSince1970: $0) })
         camera = row.optionalText(column + 4)
         latitude = row.optionalReal(column + 5)
         longitude = row.optionalReal(column + 6)
@@ -109,7 +77,7 @@ extension PictureIndex {
     ///
     /// - Returns: The change of the date of capture; nil if it is the same.
     func setFacts(
-        _ facts: PhotoFacts, _ captured: CaptureDate?, of file: File
+        _ facts: ImageFacts?, _ captured: CaptureDate?, of file: File
     ) throws(StorageError) -> DateChange? {
         let identity: [SQLValue] = [
             .integer(file.id), .integer(file.stamp.inode), .integer(file.stamp.sizeBytes),
@@ -140,14 +108,74 @@ extension PictureIndex {
             WHERE id = ? AND inode = ? AND size = ? AND modified = ?
             """,
             [
-                .integer(facts.width ?? 0), .integer(facts.height ?? 0),
-                .integer(facts.taken?.secondsSince1970), .text(facts.camera),
-                .real(facts.latitude), .real(facts.longitude), .text(facts.lens),
-                .real(facts.exposureTime), .real(facts.aperture), .integer(facts.iso),
-                .bool(facts.isAnimated), .integer(captured?.date.year),
+                .integer(facts?.width ?? 0), .integer(facts?.height ?? 0),
+                .integer(facts?.taken?.secondsSince1970), .text(facts?.camera),
+                .real(facts?.latitude), .real(facts?.longitude), .text(facts?.lens),
+                .real(facts?.exposureTime), .real(facts?.aperture), .integer(facts?.iso),
+                .bool(facts?.isAnimated == true), .integer(captured?.date.year),
                 .integer(captured?.date.monthAndDay), .integer(formerPosition),
             ] + identity)
         guard former?.date != captured?.date else { return nil }
         return DateChange(before: former?.date, after: captured?.date)
+    }
+}
+
+/// The search for files by content.
+extension PictureIndex {
+    /// A photo that may be a marked file.
+    struct Candidate: Sendable {
+        let row: Int64
+        let path: RelativePath
+        let stamp: FileStamp
+        /// The content, if the file was read and has not changed since.
+        let digest: FileDigest?
+    }
+
+    private static func candidates(_ condition: String) -> String {
+        """
+        SELECT file.id, folder.path, name, file.inode, file.size, file.modified, value, birth, digest.taken
+        FROM file JOIN folder ON folder.id = file.folder
+            LEFT JOIN content AS digest ON digest.file = file.id AND digest.inode = file.inode
+                AND digest.size = file.size AND digest.modified = file.modified
+        WHERE \(condition) AND format > 0
+        """
+    }
+
+    private static let candidatesOfSize = candidates("file.size = ?") + " ORDER BY path, name"
+
+    private static func candidate(_ row: borrowing Row) -> Candidate {
+        let stamp = FileStamp(
+            inode: row.integer(3), sizeBytes: row.integer(4), modified: row.integer(5))
+        return Candidate(
+            row: row.integer(0), path: RelativePath(bytes: row.blob(1)).appending(row.blob(2)),
+            stamp: stamp,
+            digest: row.isNull(6)
+                ? nil
+                : FileDigest(
+                    bytes: row.blob(6), stamp: stamp, birth: row.optionalInteger(7),
+                    taken: row.optionalText(8).flatMap(CaptureTime.init)))
+    }
+
+    /// Returns the photos of a size in bytes, by path.
+    func photos(size: Int64) throws(StorageError) -> [Candidate] {
+        var found: [Candidate] = []
+        try database.query(Self.candidatesOfSize, [.integer(size)]) { row throws(StorageError) in
+            found.append(Self.candidate(row))
+        }
+        return found
+    }
+
+    /// Stores the content of a file, so that it is not read again.
+    func setContent(_ digest: FileDigest, of row: Int64) throws(StorageError) {
+        try database.query(
+            """
+            INSERT OR REPLACE INTO content SELECT id, ?, ?, ?, ?, ?, ? FROM file WHERE id = ?
+            """,
+            [
+                .integer(digest.stamp.inode), .integer(digest.stamp.sizeBytes),
+                .integer(digest.stamp.modified), .integer(digest.birth), .text(digest.taken?.text),
+                .blob(digest.bytes),
+                .integer(row),
+            ])
     }
 }

@@ -24,7 +24,7 @@ extension PictureIndex {
         let published: Int64
         let folder: Int64
         /// nil until the file was examined.
-        let facts: PhotoFacts?
+        let facts: ImageFacts?
         /// True if the metadata was read completely.
         let isExamined: Bool
         /// The path of the folder, relative to the pictures folder.
@@ -101,9 +101,9 @@ extension PictureIndex {
                 position: Int64.max, id: Int64.max, lastFormerPosition: lastFormerPosition,
                 date: selection.date)
         // One more photo shows that there is a next page.
-        var found = try photos(selection, start, limit: count + 1)
+        var found = try entries(Self.photos, selection, start, limit: count + 1)
         if start.lastFormerPosition < lastFormerPosition {
-            found += try formerEntries(selection, start, limit: count + 1)
+            found += try entries(Self.formerPositions, selection, start, limit: count + 1)
             found.sort { ($0.position, $0.id) > ($1.position, $1.id) }
         }
         return (
@@ -125,29 +125,35 @@ extension PictureIndex {
         return result
     }
 
-    // The queries are computed once, not for each page.
-    static let photosOfAll = photosQuery("")
-    static let photosOfFolder = photosQuery("AND folder = ?5")
-    static let photosOfRows = photosQuery("AND id IN (SELECT value FROM json_each(?5))")
-    /// The photos of one day in the years before ?6. The newest photos are at the end of the range of the index.
-    static let photosOfDay = """
-        SELECT id, name, modified, format, taken, position, folder, \(PhotoFacts.columns)
-        FROM file INDEXED BY file_by_day
-        WHERE format > 0 AND day = ?5 AND year < ?6
-            AND (taken, id) < (?1, ?2) AND redated <= ?3
-        ORDER BY taken DESC, id DESC LIMIT ?4
-        """
-    private static let formerPositionsOfAll = formerPositionsQuery("")
-    private static let formerPositionsOfFolder = formerPositionsQuery("AND file.folder = ?5")
-    private static let formerPositionsOfRows = formerPositionsQuery(
-        "AND file.id IN (SELECT value FROM json_each(?5))")
-    private static let formerPositionsOfDay = formerPositionsQuery(
-        "AND ghost.day = ?5 AND ghost.year < ?6", isDated: true)
+    /// The queries for the kinds of selections, which are computed once, not for each page.
+    struct PageQueries {
+        let all: String
+        let folder: String
+        let rows: String
+        let day: String
+    }
+
+    static let photos = PageQueries(
+        all: photosQuery(""), folder: photosQuery("AND folder = ?5"),
+        rows: photosQuery("AND id IN (SELECT value FROM json_each(?5))"),
+        // The years before ?6. The newest photos are at the end of the range of the index.
+        day: """
+            SELECT id, name, modified, format, taken, position, folder, \(ImageFacts.columns)
+            FROM file INDEXED BY file_by_day
+            WHERE format > 0 AND day = ?5 AND year < ?6
+                AND (taken, id) < (?1, ?2) AND redated <= ?3
+            ORDER BY taken DESC, id DESC LIMIT ?4
+            """)
+    /// The photos that have been repositioned since a walk began, at their positions at that time.
+    private static let formerPositions = PageQueries(
+        all: formerPositionsQuery(""), folder: formerPositionsQuery("AND file.folder = ?5"),
+        rows: formerPositionsQuery("AND file.id IN (SELECT value FROM json_each(?5))"),
+        day: formerPositionsQuery("AND ghost.day = ?5 AND ghost.year < ?6", isDated: true))
 
     /// Returns a query whose columns are all in one index, which `EXPLAIN QUERY PLAN` calls a covering index.
     private static func photosQuery(_ condition: String) -> String {
         """
-        SELECT id, name, modified, format, position, position, folder, \(PhotoFacts.columns)
+        SELECT id, name, modified, format, position, position, folder, \(ImageFacts.columns)
         FROM file
         WHERE format > 0 \(condition)
             AND (position, id) < (?1, ?2) AND moved <= ?3
@@ -162,7 +168,7 @@ extension PictureIndex {
         let kind = isDated ? "IS NOT NULL" : "IS NULL"
         return """
             SELECT file.id, file.name, file.modified, file.format, ghost.position,
-                \(isDated ? "file" : "ghost").position, file.folder, \(PhotoFacts.columns)
+                \(isDated ? "file" : "ghost").position, file.folder, \(ImageFacts.columns)
             FROM ghost JOIN file ON file.id = ghost.file
             WHERE ghost.number > ?3 AND ghost.day \(kind) AND format > 0 \(condition)
                 AND (ghost.position, file.id) < (?1, ?2)
@@ -173,38 +179,20 @@ extension PictureIndex {
             """
     }
 
-    private func photos(
-        _ selection: Selection, _ start: IndexPosition, limit: Int
-    ) throws(StorageError) -> [PageEntry] {
-        try entries(
-            selection, start, limit, ofAll: Self.photosOfAll, ofFolder: Self.photosOfFolder,
-            ofRows: Self.photosOfRows, ofDay: Self.photosOfDay)
-    }
-
-    /// Returns the photos that have been repositioned since the walk began, at their positions at that time.
-    private func formerEntries(
-        _ selection: Selection, _ start: IndexPosition, limit: Int
-    ) throws(StorageError) -> [PageEntry] {
-        try entries(
-            selection, start, limit, ofAll: Self.formerPositionsOfAll,
-            ofFolder: Self.formerPositionsOfFolder, ofRows: Self.formerPositionsOfRows,
-            ofDay: Self.formerPositionsOfDay)
-    }
-
     /// Runs the query for the kind of selection.
     private func entries(
-        _ selection: Selection, _ start: IndexPosition, _ limit: Int, ofAll: String,
-        ofFolder: String, ofRows: String, ofDay: String
+        _ queries: PageQueries, _ selection: Selection, _ start: IndexPosition, limit: Int
     ) throws(StorageError) -> [PageEntry] {
         switch selection {
-        case .all: return try entries(ofAll, [], start, limit)
-        case .folder(let folder): return try entries(ofFolder, [.integer(folder)], start, limit)
-        case .rows(let rows): return try entries(ofRows, [Self.list(rows)], start, limit)
+        case .all: return try entries(queries.all, [], start, limit)
+        case .folder(let folder):
+            return try entries(queries.folder, [.integer(folder)], start, limit)
+        case .rows(let rows): return try entries(queries.rows, [Self.list(rows)], start, limit)
         case .memories(let date):
             var found: [PageEntry] = []
             for day in date.daysOfMemories {
                 found += try entries(
-                    ofDay, [.integer(day), .integer(date.year)], start, limit)
+                    queries.day, [.integer(day), .integer(date.year)], start, limit)
             }
             // The photos of each day are ordered, the days are not.
             return found.sorted { ($0.position, $0.id) > ($1.position, $1.id) }
@@ -231,7 +219,7 @@ extension PictureIndex {
                     id: row.integer(0), name: row.blob(1), modified: row.integer(2),
                     format: ImageFormat(rawValue: Int(row.integer(3))), position: row.integer(4),
                     published: row.integer(5), folder: row.integer(6),
-                    facts: PhotoFacts(row, at: 7),
+                    facts: ImageFacts(row, at: 7),
                     isExamined: row.integer(7) == Self.metadataVersion))
         }
         return entries

@@ -16,7 +16,7 @@ struct PictureIndex {
         let format: ImageFormat?
         let position: Int64
         /// nil until the file was examined.
-        let facts: PhotoFacts?
+        let facts: ImageFacts?
         /// True if the metadata was read completely.
         var isExamined = false
     }
@@ -158,7 +158,7 @@ struct PictureIndex {
     // MARK: Files
 
     private static let columns =
-        "id, folder, name, inode, size, modified, format, position, \(PhotoFacts.columns)"
+        "id, folder, name, inode, size, modified, format, position, \(ImageFacts.columns)"
 
     /// Reads ``File`` from the first columns of a row, which are in the order of its properties.
     static func file(_ row: borrowing Row) -> File {
@@ -167,7 +167,7 @@ struct PictureIndex {
             stamp: FileStamp(
                 inode: row.integer(3), sizeBytes: row.integer(4), modified: row.integer(5)),
             format: ImageFormat(rawValue: Int(row.integer(6))), position: row.integer(7),
-            facts: PhotoFacts(row, at: 8), isExamined: row.integer(8) == Self.metadataVersion)
+            facts: ImageFacts(row, at: 8), isExamined: row.integer(8) == Self.metadataVersion)
     }
 
     func file(_ id: Int64) throws(StorageError) -> File? {
