@@ -1,30 +1,40 @@
-/// The finished logins or transfers that are retained for a limited time, in the order of their ends.
-struct FinishedItems<Item: AnyObject> {
+/// The finished logins or transfers that are retained for late callers, in the order of their ends.
+final class FinishedItems<Item: AnyObject> {
     /// The largest number of items of one client.
     static var maximumCountPerClient: Int { 32 }
     /// The largest number of items of all clients.
     static var maximumCount: Int { 128 }
 
-    private var items: [(item: Item, client: String)] = []
+    private var items: [(item: Item, client: String, retention: Task<Void, Never>)] = []
+    private let clock: any Clock<Duration>
+    private let time: Duration
+    private let onSurplus: (Item) -> Void
 
-    /// Adds an item that has just finished.
-    ///
     /// - Parameters:
-    ///   - item: The item.
-    ///   - client: The client that started it.
-    /// - Returns: The items to remove now: the oldest items beyond the limits.
-    mutating func append(_ item: Item, of client: String) -> [Item] {
-        items.append((item, client))
-        var surplus: [Item] = []
-        if items.count(where: { $0.client == client }) > Self.maximumCountPerClient,
-            let index = items.firstIndex(where: { $0.client == client })
-        {
-            surplus.append(items.remove(at: index).item)
-        }
-        while items.count > Self.maximumCount { surplus.append(items.removeFirst().item) }
-        return surplus
+    ///   - clock: Measures the time.
+    ///   - time: The time for which an item is retained.
+    ///   - onSurplus: Called for an item whose time has passed, and for the oldest ones beyond the limits. It calls
+    ///     ``remove(_:)``.
+    init(_ clock: any Clock<Duration>, time: Duration, onSurplus: @escaping (Item) -> Void) {
+        self.clock = clock
+        self.time = time
+        self.onSurplus = onSurplus
     }
 
-    /// Removes an item.
-    mutating func remove(_ item: Item) { items.removeAll { $0.item === item } }
+    /// Adds an item that has just finished.
+    func append(_ item: Item, of client: String) {
+        let retention = Task { [weak self, weak item, clock, time] in
+            do { try await clock.sleep(for: time) } catch { return }
+            if let item { self?.onSurplus(item) }
+        }
+        items.append((item, client, retention))
+        let own = items.filter { $0.client == client }
+        if own.count > Self.maximumCountPerClient { onSurplus(own[0].item) }
+        while items.count > Self.maximumCount { onSurplus(items[0].item) }
+    }
+
+    func remove(_ item: Item) {
+        guard let index = items.firstIndex(where: { $0.item === item }) else { return }
+        items.remove(at: index).retention.cancel()
+    }
 }

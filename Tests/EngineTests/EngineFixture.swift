@@ -146,3 +146,17 @@ final class EngineFixture: EngineObserver {
         }
     }
 }
+
+extension Account {
+    /// The photos of an account at a service.
+    @MainActor var remote: RemoteService? { photos as? RemoteService }
+}
+
+@MainActor
+extension Login {
+    /// Cancels the login and waits for the end of its work.
+    func cancelAndWait() async {
+        cancel()
+        await waitForWork()
+    }
+}

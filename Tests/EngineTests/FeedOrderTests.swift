@@ -252,10 +252,10 @@ struct FeedOrderTests {
     }
 
     @Test func `the longest descent is the one with the highest end`() {
-        #expect(FeedTables.longestDescent([Int]()) == [])
-        #expect(FeedTables.longestDescent([1, 9, 8, 7]) == [9, 8, 7])
-        #expect(FeedTables.longestDescent([9, 1, 8, 2, 7]) == [9, 8, 7])
-        #expect(FeedTables.longestDescent([1, 5]) == [5])
+        #expect(FeedMerge.longestDescent([Int]()) == [])
+        #expect(FeedMerge.longestDescent([1, 9, 8, 7]) == [9, 8, 7])
+        #expect(FeedMerge.longestDescent([9, 1, 8, 2, 7]) == [9, 8, 7])
+        #expect(FeedMerge.longestDescent([1, 5]) == [5])
     }
 
     /// Checks walks of a service that only adds photos, with a refresh before each page.

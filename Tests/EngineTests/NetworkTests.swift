@@ -1,5 +1,7 @@
+import Logging
 import OAuth
 import ProviderKit
+import Storage
 import TestSupport
 import Testing
 
@@ -187,5 +189,43 @@ struct NetworkTests {
         }
         for outcome in outcomes { #expect(await outcome.value == .available) }
         #expect(most.value == 1)
+    }
+}
+
+@Suite struct ServiceHealthTests {
+    private let now = Timestamp(secondsSince1970: 1_800_000_000)
+
+    @Test func `a rate limit ends within a day for every end time and clock`() {
+        var health = ServiceHealth()
+        health.record(.rateLimited(until: Timestamp(secondsSince1970: .max)), now: now)
+        #expect(health.problem(now: now) == .rateLimited(until: now + .seconds(86_400)))
+        #expect(health.problem(now: now + .seconds(86_400)) == nil)
+        // The clock was a month ahead.
+        #expect(health.problem(now: now + .seconds(-30 * 86_400)) == nil)
+    }
+
+    @Test func `a full disk does not count as a failure of the service`() {
+        #expect(ServiceHealth.Verdict(HTTPError.cannotWrite(28)) == .none)
+    }
+}
+
+@Suite(.timeLimit(.minutes(10))) @MainActor
+struct DiskWatchTests {
+    @Test func `the watch reports a full disk and the end of that state`() async throws {
+        let directory = try TemporaryDirectory()
+        let disk = DiskWatch(folder: directory.path)
+        var reports: [Bool] = []
+        disk.onChange = { reports.append($0) }
+        let store = FeedStore(
+            folder: directory.appending("cache"), disk: disk,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        try await store.run { _ in }
+        #expect(reports == [])
+        await #expect(throws: StorageError.full) {
+            try await store.run { (_) throws(StorageError) in throw StorageError.full }
+        }
+        #expect(reports == [true])
+        try await store.run { _ in }
+        #expect(reports == [true, false])
     }
 }

@@ -67,11 +67,7 @@ nonisolated extension FeedTables {
     func dropTail(
         of source: Int64, below key: String, _ account: AccountID, now: Timestamp
     ) throws(StorageError) {
-        let above =
-            try database.first(
-                "SELECT min(key) FROM mark WHERE source = ? AND key > ? AND is_gap",
-                [.integer(source), .text(key)]
-            ) { $0.optionalText(0) } ?? nil
+        let above = try nextGap(in: source, above: key)
         guard let above else { return }
         try drop(from: source, below: above, account, now: now)
     }
@@ -117,12 +113,12 @@ nonisolated extension FeedTables {
             "UPDATE source SET horizon = ? WHERE key = ?", [.integer(last), .integer(source)])
     }
 
-    /// Returns true if there is a gap above a key.
-    func hasGap(in source: Int64, above key: String) throws(StorageError) -> Bool {
+    /// Returns the key of the lowest gap above a key.
+    func nextGap(in source: Int64, above key: String) throws(StorageError) -> String? {
         try database.first(
-            "SELECT 1 FROM mark WHERE source = ? AND key > ? AND is_gap LIMIT 1",
+            "SELECT min(key) FROM mark WHERE source = ? AND key > ? AND is_gap",
             [.integer(source), .text(key)]
-        ) { _ in true } ?? false
+        ) { $0.optionalText(0) } ?? nil
     }
 
     /// Deletes photos that are no longer in any source.

@@ -100,14 +100,6 @@ nonisolated extension FeedTables {
             [.integer(source), .text(key), .integer(born), .text(photo.text)])
     }
 
-    /// Inserts an entry of the page.
-    func insert(
-        _ photo: PhotoID, at key: String, born: Int64, _ change: inout Change
-    ) throws(StorageError) {
-        try insert(photo, at: key, change.key, born: born)
-        if born == change.generation { change.isUsed = true }
-    }
-
     /// Ends the version of an entry that is in the source.
     func end(_ source: Int64, at key: String, _ generation: Int64) throws(StorageError) {
         // A version that is in no walk needs no record.
@@ -117,29 +109,6 @@ nonisolated extension FeedTables {
         try database.query(
             "UPDATE entry SET died = ? WHERE source = ? AND key = ? AND died = \(Self.never)",
             [.integer(generation), .integer(source), .text(key)])
-    }
-
-    /// Ends an entry that the service no longer shows. For the photos that the user likes, the photo is no longer
-    /// liked, unless the response may be from before a like.
-    ///
-    /// - Returns: False if the entry stays.
-    @discardableResult
-    func drop(_ entry: Entry, _ change: inout Change) throws(StorageError) -> Bool {
-        let (account, now) = (change.arrival.account, change.arrival.now)
-        if change.arrival.isExact, let known = try photo(account, entry.photo) {
-            if known.isLikeFresh(now: now) { return false }
-            if known.photo.isLiked,
-                let photo = try setLiked(
-                    account, entry.photo, false, likes: nil, confirmed: known.likeConfirmed)
-            {
-                change.merge.changed.append(photo)
-                change.merge.likeChanges.append(photo)
-            }
-        }
-        try end(change.key, at: entry.key, change.generation)
-        change.isUsed = true
-        change.killed.append(entry.photo)
-        return true
     }
 
     // MARK: Marks

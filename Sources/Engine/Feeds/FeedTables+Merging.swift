@@ -163,73 +163,14 @@ nonisolated extension FeedTables {
             // A page from the top replaces the mark at the top.
             if part == nil { try removeMark(of: source.key, at: OrderKey.base) }
         }
-        var change = Change(
-            arrival: arrival, source: source, generation: source.generation + 1, fetched: fetched,
-            merge: merge)
+        var change = FeedMerge(
+            tables: self, arrival: arrival, source: source, fetched: fetched, result: merge)
         if source.isKeyed == true {
-            try mergeKeyed(keys ?? [], &change)
+            try change.mergeKeyed(keys ?? [])
         } else {
-            try mergeAnchored(&change)
+            try change.mergeAnchored()
         }
-        return try finish(&change)
-    }
-
-    /// Stores the new generation of the source, and enforces the bounds of the cache.
-    private func finish(_ change: inout Change) throws(StorageError) -> Merge {
-        let (source, arrival) = (change.source, change.arrival)
-        if let part = arrival.part, !change.merge.isLost {
-            try database.query(
-                """
-                UPDATE mark SET is_gap = 0, doubted = 0, fetched = ? WHERE source = ? AND key = ?
-                    AND token = ?
-                """,
-                [
-                    .integer(arrival.now.secondsSince1970), .integer(source.key), .text(part.key),
-                    .text(part.token),
-                ])
-        }
-        if change.isUsed {
-            try database.query(
-                "UPDATE source SET generation = ? WHERE key = ?",
-                [.integer(change.generation), .integer(source.key)])
-        }
-        change.merge.hasLosses = !change.killed.isEmpty
-        // If the size exceeds the limit, rows without references are deleted first.
-        let isOverLimit = try bytes(of: arrival.account) > bounds.bytes
-        let swept = isOverLimit ? change.killed[...] : change.killed.prefix(bounds.piece)
-        let gone = try sweep(Array(swept), arrival.account, now: arrival.now)
-        change.merge.unswept = Array(change.killed.dropFirst(swept.count))
-        change.merge.reportsRemovals = source.isKeyed == true
-        if change.merge.reportsRemovals { change.merge.removed = gone }
-        try forgetDead(source.key)
-        let limit = arrival.part == nil ? bounds.source : bounds.walk
-        let cuts = [
-            try trim(source.key, arrival.account, to: limit, now: arrival.now),
-            try limitBytes(of: arrival.account, preferring: source.key, now: arrival.now),
-        ]
-        let cut = cuts.compactMap { $0 }.max()
-        // A walk that would exceed the limit of the cache ends.
-        if let cut, let part = arrival.part, part.key <= cut { change.merge.isLost = true }
-        return change.merge
-    }
-
-    /// A merge in progress.
-    struct Change {
-        let arrival: Arrival
-        let source: SourceState
-        /// The generation that begins with this merge.
-        let generation: Int64
-        /// The time of the previous fetch of the part.
-        let fetched: Timestamp
-        var merge: Merge
-        /// True if the new generation differs from the one before.
-        var isUsed = false
-        /// The photos whose entries ended, and that have no new one.
-        var killed: [PhotoID] = []
-
-        var key: Int64 { source.key }
-        var part: Part? { arrival.part }
-        var page: RemotePage { arrival.page }
+        return try change.finish()
     }
 
     // MARK: Likes

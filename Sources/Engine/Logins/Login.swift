@@ -63,8 +63,6 @@ package final class Login {
     private unowned let engine: Engine
     private var work: Task<Void, Never>?
     private var waiters: [CheckedContinuation<Account, any Error>] = []
-    /// The task that removes the login after ``retentionTime``.
-    private var retention: Task<Void, Never>?
 
     init(
         number: Int, _ provider: any Provider, for account: Account?, at server: String,
@@ -239,13 +237,6 @@ package final class Login {
                 authorization = nil
             }
         }
-        retention = Task { [weak self, engine] in
-            do { try await engine.ports.clock.sleep(for: Self.retentionTime) } catch { return }
-            if let self { engine.logins.remove(self) }
-        }
         engine.logins.finish(self)
     }
-
-    /// Cancels the retention, because the login is removed.
-    func endRetention() { retention?.cancel() }
 }

@@ -7,7 +7,9 @@ internal import Quoting
 package final class LoginList {
     /// The logins in the order of their start.
     package private(set) var all: [Login] = []
-    private var finished = FinishedItems<Login>()
+    private lazy var finished = FinishedItems<Login>(ports.clock, time: Login.retentionTime) {
+        [unowned self] in remove($0)
+    }
     private var lastNumber = 0
     /// The listeners for the redirects of browsers, which logins share.
     let redirects: RedirectListeners
@@ -97,13 +99,12 @@ package final class LoginList {
 
     /// Limits the number of finished logins.
     func finish(_ login: Login) {
-        for surplus in finished.append(login, of: login.client) { remove(surplus) }
+        finished.append(login, of: login.client)
         engine.updateSecretsConnection()
     }
 
     /// Removes a finished login.
     func remove(_ login: Login) {
-        login.endRetention()
         finished.remove(login)
         all.removeAll { $0 === login }
         engine.emit(.loginRemoved(login))

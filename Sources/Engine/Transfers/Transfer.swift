@@ -34,8 +34,6 @@ package final class Transfer {
     /// The pause after a report to clients. Changes during the pause are reported after it.
     private var pause: Task<Void, Never>?
     private var hasUnreportedChange = false
-    /// The task that removes the transfer after ``retentionTime``.
-    private var retention: Task<Void, Never>?
 
     init(number: Int, of account: Account, for client: String, in engine: Engine) {
         self.client = client
@@ -131,15 +129,8 @@ package final class Transfer {
         engine.emit(.transferChanged(self))
         for waiter in waiters { waiter.resume(with: error.map { .failure($0) } ?? .success(())) }
         waiters.removeAll()
-        retention = Task { [weak self, engine] in
-            do { try await engine.ports.clock.sleep(for: Self.retentionTime) } catch { return }
-            if let self { engine.transfers.forget(self) }
-        }
         engine.transfers.finished(self)
     }
-
-    /// Cancels the retention, because the transfer is removed.
-    func endRetention() { retention?.cancel() }
 }
 
 /// The image of a photo in the best available quality.

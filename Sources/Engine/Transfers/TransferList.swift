@@ -1,7 +1,9 @@
 /// The transfers of all accounts.
 final class TransferList {
     private(set) var all: [Transfer] = []
-    private var finishedTransfers = FinishedItems<Transfer>()
+    private lazy var finishedTransfers = FinishedItems<Transfer>(
+        engine.ports.clock, time: Transfer.retentionTime
+    ) { [unowned self] in forget($0) }
     private unowned let engine: Engine
     private var lastNumber = 0
 
@@ -42,12 +44,11 @@ final class TransferList {
 
     /// Limits the number of finished transfers.
     func finished(_ transfer: Transfer) {
-        for surplus in finishedTransfers.append(transfer, of: transfer.client) { forget(surplus) }
+        finishedTransfers.append(transfer, of: transfer.client)
     }
 
     /// Removes a finished transfer.
     func forget(_ transfer: Transfer) {
-        transfer.endRetention()
         finishedTransfers.remove(transfer)
         all.removeAll { $0 === transfer }
         engine.emit(.transferRemoved(transfer))

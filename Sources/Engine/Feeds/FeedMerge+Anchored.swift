@@ -10,35 +10,35 @@ internal import Storage
 ///
 /// A photo that the service has moved up gets a new entry, and its old one ends. A photo that is cached further up and
 /// appears below gets a second entry: the service moved it down, and earlier walks contain the entry below.
-nonisolated extension FeedTables {
-    func mergeAnchored(_ change: inout Change) throws(StorageError) {
-        var items = try items(of: change)
-        var isAdjacent = change.part?.hasStableToken ?? true
-        if let part = change.part, !part.hasStableToken {
-            switch try dropKnown(&items, above: part, change) {
+nonisolated extension FeedMerge {
+    mutating func mergeAnchored() throws(StorageError) {
+        var items = try items()
+        var isAdjacent = part?.hasStableToken ?? true
+        if let part, !part.hasStableToken {
+            switch try dropKnown(&items, above: part) {
             case .adjacent: isAdjacent = true
             case .unknown where !part.isDoubtful: isAdjacent = true
             case .unknown: break
             }
             if part.isGap, !isAdjacent {
-                if try hasGap(in: change.key, above: part.key) {
+                if try tables.nextGap(in: source.key, above: part.key) != nil {
                     // The page may belong above that gap, so the position of the entries below the part is lost.
-                    try dropTail(
-                        of: change.key, below: part.key, change.arrival.account,
-                        now: change.arrival.now)
-                    change.merge.isLost = true
+                    try tables.dropTail(
+                        of: source.key, below: part.key, arrival.account,
+                        now: arrival.now)
+                    result.isLost = true
                     return
                 }
                 // Everything above is cached, so the new photos belong to the part.
                 isAdjacent = true
             }
         }
-        if items.isEmpty, change.page.next != nil {
-            return try moveToken(of: change.part, change.page.next, change)
+        if items.isEmpty, page.next != nil {
+            return try moveToken()
         }
-        let anchors = try anchors(among: items, isAdjacent: isAdjacent, change)
+        let anchors = try anchors(among: items, isAdjacent: isAdjacent)
         if anchors.keys.isEmpty, !isAdjacent { return }
-        try place(items, anchors, isAdjacent: isAdjacent, &change)
+        try place(items, anchors, isAdjacent: isAdjacent)
     }
 
     private struct Item {
@@ -50,18 +50,18 @@ nonisolated extension FeedTables {
     }
 
     /// The photos of the page, each once.
-    private func items(of change: Change) throws(StorageError) -> [Item] {
+    private func items() throws(StorageError) -> [Item] {
         var items: [Item] = []
         var seen: Set<PhotoID> = []
-        for photo in change.page.photos where seen.insert(photo.photo.id).inserted {
+        for photo in page.photos where seen.insert(photo.photo.id).inserted {
             var above: String?
-            if let part = change.part {
-                above = try liveKey(of: photo.photo.id, in: change.key, from: part.key)
+            if let part = part {
+                above = try tables.liveKey(of: photo.photo.id, in: source.key, from: part.key)
             }
-            let key = try liveKey(of: photo.photo.id, in: change.key, below: change.part?.key)
+            let key = try tables.liveKey(of: photo.photo.id, in: source.key, below: part?.key)
             // The user has just unliked the photo, and the response is older than the unlike.
-            if change.arrival.isExact, key == nil,
-                try isUnliked(photo.photo.id, change.arrival.account, now: change.arrival.now)
+            if arrival.isExact, key == nil,
+                try isUnliked(photo.photo.id)
             {
                 continue
             }
@@ -70,11 +70,9 @@ nonisolated extension FeedTables {
         return items
     }
 
-    private func isUnliked(
-        _ id: PhotoID, _ account: AccountID, now: Timestamp
-    ) throws(StorageError) -> Bool {
-        guard let known = try photo(account, id) else { return false }
-        return !known.photo.isLiked && known.isLikeFresh(now: now)
+    private func isUnliked(_ id: PhotoID) throws(StorageError) -> Bool {
+        guard let known = try tables.photo(arrival.account, id) else { return false }
+        return !known.photo.isLiked && known.isLikeFresh(now: arrival.now)
     }
 
     // MARK: The beginning of the page
@@ -89,19 +87,14 @@ nonisolated extension FeedTables {
     /// Removes the entries that are cached above a part from the beginning of its page. The page contains such entries
     /// if photos were added above after the page token was received.
     private func dropKnown(
-        _ items: inout [Item], above part: Part, _ change: Change
+        _ items: inout [Item], above part: Part
     ) throws(StorageError) -> Beginning {
         let above = items.compactMap(\.above)
         guard part.key != OrderKey.base, !above.isEmpty else { return .unknown }
-        let gap =
-            try database.first(
-                """
-                SELECT min(key) FROM mark WHERE source = ? AND key > ? AND is_gap
-                """, [.integer(change.key), .text(part.key)]
-            ) { $0.optionalText(0) } ?? nil
-        let keys = Self.longestDescent(above.filter { $0 < gap ?? Self.top })
+        let gap = try tables.nextGap(in: source.key, above: part.key)
+        let keys = Self.longestDescent(above.filter { $0 < gap ?? FeedTables.top })
         guard let first = keys.first, let last = keys.last else { return .unknown }
-        let entries = try entries(of: change.key, from: part.key, below: nil)
+        let entries = try tables.entries(of: source.key, from: part.key, below: nil)
         let run = entries.filter { $0.isLive && $0.key <= first }
         guard let start = items.firstIndex(where: { $0.above == first }),
             let index = items.lastIndex(where: { $0.above == last })
@@ -125,17 +118,18 @@ nonisolated extension FeedTables {
 
     /// Finds the certain anchors of a page.
     private func anchors(
-        among items: [Item], isAdjacent: Bool, _ change: Change
+        among items: [Item], isAdjacent: Bool
     ) throws(StorageError) -> Anchors {
-        let upper = change.part?.key
+        let upper = part?.key
         // Below the next gap, the photos in between are unknown.
-        let end = try marks(of: change.key, from: nil, below: upper).first(where: \.isGap)?.key
+        let end = try tables.marks(of: source.key, from: nil, below: upper).first(where: \.isGap)?
+            .key
         let candidates = items.compactMap(\.key).filter { key in
-            key < upper ?? Self.top && key >= end ?? ""
+            key < upper ?? FeedTables.top && key >= end ?? ""
         }
         let keys = Self.longestDescent(candidates)
         guard let first = keys.first, let last = keys.last else { return Anchors() }
-        let span = try entries(of: change.key, from: last, below: upper)
+        let span = try tables.entries(of: source.key, from: last, below: upper)
             .filter { $0.isLive && (isAdjacent || $0.key <= first) }
         let isRow = keys.count >= 3 && span.suffix(3).map(\.key) == keys.suffix(3)
         guard 2 * keys.count > span.count || isRow, isAdjacent || keys.count > 1 else {
@@ -167,37 +161,37 @@ nonisolated extension FeedTables {
     // MARK: Entries
 
     /// Creates the entries of the page, and sets the mark at its end.
-    private func place(
-        _ items: [Item], _ anchors: Anchors, isAdjacent: Bool, _ change: inout Change
+    private mutating func place(
+        _ items: [Item], _ anchors: Anchors, isAdjacent: Bool
     ) throws(StorageError) {
-        let (source, part, now) = (change.key, change.part, change.arrival.now)
+        let (source, part, now) = (source.key, part, arrival.now)
         let upper = part?.key
-        let next = change.page.next
+        let next = page.next
         let kept = Set(anchors.keys)
         let shown = Set(items.map(\.photo))
         for entry in anchors.covered {
             if shown.contains(entry.photo) {
-                try end(source, at: entry.key, change.generation)
-                change.isUsed = true
+                try tables.end(source, at: entry.key, generation)
+                isUsed = true
             } else {
-                try drop(entry, &change)
+                try drop(entry)
             }
         }
         if next == nil {
-            let rest = try entries(of: source, from: nil, below: anchors.keys.last ?? upper)
+            let rest = try tables.entries(of: source, from: nil, below: anchors.keys.last ?? upper)
             for entry in rest where entry.isLive && !shown.contains(entry.photo) {
-                try drop(entry, &change)
+                try drop(entry)
             }
         }
-        change.merge.new += items.count { $0.key == nil && $0.above == nil }
+        result.new += items.count { $0.key == nil && $0.above == nil }
         // A photo that was moved gets a new entry.
         for item in items {
             guard let key = item.key, !kept.contains(key) else { continue }
-            try end(source, at: key, change.generation)
-            change.isUsed = true
+            try tables.end(source, at: key, generation)
+            isUsed = true
         }
         var bottom: Part?
-        if let lowest = anchors.keys.last { bottom = try mark(source, lowest) }
+        if let lowest = anchors.keys.last { bottom = try tables.mark(source, lowest) }
         var above = upper
         var run: [PhotoID] = []
         var isFirst = true
@@ -206,32 +200,32 @@ nonisolated extension FeedTables {
                 run.append(item.photo)
                 continue
             }
-            if isFirst, !isAdjacent { above = try neighbour(above: key, in: source) }
+            if isFirst, !isAdjacent { above = try tables.neighbour(above: key, in: source) }
             let born = isFirst && isAdjacent && part?.isGap == true ? part?.born : nil
             let isBelow = isFirst && !isAdjacent
             try place(
-                run, below: above, above: isBelow ? key : nil, near: .lower, born: born, &change)
+                run, below: above, above: isBelow ? key : nil, near: .lower, born: born)
             (above, run, isFirst) = (key, [], false)
         }
-        var gapBorn = change.generation
+        var gapBorn = generation
         if isFirst, let part, part.isGap { gapBorn = part.born }
         if let bottom, bottom.isGap { gapBorn = bottom.born }
         let isTop = isFirst && part == nil
         let last = try place(
-            run, below: above, above: nil, near: isTop ? .lower : .upper, born: gapBorn, &change)
+            run, below: above, above: nil, near: isTop ? .lower : .upper, born: gapBorn)
 
         guard let next else {
             if let lowest = anchors.keys.last {
-                try removeMarks(of: source, above: lowest, below: upper)
+                try tables.removeMarks(of: source, above: lowest, below: upper)
             }
-            if let bottom { try removeMark(of: source, at: bottom.key) }
+            if let bottom { try tables.removeMark(of: source, at: bottom.key) }
             let end = anchors.keys.last ?? upper
-            if change.arrival.hasStablePageTokens {
+            if arrival.hasStablePageTokens {
                 // Gaps further down remain: a walk that began before them does not contain the entries that were
                 // found above.
-                try removeCoveredMarks(of: source, below: end)
+                try tables.removeCoveredMarks(of: source, below: end)
             } else {
-                try removeMarks(of: source, above: nil, below: end)
+                try tables.removeMarks(of: source, above: nil, below: end)
             }
             return
         }
@@ -240,19 +234,19 @@ nonisolated extension FeedTables {
         // A single photo may be pinned, or may have been moved. If there was no gap, its position is correct.
         let isAlone = items.count == 1 && part?.isGap == false
         let isJoined = run.isEmpty && (anchors.keys.count > 1 || isAlone && !anchors.keys.isEmpty)
-        let fetched = bottom?.fetched ?? change.fetched
+        let fetched = bottom?.fetched ?? fetched
         if let lowest = anchors.keys.last {
-            try removeMarks(
+            try tables.removeMarks(
                 of: source, above: lowest, below: isAdjacent ? upper : anchors.keys.first)
         }
         if isJoined, bottom?.isGap != true {
             let covered = Part(
                 key: end, token: next, received: now, isGap: false, born: 0, fetched: fetched)
-            try setCoveredMark(covered, size: items.count, source)
+            try tables.setCoveredMark(covered, size: items.count, source)
         } else {
-            if let bottom { try removeMark(of: source, at: bottom.key) }
-            if gapBorn == change.generation { change.isUsed = true }
-            try setMark(
+            if let bottom { try tables.removeMark(of: source, at: bottom.key) }
+            if gapBorn == generation { isUsed = true }
+            try tables.setMark(
                 source,
                 Part(
                     key: end, token: next, received: now, isGap: true, born: gapBorn,
@@ -268,20 +262,19 @@ nonisolated extension FeedTables {
     ///   - lower: The key of the neighbour below; nil for the highest key below `upper`.
     ///   - side: The neighbour next to which they are placed.
     ///   - born: The generation of the gap in which they lie; nil for the new one.
-    ///   - change: The merge.
     /// - Returns: The key of the last one; nil if there is none.
     /// - Throws: ``StorageError``.
     @discardableResult
-    private func place(
+    private mutating func place(
         _ run: [PhotoID], below upper: String?, above lower: String?, near side: OrderKey.Side,
-        born: Int64?, _ change: inout Change
+        born: Int64?
     ) throws(StorageError) -> String? {
         guard !run.isEmpty else { return nil }
         var lower = lower
-        if lower == nil { lower = try neighbour(below: upper, in: change.key) }
+        if lower == nil { lower = try tables.neighbour(below: upper, in: source.key) }
         let keys = OrderKey.keys(run.count, above: lower, below: upper, near: side)
         for (photo, key) in zip(run, keys) {
-            try insert(photo, at: key, born: born ?? change.generation, &change)
+            try insert(photo, at: key, born: born ?? generation)
         }
         return keys.last
     }
