@@ -19,20 +19,16 @@ extension Engine {
         } else {
             notifications.resolve(.needsLogin, about: subject)
         }
-        guard !(account.state.isLocked) else { return reportLockedKeyring(account) }
-        if !accounts.all.contains(where: \.state.isLocked) {
+        if case .locked(let reason, let remedy) = account.state {
+            notifications.raise(
+                ReportedIssue(
+                    kind: .secretStore, reason: reason,
+                    remedy: IssueRemedy(
+                        remedy, .account(account.id, provider: account.provider.info.id))),
+                about: .secretStore)
+        } else if !accounts.all.contains(where: \.state.isLocked) {
             notifications.resolve(.secretStore, about: .secretStore)
         }
-    }
-
-    private func reportLockedKeyring(_ account: Account) {
-        guard case .locked(let reason, let remedy) = account.state else { return }
-        notifications.raise(
-            ReportedIssue(
-                kind: .secretStore, reason: reason,
-                remedy: IssueRemedy(
-                    remedy, .account(account.id, provider: account.provider.info.id))),
-            about: .secretStore)
     }
 
     /// Reports that an account was removed and its token could not be deleted.

@@ -84,25 +84,26 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
     }
 
     func photo(_ id: CombinedPhotoID, isCached: Bool) async throws -> Photo? {
-        let account = try account(id.account)
-        do {
-            guard isCached else { return try await account.photo(id.photo.text) }
-            return try await account.cachedPhoto(id.photo)
-        } catch {
-            throw id.translating(error)
+        try await call(id) { account in
+            isCached
+                ? try await account.session().cachedPhoto(id.photo)
+                : try await account.photo(id.photo.text)
         }
     }
 
     func image(_ id: CombinedPhotoID, _ size: ImageSize, isCached: Bool) async throws -> String? {
-        let account = try account(id.account)
-        do {
-            guard isCached else {
-                return try await account.imagePath(id.photo.text, size: size.rawValue)
-            }
-            return try await account.cachedImage(id.photo, size)
-        } catch {
-            throw id.translating(error)
+        try await call(id) { account in
+            isCached
+                ? try await account.session().cachedImage(id.photo, size)
+                : try await account.imagePath(id.photo.text, size: size.rawValue)
         }
+    }
+
+    private func call<Value>(
+        _ id: CombinedPhotoID, _ body: (Account) async throws -> Value
+    ) async throws -> Value {
+        let account = try account(id.account)
+        do { return try await body(account) } catch { throw id.translating(error) }
     }
 
     private func existingEngine() throws -> Engine {
@@ -167,18 +168,5 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
             let combined = try existingEngine().combined
             try combined.check(combined.resolve(source.source.text))
         }
-    }
-}
-
-/// The functions of an account that only the slideshow uses.
-extension Account {
-    /// Returns a photo without a request to a service; nil if it is not cached.
-    func cachedPhoto(_ id: PhotoID) async throws -> Photo? {
-        try await session().cachedPhoto(id)
-    }
-
-    /// Returns the path of an image without a request to a service; nil if it is not cached.
-    func cachedImage(_ id: PhotoID, _ size: ImageSize) async throws -> String? {
-        try await session().cachedImage(id, size)
     }
 }

@@ -67,8 +67,8 @@ extension Slideshow {
             preparation = nil
             switch result {
             case .success(let found):
+                // Its image was protected when it was loaded.
                 candidate = found
-                await pinImages()
                 onChange()
             case .failure(let error):
                 if !(error is CancellationError) {
