@@ -154,29 +154,32 @@ let modules = [
 ]
 
 let providers = [
-    module("DailyProvider", "ProviderKit Quoting Logging", in: "Providers/Daily"),
+    module("DailyProvider", "ProviderKit Quoting WebService Logging", in: "Providers/Daily"),
     tests(
         "DailyProviderTests",
         "DailyProvider HTTP ProviderKit TestSupport WikimediaSimulator Logging",
         excluding: "Examples"),
-    module("ImmichProvider", "ProviderKit Quoting Logging", in: "Providers/Immich"),
+    module("ImmichProvider", "ProviderKit Quoting WebService Logging", in: "Providers/Immich"),
     tests(
         "ImmichProviderTests",
         "HTTP ImmichProvider ImmichSimulator LoopbackHTTP ProviderKit TestSupport Logging",
         excluding: "Examples"),
-    module("MastodonProvider", "ProviderKit Quoting Logging", in: "Providers/Mastodon"),
+    module("MastodonProvider", "ProviderKit Quoting WebService Logging", in: "Providers/Mastodon"),
     tests(
         "MastodonProviderTests",
-        "MastodonProvider ProviderKit TestSupport Logging", excluding: "Recordings"),
-    module("NextcloudProvider", "ProviderKit Quoting XML Logging", in: "Providers/Nextcloud"),
+        "MastodonProvider ProviderKit TestSupport WebService Logging", excluding: "Recordings"),
+    module(
+        "NextcloudProvider", "ProviderKit Quoting WebService XML Logging", in: "Providers/Nextcloud"
+    ),
     tests(
         "NextcloudProviderTests",
         "HTTP LoopbackHTTP NextcloudProvider NextcloudSimulator ProviderKit TestSupport Logging",
         excluding: "Examples"),
-    module("UnsplashProvider", "ProviderKit Quoting Logging", in: "Providers/Unsplash"),
+    module("UnsplashProvider", "ProviderKit Quoting WebService Logging", in: "Providers/Unsplash"),
     tests(
         "UnsplashProviderTests",
-        "ProviderKit TestSupport UnsplashProvider Logging", excluding: "Recordings"),
+        "ProviderKit TestSupport UnsplashProvider WebService Logging", excluding: "Recordings"),
+    module("WebService", "ProviderKit Quoting Logging", in: "Providers/WebService"),
 ]
 
 // Simulated services, support for tests, and programs that only tests start.

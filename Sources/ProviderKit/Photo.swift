@@ -96,6 +96,33 @@ public struct Photo: Hashable, Sendable {
         self.text = String(paragraphs.prefix(Self.maximumTextLength))
     }
 
+    /// Sets the title to the name of a file without its extension.
+    package mutating func setFileName(_ name: String?) {
+        guard let name, let dot = name.lastIndex(of: "."), dot != name.startIndex else {
+            return setText(name)
+        }
+        setText(String(name[..<dot]))
+    }
+
+    /// Sets the camera to the name of its model with its maker, which many model names contain.
+    package mutating func setCamera(make: String?, model: String?) {
+        let make = ServiceText.line(make)
+        guard let model = ServiceText.line(model) else {
+            camera = make
+            return
+        }
+        let isComplete = make.map { model.lowercased().hasPrefix($0.lowercased()) } ?? true
+        camera = isComplete ? model : "\(make ?? "") \(model)"
+    }
+
+    /// Sets the place if both coordinates are valid.
+    package mutating func setLocation(_ latitude: Double?, _ longitude: Double?) {
+        guard let latitude, let longitude, -90...90 ~= latitude, -180...180 ~= longitude else {
+            return
+        }
+        (self.latitude, self.longitude) = (latitude, longitude)
+    }
+
     /// Sets the title to a line. A longer one, such as that of a plugin, becomes a title and a text.
     package mutating func setTitle(_ line: String?) {
         // A byte count is faster than a character count. Most titles are short.

@@ -13,6 +13,43 @@ extension ProviderSettings {
         default: throw .invalidSetting(key, of: provider, "has to be true or false.")
         }
     }
+
+    /// Returns the port of redirect addresses that services compare exactly.
+    ///
+    /// - Throws: ``ProviderError/notConfigured(_:)``.
+    package func redirectPort(of provider: String) throws(ProviderError) -> UInt16 {
+        let text = self["RedirectPort"] ?? "43117"
+        guard text.utf8.allSatisfy(\.isDigit), let port = UInt16(text), port > 0 else {
+            throw .invalidSetting(
+                "RedirectPort", of: provider, "has to be a number from 1 to 65535, such as 43117.")
+        }
+        return port
+    }
+
+    /// Returns the address of a service, without a trailing slash.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the setting.
+    ///   - provider: The ID of the provider, for the error.
+    ///   - standard: The address if the setting is missing.
+    /// - Returns: An address that is secure or on this computer.
+    /// - Throws: ``ProviderError/notConfigured(_:)``.
+    package func address(
+        _ key: String, of provider: String, default standard: String
+    ) throws(ProviderError) -> WebAddress {
+        var text = self[key] ?? standard
+        while text.hasSuffix("/") { text.removeLast() }
+        guard let address = WebAddress(text), !address.rest.contains(where: { "?#".contains($0) })
+        else {
+            throw .invalidSetting(
+                key, of: provider, "is not the address of a service, such as \(standard).")
+        }
+        guard address.isSafe else {
+            throw .invalidSetting(
+                key, of: provider, "has to begin with https://; http:// is only for this computer.")
+        }
+        return address
+    }
 }
 
 extension ProviderError {

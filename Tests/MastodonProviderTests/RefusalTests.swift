@@ -1,6 +1,7 @@
 import ProviderKit
 import TestSupport
 import Testing
+import WebService
 
 @testable import MastodonProvider
 
@@ -8,9 +9,7 @@ struct RefusalTests {
     private func error(
         _ response: HTTPResponse, _ subject: Refusal.Subject = .source(SourceID("home"))
     ) -> ProviderError? {
-        Refusal(
-            response: response, subject: subject, server: "photos.example", now: Fixture.now
-        ).error
+        Refusal(response, subject, Service("photos.example"), now: Fixture.now).error
     }
 
     @Test func `the status decides, not the translated text`() throws {
@@ -68,7 +67,7 @@ struct RefusalTests {
             "X-RateLimit-Reset": "2026-08-01T12:59:00.5Z", "Date": "Sat, 01 Aug 2026 12:54:00 GMT",
         ]
         #expect(
-            RateLimitHeaders(headers, now: Fixture.now)?.reset == Fixture.now + .seconds(301))
+            RateLimit(headers, now: Fixture.now)?.reset == Fixture.now + .seconds(301))
     }
 
     @Test func `the daily limit of likes does not affect other requests`() {
@@ -146,7 +145,7 @@ struct RefusalTests {
     @Test func `every error is a sentence without an address`() {
         let subjects: [Refusal.Subject] = [
             .photo(PhotoID("1.a")), .source(SourceID("home")), .like(PhotoID("1.a")), .user,
-            .server,
+            .other("read the server description"),
         ]
         for status in [302, 400, 401, 403, 404, 410, 418, 422, 429, 500, 503] {
             for subject in subjects {

@@ -186,7 +186,7 @@ struct StatusTests {
     @Test func `all fields of a recorded profile are mapped`() throws {
         func profile(_ name: String) throws -> Profile? {
             let record = try JSONDecoder().decode(
-                AccountRecord.self, from: Data(try recordings.body(name)))
+                ServiceRecord.self, from: Data(try recordings.body(name)))
             return ModelMapping(allowsLoopback: true, showsSensitive: false).profile(record)
         }
         let plain = try #require(try profile("accounts_verify_credentials_200"))

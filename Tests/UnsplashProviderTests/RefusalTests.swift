@@ -1,6 +1,7 @@
 import ProviderKit
 import TestSupport
 import Testing
+import WebService
 
 @testable import UnsplashProvider
 
@@ -12,7 +13,7 @@ struct RefusalTests {
     private static func error(
         _ response: HTTPResponse, _ subject: Refusal.Subject = .photo(PhotoID("a"))
     ) -> ProviderError? {
-        Refusal(response: response, subject: subject, now: now).error
+        Refusal(response, subject, .unsplash, now: now).error
     }
 
     private static func isFailure(_ error: ProviderError?) -> Bool {
@@ -63,8 +64,7 @@ struct RefusalTests {
     }
 
     @Test func `a rate limit at a full hour ends an hour later`() {
-        let refusal = Refusal(
-            response: .json("", status: 429), subject: .user, now: Self.nextHour)
+        let refusal = Refusal(.json("", status: 429), .user, .unsplash, now: Self.nextHour)
         #expect(refusal.error == .rateLimited(until: Self.nextHour + .seconds(3600)))
     }
 

@@ -1,6 +1,6 @@
-internal import FoundationEssentials
 internal import Logging
 internal import ProviderKit
+internal import WebService
 
 /// A client for the Action API of Wikimedia Commons.
 struct CommonsClient: Sendable {
@@ -88,9 +88,9 @@ struct CommonsClient: Sendable {
         let id: Int
         let title: String
         /// The texts, and the thumbnails for lists.
-        let image: ImageRecord
+        let image: ServiceRecord
         /// The thumbnails for screens; nil if they are not known.
-        var largeImage: ImageRecord?
+        var largeImage: ServiceRecord?
     }
 
     /// Fetches the files that the templates of days show.
@@ -144,10 +144,10 @@ struct CommonsClient: Sendable {
     // MARK: The site
 
     /// Fetches the name and the logo of the site.
-    func site() async throws -> SiteRecord {
+    func site() async throws -> ServiceRecord {
         let record = try await send([("meta", "siteinfo"), ("siprop", "general")])
-        guard let site = record.site else {
-            throw Refusal.invalidResponse("a document without the name of the site")
+        guard let site = record.record("query")?.record("general") else {
+            throw Service.commons.invalidResponse("a document without the name of the site")
         }
         return site
     }
@@ -173,11 +173,13 @@ struct CommonsClient: Sendable {
                 fields.filter { field in
                     !rest.contains { $0.name == field.name }
                 } + rest)
+            let found = record.record("query")
+            let pages = found?.records("pages")?.map(PageRecord.init)
             // A response without pages is complete only if nothing was requested, or found by a generator.
-            guard record.pages != nil || record.isComplete else {
-                throw Refusal.invalidResponse("a document without pages")
+            guard pages != nil || record.flag("batchcomplete") == true else {
+                throw Service.commons.invalidResponse("a document without pages")
             }
-            for page in record.pages ?? [] {
+            for page in pages ?? [] {
                 let key = page.title ?? "\(page.id ?? 0)"
                 if let index = indices[key] {
                     result.pages[index].add(page)
@@ -186,16 +188,20 @@ struct CommonsClient: Sendable {
                     result.pages.append(page)
                 }
             }
-            result.redirects.merge(record.redirects) { first, _ in first }
-            guard let continuation = record.continuation, !continuation.isEmpty else {
-                return result
+            for redirect in found?.records("redirects") ?? [] {
+                guard let from = redirect.text("from"), let to = redirect.text("to") else {
+                    continue
+                }
+                result.redirects[from] = result.redirects[from] ?? to
             }
+            let continuation = record.value("continue", as: [String: String].self)
+            guard let continuation, !continuation.isEmpty else { return result }
             rest = continuation.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         }
-        throw Refusal.invalidResponse("a list without an end")
+        throw Service.commons.invalidResponse("a list without an end")
     }
 
-    private func send(_ fields: Fields) async throws -> QueryRecord {
+    private func send(_ fields: Fields) async throws -> ServiceRecord {
         let common: Fields = [
             ("action", "query"), ("format", "json"), ("formatversion", "2"),
             ("maxlag", "\(Self.maximumLag)"),
@@ -204,18 +210,31 @@ struct CommonsClient: Sendable {
         request.headers.append("Accept", "application/json")
         request.maximumBytes = Self.maximumBytes
         let response = try await http.send(request)
-        let refusal = Refusal(response: response, now: now())
+        let refusal = Refusal(response, .other("read pages"), .commons, now: now())
         if let error = refusal.error { throw error }
-        let record: QueryRecord
-        do {
-            record = try JSONDecoder().decode(QueryRecord.self, from: Data(response.body))
-        } catch {
-            logger.debug(
-                "Cannot decode a response",
-                metadata: ["status": "\(response.status)", "bytes": "\(response.body.count)"])
-            throw Refusal.invalidResponse("an unexpected document")
+        let record: ServiceRecord = try Service.commons.decode(response, logger)
+        // The service states some errors with status 200.
+        if let error = record.record("error"), let code = error.text("code") {
+            throw refusal.error(code, error.text("info"))
         }
-        if let error = record.error { throw refusal.error(error) }
         return record
+    }
+
+    // MARK: Images
+
+    /// Returns the client for images.
+    ///
+    /// The service refuses widths that are not standard; the next larger one is requested in place of it.
+    static func images(_ http: any HTTPClient) -> ImageClient {
+        ImageClient(http) { response, url in response.status == 400 ? larger(url) : nil }
+    }
+
+    /// Returns the address of the thumbnail with the next larger standard width: `…/330px-Name.jpg`; nil if there is none.
+    private static func larger(_ url: String) -> String? {
+        guard let slash = url.lastIndex(of: "/"), let end = url[slash...].firstRange(of: "px-"),
+            let width = Int(url[url.index(after: slash)..<end.lowerBound]),
+            let next = standardWidths.first(where: { $0 > width })
+        else { return nil }
+        return "\(url[...slash])\(next)\(url[end.lowerBound...])"
     }
 }

@@ -38,3 +38,15 @@ package struct DailyProvider: KeyLogin {
         DailySession(ports, now: now)
     }
 }
+
+/// The settings of the provider, validated.
+struct DailySettings: Hashable, Sendable {
+    /// The address of the Action API.
+    let api: WebAddress
+
+    /// - Throws: ``ProviderError/notConfigured(_:)``.
+    init(_ settings: ProviderSettings) throws(ProviderError) {
+        api = try settings.address(
+            "ApiUrl", of: "daily", default: "https://commons.wikimedia.org/w/api.php")
+    }
+}

@@ -36,13 +36,8 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
         (events, continuation) = AsyncStream.makeStream()
         self.now = now
         http = ports.http
-        do throws(ProviderError) {
-            client = .success(try CommonsClient(ports, now: now))
-            continuation.yield(.status(.ready))
-        } catch {
-            client = .failure(error)
-            continuation.yield(.status(.failed(reason: "\(error)", remedy: .configure)))
-        }
+        client = Result { () throws(ProviderError) in try CommonsClient(ports, now: now) }
+        continuation.yield(.status(client.sessionStatus))
     }
 
     func close() { continuation.finish() }
@@ -141,7 +136,7 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
 
     // MARK: Images
 
-    var imageClient: any HTTPClient { ThumbnailClient(http: http) }
+    var imageClient: any HTTPClient { CommonsClient.images(http) }
 
     // MARK: Likes
 

@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import WebService
 
 /// A mapping from API records to the model.
 struct ModelMapping: Sendable {
@@ -21,53 +22,56 @@ struct ModelMapping: Sendable {
     /// - Returns: nil for a video or a sound, and for a file without an image.
     func photo(_ file: CommonsClient.File, of day: Day) -> RemotePhoto? {
         let record = file.image
-        guard let mediaType = record.mediaType, mediaType.hasPrefix("image/") else { return nil }
+        guard let mediaType = record.text("mime"), mediaType.hasPrefix("image/") else { return nil }
         let images = images(file, mediaType)
         guard let full = images[.full] else { return nil }
         var photo = Photo(id: PictureID(day: day, page: file.id).photo)
         photo.created = day.localStart
-        photo.width = ServiceNumber.size(record.width)
-        photo.height = ServiceNumber.size(record.height)
+        photo.width = record.size("width")
+        photo.height = record.size("height")
         photo.setText(line("ObjectName", of: record) ?? name(file.title))
         photo.description = text("ImageDescription", of: record)
         photo.author = attribution(record)
-        photo.authorURL = record.texts["Artist"].flatMap(firstLink)
+        photo.authorURL = html("Artist", of: record).flatMap(firstLink)
         photo.license = line("LicenseShortName", of: record)
         photo.licenseURL = address(line("LicenseUrl", of: record))
-        photo.url = address(record.page)
+        photo.url = address(record.text("descriptionurl"))
         photo.mediaType =
-            full == address(record.original) ? mediaType : file.largeImage?.thumbnailMediaType
+            full == address(record.text("url")) ? mediaType : file.largeImage?.text("thumbmime")
         var remote = RemotePhoto(photo, images: images)
         remote.hasLikeState = false
         return remote
     }
 
     /// Maps the site to the profile of the account.
-    func profile(_ site: SiteRecord) -> Profile {
+    func profile(_ site: ServiceRecord) -> Profile {
         var profile = Profile(
             username: DailyProvider.username,
-            name: ServiceText.line(site.name, atMost: Self.maximumName) ?? "Wikimedia Commons")
-        profile.url = address(site.mainPage) ?? ""
-        profile.avatarURL = address(site.logo) ?? ""
+            name: ServiceText.line(site.text("sitename"), atMost: Self.maximumName)
+                ?? "Wikimedia Commons")
+        profile.url = address(site.text("base")) ?? ""
+        profile.avatarURL = address(site.text("logo")) ?? ""
         return profile
     }
 
     // MARK: Texts
 
     /// The author and the licence, which the licence requires to be shown together with the image: `Ada, CC BY-SA 4.0`.
-    private func attribution(_ record: ImageRecord) -> String? {
+    private func attribution(_ record: ServiceRecord) -> String? {
         let parts = ["Artist", "LicenseShortName"].compactMap { line($0, of: record) }
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 
-    private func text(_ name: String, of record: ImageRecord) -> String? {
-        record.texts[name].flatMap { ServiceText.paragraphs(HTMLText.plain($0)) }
+    private func text(_ name: String, of record: ServiceRecord) -> String? {
+        ServiceText.paragraphs(html(name, of: record).map(HTMLText.plain))
     }
 
-    private func line(_ name: String, of record: ImageRecord) -> String? {
-        record.texts[name].flatMap {
-            ServiceText.line(HTMLText.plain($0), atMost: Self.maximumName)
-        }
+    private func line(_ name: String, of record: ServiceRecord) -> String? {
+        ServiceText.line(html(name, of: record).map(HTMLText.plain), atMost: Self.maximumName)
+    }
+
+    private func html(_ name: String, of record: ServiceRecord) -> String? {
+        record.record("extmetadata")?.record(name)?.text("value")
     }
 
     /// Returns the name of a file without namespace and extension.
@@ -93,28 +97,33 @@ struct ModelMapping: Sendable {
     private func images(
         _ file: CommonsClient.File, _ mediaType: String
     ) -> [ImageSize: String] {
-        let original = address(file.image.original)
+        let original = address(file.image.text("url"))
         let isShown = Self.shownTypes.contains(mediaType)
         // The service returns the original in place of a thumbnail that would not be smaller.
         func thumbnail(_ text: String?) -> String? {
             address(text).flatMap { isShown || $0 != original ? $0 : nil }
         }
         let large = file.largeImage
-        let screen = thumbnail(large?.thumbnail)
+        let screen = thumbnail(large?.text("thumburl"))
         let images: [ImageSize: String?] = [
-            .thumb: thumbnail(file.image.thumbnail), .small: thumbnail(file.image.doubleThumbnail),
+            .thumb: thumbnail(file.image.text("thumburl")), .small: thumbnail(double(file.image)),
             .regular: screen,
             .full: isShown && isUsable(file.image)
-                ? original : thumbnail(large?.doubleThumbnail) ?? screen,
+                ? original : thumbnail(large.flatMap(double)) ?? screen,
         ]
         return images.compactMapValues { $0 }
     }
 
-    private func isUsable(_ record: ImageRecord) -> Bool {
-        let (pixels, overflows) = (record.width ?? 0).multipliedReportingOverflow(
-            by: record.height ?? 0)
+    /// Returns the address of the thumbnail of twice the requested width.
+    private func double(_ image: ServiceRecord) -> String? {
+        image.record("responsiveUrls")?.text("2")
+    }
+
+    private func isUsable(_ record: ServiceRecord) -> Bool {
+        let (pixels, overflows) = (record.integer("width") ?? 0)
+            .multipliedReportingOverflow(by: record.integer("height") ?? 0)
         return !overflows && pixels <= Self.maximumOriginal.pixels
-            && record.bytes ?? 0 <= Self.maximumOriginal.bytes
+            && record.integer("size") ?? 0 <= Self.maximumOriginal.bytes
     }
 
     /// Validates an address from a response. An address without a scheme has that of the API. Loopback addresses are
@@ -122,8 +131,6 @@ struct ModelMapping: Sendable {
     private func address(_ text: String?) -> String? {
         guard var text else { return nil }
         if text.hasPrefix("//") { text = "https:" + text }
-        guard let address = WebAddress(text) else { return nil }
-        guard address.isLoopback else { return address.scheme == .https ? address.text : nil }
-        return settings.api.isLoopback ? address.text : nil
+        return WebAddress(text, allowsLoopback: settings.api.isLoopback)?.text
     }
 }

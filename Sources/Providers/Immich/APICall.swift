@@ -1,19 +1,9 @@
 internal import FoundationEssentials
 internal import ProviderKit
+internal import WebService
 
 /// A request to the API.
 struct APICall: Sendable {
-    /// The item that is requested, for error messages.
-    enum Subject: Hashable, Sendable {
-        case photo(PhotoID)
-        case source(SourceID)
-        case like(PhotoID)
-        case user
-        case albums
-        case people
-        case server
-    }
-
     let method: HTTPRequest.Method
     /// The segments of the path below `/api`, not yet escaped.
     let path: [String]
@@ -21,7 +11,8 @@ struct APICall: Sendable {
     var query: [(name: String, value: String)] = []
     /// The body in JSON; empty for none.
     var body: [UInt8] = []
-    let subject: Subject
+    /// The item that is requested, for error messages.
+    let subject: Refusal.Subject
     /// The permission that an API key needs; nil if every key has it.
     let permission: String?
     /// The maximum size of the response in bytes.
@@ -29,7 +20,7 @@ struct APICall: Sendable {
 
     init(
         _ method: HTTPRequest.Method, _ path: [String],
-        _ query: [(name: String, value: String)] = [], about subject: Subject,
+        _ query: [(name: String, value: String)] = [], about subject: Refusal.Subject,
         permission: String? = nil
     ) {
         self.method = method

@@ -1,10 +1,11 @@
-internal import FoundationEssentials
 internal import Logging
 internal import ProviderKit
+internal import WebService
 
 /// A client for the API of one server.
 struct ImmichClient: Sendable {
     let server: ServerAddress
+    let service: Service
     let http: any HTTPClient
     let logger: Logger
     let mapping: ModelMapping
@@ -20,6 +21,7 @@ struct ImmichClient: Sendable {
         _ server: String, _ ports: SessionPorts, now: @escaping @Sendable () -> Timestamp
     ) throws(ProviderError) {
         self.server = try ServerAddress(server)
+        service = .server(self.server.host)
         showsLocation = try ports.settings.flag("ShowLocation", of: "immich")
         mapping = ModelMapping(self.server, showsLocation: showsLocation)
         http = ports.http
@@ -40,49 +42,32 @@ struct ImmichClient: Sendable {
         request.body = call.body
         request.maximumBytes = call.maximumBytes
         let response = try await http.send(request)
-        if let error = refusal(response, call.subject, permission: call.permission).error {
-            throw error
-        }
+        if let error = refusal(response, call.subject, call.permission) { throw error }
         return response
     }
 
-    /// Returns the translation of a response to an error.
+    /// Returns the error of a response; nil for a success.
     func refusal(
-        _ response: HTTPResponse, _ subject: APICall.Subject, permission: String?
-    ) -> Refusal {
-        Refusal(
-            response: response, subject: subject, permission: permission, server: server.host,
-            now: now())
+        _ response: HTTPResponse, _ subject: Refusal.Subject, _ permission: String?
+    ) -> ProviderError? {
+        Refusal(response, subject, service, now: now()).error(permission)
     }
 
     /// Sends a request and decodes the response.
     func fetch<Value: Decodable>(_ call: APICall) async throws -> Value {
-        let response = try await send(call)
-        do {
-            return try JSONDecoder().decode(Value.self, from: Data(response.body))
-        } catch {
-            logger.debug(
-                "Cannot decode a response",
-                metadata: ["status": "\(response.status)", "bytes": "\(response.body.count)"])
-            throw Refusal.invalidResponse("an unexpected document", server.host)
-        }
+        try service.decode(try await send(call), logger)
     }
 
     // MARK: Users
 
     /// Fetches the profile of the logged-in user.
     func currentUser() async throws -> Profile {
-        let user: UserRecord = try await fetch(
+        let user: ServiceRecord = try await fetch(
             APICall(.get, ["users", "me"], about: .user, permission: "user.read"))
         guard let profile = mapping.profile(user) else {
-            throw Refusal.invalidResponse("a user without an email address", server.host)
+            throw service.invalidResponse("a user without an email address")
         }
         return profile
-    }
-
-    private struct Credentials: Encodable {
-        let email: String
-        let password: String
     }
 
     private struct IssuedToken: Decodable {
@@ -95,7 +80,7 @@ struct ImmichClient: Sendable {
     func requestToken(_ username: String, _ password: Secret) async throws -> Secret {
         let call = try password.withText { password in
             try APICall(.post, ["auth", "login"], about: .user)
-                .with(Credentials(email: username, password: password))
+                .with(["email": username, "password": password])
         }
         do {
             let token: IssuedToken = try await fetch(call)
@@ -106,10 +91,35 @@ struct ImmichClient: Sendable {
         }
     }
 
+    // MARK: Images
+
+    /// The client for images, which require the credentials of the account.
+    var images: ImageClient {
+        ImageClient(http) { response, url in
+            // Versions before 1.131 do not have the size `fullsize`.
+            guard response.status == 400, let end = url.firstRange(of: "/thumbnail?size=fullsize")
+            else { return nil }
+            return url[..<end.lowerBound] + "/original"
+        } refusal: { response, url in
+            guard [400, 403].contains(response.status), !response.isHTML else { return nil }
+            let parts = url.split(separator: "/").map(String.init)
+            let id = parts.lazy.compactMap(AssetID.init).first?.text ?? ""
+            let permission =
+                if parts.contains("users") {
+                    "userProfileImage.read"
+                } else if url.contains(
+                    "/original")
+                {
+                    "asset.download"
+                } else { "asset.view" }
+            return refusal(response, .photo(PhotoID(id)), permission)
+        }
+    }
+
     // MARK: Version
 
     /// Fetches the version of the server. Requires no permission.
     func version() async throws -> VersionRecord {
-        try await fetch(APICall(.get, ["server", "version"], about: .server))
+        try await fetch(APICall(.get, ["server", "version"], about: .other("read the version")))
     }
 }

@@ -1,4 +1,5 @@
 package import ProviderKit
+internal import WebService
 
 /// The provider of photos from Immich servers. Each account names its server.
 ///

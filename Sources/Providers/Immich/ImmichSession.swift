@@ -1,7 +1,7 @@
 internal import Logging
 internal import ProviderKit
-internal import Quoting
 internal import Synchronization
+internal import WebService
 
 /// The session of a user at a server.
 ///
@@ -74,16 +74,21 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         var known: Set<AssetID> = []
         var sources: [Source] = []
         for query in [[], [(name: "shared", value: "true")]] {
-            let albums: LenientList<AlbumRecord> = try await client.fetch(
-                APICall(.get, ["albums"], query, about: .albums, permission: "album.read"))
+            let albums: LenientList<ServiceRecord> = try await client.fetch(
+                APICall(
+                    .get, ["albums"], query, about: .other("list the albums"),
+                    permission: "album.read"))
             for album in albums.elements {
-                guard let id = album.id, known.insert(id).inserted else { continue }
+                guard let id: AssetID = album.value("id"), known.insert(id).inserted else {
+                    continue
+                }
+                let cover: AssetID? = album.value("albumThumbnailAssetId")
                 sources.append(
                     Source(
                         id: ImmichSource.album(id).id,
-                        title: ServiceText.line(album.name) ?? "Untitled album", kind: .album,
-                        count: ServiceNumber.count(album.count),
-                        cover: album.cover.map { PhotoID($0.text) }))
+                        title: album.line("albumName") ?? "Untitled album", kind: .album,
+                        count: album.count("assetCount"),
+                        cover: cover.map { PhotoID($0.text) }))
             }
         }
         return Array(sources.prefix(Self.maximumAlbums))
@@ -93,11 +98,13 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     private func people(_ client: ImmichClient) async throws -> [Source] {
         let record: PeopleRecord = try await client.fetch(
             APICall(
-                .get, ["people"], [("withHidden", "false"), ("size", "500")], about: .people,
+                .get, ["people"], [("withHidden", "false"), ("size", "500")],
+                about: .other("list the people"),
                 permission: "person.read"))
         let sources = record.people.elements.compactMap { person -> Source? in
-            guard let id = person.id, person.isHidden != true,
-                let name = ServiceText.line(person.name)
+            // The name is empty if the user has not named the person.
+            guard let id: AssetID = person.value("id"), person.flag("isHidden") != true,
+                let name = person.line("name")
             else { return nil }
             return Source(id: ImmichSource.person(id).id, title: name, kind: .topic)
         }
@@ -109,10 +116,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     /// Fetches a page of photos. The page token is the number of the page, or from version 3.2 on a cursor.
     func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
         let client = try client.get()
-        guard let kind = ImmichSource(source) else {
-            throw ProviderError.notFound(
-                "There is no source \(source.text.quoted) at \(client.server.host).")
-        }
+        guard let kind = ImmichSource(source) else { throw client.service.missing(source) }
         var search = SearchRequest(
             position: try pageToken.map(SearchPosition.init), size: Self.photosPerPage)
         switch kind {
@@ -147,7 +151,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         ).with(search)
         let record: SearchRecord = try await client.fetch(call)
         guard !record.assets.isUnreadable else {
-            throw Refusal.invalidResponse("a list without photos", client.server.host)
+            throw client.service.invalidResponse("a list without photos")
         }
         // A server that repeats a page has no more photos.
         let next: SearchPosition? =
@@ -170,17 +174,17 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         var call = APICall(
             .get, ["albums", id.text], about: .source(source), permission: "album.read")
         call.maximumBytes = Self.maximumAlbumBytes
-        let album: AlbumRecord = try await client.fetch(call)
-        guard let assets = album.assets else {
+        let album: ServiceRecord = try await client.fetch(call)
+        guard let assets: LenientList<AssetRecord> = album.value("assets") else {
             // The server was updated since the last request.
             knownVersion.withLock { $0 = nil }
             guard try await version(client).major >= 2 else {
-                throw Refusal.invalidResponse("an album without photos", client.server.host)
+                throw client.service.invalidResponse("an album without photos")
             }
             return nil
         }
         guard !assets.isUnreadable else {
-            throw Refusal.invalidResponse("an album without photos", client.server.host)
+            throw client.service.invalidResponse("an album without photos")
         }
         let photos = client.mapping.photos(Self.newestFirst(assets.elements))
         let rest = photos.dropFirst((page - 1) * Self.photosPerPage)
@@ -226,11 +230,12 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
                 .get, ["memories"], [("for", day), ("type", "on_this_day")],
                 about: .source(ImmichSource.memories.id), permission: "memory.read"))
         guard !memories.isUnreadable else {
-            throw Refusal.invalidResponse("memories without photos", client.server.host)
+            throw client.service.invalidResponse("memories without photos")
         }
         // Versions before 1.126 ignore the date.
         let found = memories.elements.filter {
-            $0.kind == "on_this_day" && $0.day.map(today.isAnniversary) == true
+            $0.members.text("type") == "on_this_day"
+                && $0.members.text("memoryAt").map(today.isAnniversary) == true
         }
         var known: Set<AssetID> = []
         let assets = Self.newestFirst(found.flatMap(\.assets.elements)).filter {
@@ -252,22 +257,18 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
         let client = try client.get()
         let asset = try await fetchAsset(id, client)
-        guard asset.isPhoto, asset.isTrashed != true else { throw Self.missing(id, client) }
+        guard asset.isPhoto else { throw client.service.missing(id) }
         return client.mapping.photo(asset)
     }
 
     private func fetchAsset(_ id: PhotoID, _ client: ImmichClient) async throws -> AssetRecord {
-        guard let asset = AssetID(id.text) else { throw Self.missing(id, client) }
+        guard let asset = AssetID(id.text) else { throw client.service.missing(id) }
         let record: AssetRecord = try await client.fetch(
             APICall(.get, ["assets", asset.text], about: .photo(id), permission: "asset.read"))
         guard record.id == asset else {
-            throw Refusal.invalidResponse("another photo", client.server.host)
+            throw client.service.invalidResponse("another photo")
         }
         return record
-    }
-
-    private static func missing(_ id: PhotoID, _ client: ImmichClient) -> ProviderError {
-        .notFound("There is no photo \(id.text.quoted) at \(client.server.host).")
     }
 
     // MARK: Images
@@ -275,7 +276,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     /// The images require the credentials of the account.
     var imageClient: any HTTPClient {
         switch client {
-        case .success(let client): ImageClient(client: client)
+        case .success(let client): client.images
         case .failure: http
         }
     }
@@ -295,7 +296,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     /// Sets the favourite state. The service does not count favourites.
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
         let client = try client.get()
-        guard let id = AssetID(photo.text) else { throw Self.missing(photo, client) }
+        guard let id = AssetID(photo.text) else { throw client.service.missing(photo) }
         do {
             try await withVersion(client) { version in
                 // Version 3 accepts both methods, and version 4 is to accept only the second: immich-app/immich #28859.

@@ -68,3 +68,13 @@ struct AssetID: Hashable, Sendable {
         self.text = text
     }
 }
+
+extension AssetID: Decodable {
+    init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        guard let id = AssetID(try value.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: value, debugDescription: "not a UUID")
+        }
+        self = id
+    }
+}

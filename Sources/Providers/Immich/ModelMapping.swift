@@ -13,39 +13,39 @@ struct ModelMapping: Sendable {
 
     /// Returns the photos of a list, without videos and photos in the trash.
     func photos(_ records: some Sequence<AssetRecord>) -> [RemotePhoto] {
-        records.lazy.filter { $0.isPhoto && $0.isTrashed != true }.map(photo)
+        records.lazy.filter(\.isPhoto).map(photo)
     }
 
     func photo(_ record: AssetRecord) -> RemotePhoto {
+        let members = record.members
+        let exif = members.record("exifInfo")
+        let thumbHash = members.text("thumbhash")
+        let mediaType = members.text("originalMimeType")
+        let isFavourite = members.flag("isFavorite")
         var photo = Photo(id: PhotoID(record.id.text))
         photo.created = record.created
-        photo.updated = record.updated
-        let size = size(record)
-        photo.width = ServiceNumber.size(size.width)
-        photo.height = ServiceNumber.size(size.height)
-        photo.color = record.thumbHash.flatMap { ThumbHash(base64: $0) }?.averageColor
-        photo.setText(record.fileName.map(Self.title))
-        photo.description = ServiceText.paragraphs(record.exif?.description)
-        photo.camera = Self.camera(record.exif)
-        photo.lens = ServiceText.line(record.exif?.lens)
-        photo.exposureTime = Self.seconds(record.exif?.exposureTime)
-        photo.aperture = record.exif?.aperture.flatMap { 0...1000 ~= $0 ? $0 : nil }
-        photo.iso = ServiceNumber.count(record.exif?.iso)
-        if showsLocation, let latitude = record.exif?.latitude,
-            let longitude = record.exif?.longitude, -90...90 ~= latitude, -180...180 ~= longitude
-        {
-            photo.latitude = latitude
-            photo.longitude = longitude
+        photo.updated = members.time("updatedAt")
+        (photo.width, photo.height) = size(members, exif)
+        photo.color = thumbHash.flatMap { ThumbHash(base64: $0) }?.averageColor
+        photo.setFileName(members.text("originalFileName"))
+        photo.description = exif?.paragraphs("description")
+        photo.setCamera(make: exif?.text("make"), model: exif?.text("model"))
+        photo.lens = exif?.line("lensModel")
+        photo.exposureTime = Self.seconds(exif?.text("exposureTime"))
+        photo.aperture = exif?.number("fNumber").flatMap { 0...1000 ~= $0 ? $0 : nil }
+        photo.iso = exif?.count("iso")
+        if showsLocation {
+            photo.setLocation(exif?.number("latitude"), exif?.number("longitude"))
         }
         photo.url = "\(server.origin)/photos/\(record.id.text)"
-        photo.isLiked = record.isFavorite ?? false
+        photo.isLiked = isFavourite ?? false
         // Servers convert other formats for display, to a format that the API does not state.
-        photo.mediaType = record.mediaType.flatMap { Self.displayedTypes.contains($0) ? $0 : nil }
+        photo.mediaType = mediaType.flatMap { Self.displayedTypes.contains($0) ? $0 : nil }
         let address = "\(server.origin)/api/assets/\(record.id.text)"
-        let edited = record.isEdited == true ? "&edited=true" : ""
+        let edited = members.flag("isEdited") == true ? "&edited=true" : ""
         // The hash changes with the image, and with it the address.
         let version =
-            record.thumbHash.map { "&c=\(URLEncoding.escape(String($0.prefix(128))))" } ?? ""
+            thumbHash.map { "&c=\(URLEncoding.escape(String($0.prefix(128))))" } ?? ""
         func image(_ size: String) -> String {
             "\(address)/thumbnail?size=\(size)\(edited)\(version)"
         }
@@ -55,10 +55,10 @@ struct ModelMapping: Sendable {
                 .thumb: image("thumbnail"), .regular: image("preview"), .full: image("fullsize"),
             ])
         // Raw files have media types such as `image/x-canon-cr3`.
-        if record.mediaType?.hasPrefix("image/") == true {
+        if mediaType?.hasPrefix("image/") == true {
             remote.note = "\(address)/original" + (edited.isEmpty ? "" : "?edited=true")
         }
-        remote.hasLikeState = record.isFavorite != nil
+        remote.hasLikeState = isFavourite != nil
         return remote
     }
 
@@ -70,20 +70,6 @@ struct ModelMapping: Sendable {
         return photo.note
     }
 
-    /// Returns the name of a file without its extension.
-    private static func title(_ name: String) -> String {
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
-        return String(name[..<dot])
-    }
-
-    /// Returns the name of a camera with its maker, which many model names contain.
-    private static func camera(_ exif: ExifRecord?) -> String? {
-        let make = ServiceText.line(exif?.make)
-        guard let model = ServiceText.line(exif?.model) else { return make }
-        guard let make, !model.lowercased().hasPrefix(make.lowercased()) else { return model }
-        return "\(make) \(model)"
-    }
-
     /// Returns an exposure time in seconds, from a number or a fraction such as `1/250`.
     private static func seconds(_ text: String?) -> Double? {
         let parts = (text ?? "").split(separator: "/").map { Double($0) ?? 0 }
@@ -92,14 +78,14 @@ struct ModelMapping: Sendable {
         return seconds <= 86_400 ? seconds : nil
     }
 
-    /// Returns the size after the orientation is applied.
-    private func size(_ record: AssetRecord) -> (width: Int?, height: Int?) {
-        if let width = record.width, let height = record.height, width > 0, height > 0 {
+    /// Returns the size after the orientation is applied, which version 3 states.
+    private func size(_ asset: ServiceRecord, _ exif: ServiceRecord?) -> (Int?, Int?) {
+        if let width = asset.size("width"), let height = asset.size("height") {
             return (width, height)
         }
-        // The values of versions before 3 do not take the orientation into account.
-        let isRotated = record.exif?.orientation.map { 5...8 ~= $0 } ?? false
-        let (width, height) = (record.exif?.width, record.exif?.height)
+        // The values of versions before 3 do not take the EXIF orientation into account.
+        let isRotated = exif?.integer("orientation").map { 5...8 ~= $0 } ?? false
+        let (width, height) = (exif?.size("exifImageWidth"), exif?.size("exifImageHeight"))
         return isRotated ? (height, width) : (width, height)
     }
 
@@ -109,13 +95,14 @@ struct ModelMapping: Sendable {
     ]
 
     /// Returns the profile of a user; nil if the record has no email address.
-    func profile(_ record: UserRecord) -> Profile? {
-        guard let email = ServiceText.line(record.email) else { return nil }
-        var profile = Profile(username: email, name: ServiceText.line(record.name) ?? email)
-        profile.userID = record.id
+    func profile(_ user: ServiceRecord) -> Profile? {
+        guard let email = user.line("email") else { return nil }
+        var profile = Profile(username: email, name: user.line("name") ?? email)
+        profile.userID = user.text("id")
         profile.url = server.origin + "/"
-        if let id = record.id.flatMap(AssetID.init), record.avatarPath?.isEmpty == false {
-            let changed = ServiceText.line(record.avatarChanged, atMost: 64)
+        // The path is empty if the user has no avatar.
+        if let id: AssetID = user.value("id"), user.text("profileImagePath")?.isEmpty == false {
+            let changed = ServiceText.line(user.text("profileChangedAt"), atMost: 64)
             profile.avatarURL = URLEncoding.adding(
                 changed.map { [("updatedAt", $0)] } ?? [],
                 to: "\(server.origin)/api/users/\(id.text)/profile-image")

@@ -1,10 +1,11 @@
 internal import Logging
 internal import ProviderKit
+internal import WebService
 
 /// A client for the API of one server, which also reports the server's rate limit.
 final class MastodonClient: Sendable {
     let settings: MastodonSettings
-    let server: String
+    let service: Service
     let mapping: ModelMapping
     private let base: WebAddress
     private let http: any HTTPClient
@@ -23,7 +24,7 @@ final class MastodonClient: Sendable {
     ) throws(ProviderError) {
         settings = try MastodonSettings(ports.settings)
         base = try settings.base(server)
-        self.server = server
+        service = Service(server)
         mapping = ModelMapping(
             allowsLoopback: base.isLoopback, showsSensitive: settings.showsSensitive,
             omissions: OmittedImages(server, ports.logger, onNotice: onNotice))
@@ -53,8 +54,8 @@ final class MastodonClient: Sendable {
         request.headers.append("Accept", "application/json")
         request.maximumBytes = Self.maximumBytes
         let response = try await http.send(request)
-        rateLimit.report(RateLimitHeaders(response.headers, now: now())?.limit)
-        let refusal = Refusal(response: response, subject: subject, server: server, now: now())
+        rateLimit.report(RateLimit(response.headers, now: now()))
+        let refusal = Refusal(response, subject, service, now: now())
         guard let error = refusal.error else { return response }
         if response.status == 403, subject != .user, !response.isHTML { try await checkToken() }
         throw error
@@ -79,28 +80,21 @@ final class MastodonClient: Sendable {
     /// Decodes the body of a response as JSON.
     ///
     /// - Throws: ``ProviderError/failed(_:)`` for an invalid response.
-    func decode<Value: Decodable>(_ type: Value.Type, _ response: HTTPResponse) throws -> Value {
-        guard let value = response.decodeJSON(type) else {
-            logger.debug(
-                "Cannot decode a response",
-                metadata: ["status": "\(response.status)", "bytes": "\(response.body.count)"])
-            throw Refusal.invalidResponse("an unexpected document", server)
-        }
-        return value
+    func decode<Value: Decodable>(_ response: HTTPResponse) throws(ProviderError) -> Value {
+        try service.decode(response, logger)
     }
 
     /// Fetches the profile of the logged-in user.
     func currentUser() async throws -> Profile {
         let response = try await send(.get, ["accounts", "verify_credentials"], about: .user)
-        let record = try decode(AccountRecord.self, response)
-        guard let profile = mapping.profile(record) else {
-            throw Refusal.invalidResponse("a user without a name", server)
+        guard let profile = mapping.profile(try decode(response)) else {
+            throw service.invalidResponse("a user without a name")
         }
         return profile
     }
 
     /// Fetches the dialect of the server. Not cached.
     func dialect() async throws -> Dialect {
-        try await Discovery(settings: settings, http: http, now: now()).dialect(server)
+        try await Discovery(settings: settings, http: http, now: now()).dialect(service.name)
     }
 }

@@ -1,6 +1,6 @@
 internal import ProviderKit
-internal import Quoting
 internal import Synchronization
+internal import WebService
 
 /// The session of a user at a server.
 ///
@@ -33,20 +33,15 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     ) {
         (events, continuation) = AsyncStream.makeStream()
         self.now = now
-        do throws(ProviderError) {
-            let continuation = continuation
-            let client = try MastodonClient(
+        client = Result { [continuation] () throws(ProviderError) in
+            try MastodonClient(
                 account.server, ports, now: now,
                 onRateLimit: { continuation.yield(.rateLimit($0)) },
                 onNotice: { continuation.yield(.notices([$0])) })
-            self.client = .success(client)
-            cacheVariant = client.settings.showsSensitive ? "sensitive" : ""
-            continuation.yield(.status(.ready))
-        } catch {
-            client = .failure(error)
-            cacheVariant = ""
-            continuation.yield(.status(.failed(reason: "\(error)", remedy: .configure)))
         }
+        let showsSensitive = (try? client.get().settings.showsSensitive) == true
+        cacheVariant = showsSensitive ? "sensitive" : ""
+        continuation.yield(.status(client.sessionStatus))
     }
 
     func close() { continuation.finish() }
@@ -59,7 +54,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         let client = try client.get()
         return [
             Source(id: MastodonSource.home.id, title: "Home", kind: .feed),
-            Source(id: MastodonSource.local.id, title: "On \(client.server)", kind: .feed),
+            Source(id: MastodonSource.local.id, title: "On \(client.service.name)", kind: .feed),
             Source(id: MastodonSource.public.id, title: "On all servers", kind: .feed),
             Source(id: likesSource, title: "Liked photos", kind: .likes),
         ]
@@ -76,8 +71,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
         let client = try client.get()
         guard let kind = MastodonSource(source) else {
-            throw ProviderError.notFound(
-                "There is no source \(source.text.quoted) at \(client.server).")
+            throw client.service.missing(source)
         }
         let (path, query) = try await request(kind, client)
         var token = try pageToken.map { (text) throws(ProviderError) in try PageToken(text) }
@@ -141,9 +135,9 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         _ client: MastodonClient
     ) async throws -> StatusPage {
         let response = try await client.send(.get, path, query, about: .source(source.id))
-        let list = try client.decode(LenientList<StatusRecord>.self, response)
+        let list: LenientList<StatusRecord> = try client.decode(response)
         guard !list.isUnreadable else {
-            throw Refusal.invalidResponse("a list without statuses", client.server)
+            throw client.service.invalidResponse("a list without statuses")
         }
         if source == .likes, list.elements.isEmpty, !query.contains(where: { $0.name == "max_id" }),
             try await dialect(client) == .snac
@@ -157,7 +151,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         // Status 206, "Partial Content": the server is still preparing the feed.
         if response.status == 206, next == nil || list.elements.isEmpty {
             throw ProviderError.failed(
-                "\(client.server) is still preparing this feed; try again in a minute.")
+                "\(client.service.name) is still preparing this feed; try again in a minute.")
         }
         // Likes are ordered by IDs of likes, which the response does not contain.
         let hasKeys = source != .likes
@@ -204,11 +198,10 @@ final class MastodonSession: RemoteLikes, ProfileSession {
 
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
         let client = try client.get()
-        let missing = ProviderError.notFound(
-            "There is no photo \(id.text.quoted) at \(client.server).")
+        let missing = client.service.missing(id)
         guard let part = StatusPhotoID(id) else { throw missing }
         let response = try await client.send(.get, ["statuses", part.status], about: .photo(id))
-        let status = try client.decode(StatusRecord.self, response)
+        let status: StatusRecord = try client.decode(response)
         let photos = client.mapping.allPhotos(status)
         guard let photo = photos.first(where: { $0.photo.id == id }) else { throw missing }
         return photo
@@ -223,8 +216,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
         let client = try client.get()
         guard let part = StatusPhotoID(photo) else {
-            throw ProviderError.notFound(
-                "There is no photo \(photo.text.quoted) at \(client.server).")
+            throw client.service.missing(photo)
         }
         let action = isLiked ? "favourite" : "unfavourite"
         _ = try await client.send(.post, ["statuses", part.status, action], about: .like(photo))
@@ -250,8 +242,9 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         if let known = cache.withLock({ $0.userIDs[name] }) { return known }
         let response = try await client.send(
             .get, ["accounts", "lookup"], [("acct", name)], about: .source(source))
-        guard let id = try client.decode(AccountRecord.self, response).id, !id.isEmpty else {
-            throw Refusal.invalidResponse("a user without an id", client.server)
+        let user: ServiceRecord = try client.decode(response)
+        guard let id = user.identifier("id"), !id.isEmpty else {
+            throw client.service.invalidResponse("a user without an id")
         }
         cache.withLock { cache in
             if cache.userIDs.count >= Self.maximumUserIDs { cache.userIDs = [:] }

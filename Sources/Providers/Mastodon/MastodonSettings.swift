@@ -12,13 +12,7 @@ struct MastodonSettings: Hashable, Sendable {
     /// - Throws: ``ProviderError/notConfigured(_:)``.
     init(_ settings: ProviderSettings) throws(ProviderError) {
         showsSensitive = try settings.flag("ShowSensitive", of: "mastodon")
-        let port = settings["RedirectPort"] ?? "43117"
-        guard port.utf8.allSatisfy(\.isDigit), let port = UInt16(port), port > 0 else {
-            throw .invalidSetting(
-                "RedirectPort", of: "mastodon", "has to be a number from 1 to 65535, such as 43117."
-            )
-        }
-        redirectPort = port
+        redirectPort = try settings.redirectPort(of: "mastodon")
         guard let servers = LoopbackServers(settings["LoopbackServers"] ?? "") else {
             throw .invalidSetting("LoopbackServers", of: "mastodon", LoopbackServers.rule)
         }
@@ -37,10 +31,8 @@ struct MastodonSettings: Hashable, Sendable {
 
     /// Returns the name of the server that sent a response from `url`; nil if the address is not that of a server.
     func server(at url: String) -> String? {
-        guard let address = WebAddress(url) else { return nil }
-        if let known = loopbackServers.name(of: address.origin) { return known }
-        guard address.scheme == .https, address.port == nil else { return nil }
-        return try? ServerName(address.host).text
+        let origin = WebAddress(url)?.origin
+        return origin.flatMap { loopbackServers.name(of: $0) } ?? serverName(url)
     }
 
     /// Returns the name of the server that an address in a document refers to; nil if it refers to no server.

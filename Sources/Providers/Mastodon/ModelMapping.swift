@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import WebService
 
 /// A mapping from API records to the model.
 struct ModelMapping: Sendable {
@@ -25,8 +26,7 @@ struct ModelMapping: Sendable {
         let actions = record.filterActions + status.filterActions
         guard !actions.contains("hide") else { return [] }
         let isSensitive =
-            [record, status].contains { $0.isSensitive == true || warning($0) != nil }
-            || !actions.isEmpty
+            record.isSensitive || status.isSensitive || !actions.isEmpty
         guard showsSensitive || !isSensitive else { return [] }
         return allPhotos(status, isSensitive: isSensitive, isInLikes: isInLikes)
     }
@@ -35,77 +35,82 @@ struct ModelMapping: Sendable {
     func allPhotos(
         _ status: StatusRecord, isSensitive: Bool? = nil, isInLikes: Bool = false
     ) -> [RemotePhoto] {
-        let isSensitive = isSensitive ?? (status.isSensitive == true || warning(status) != nil)
-        let texts = [warning(status), status.content.flatMap(text)].compactMap(\.self)
+        let members = status.members
+        let account = members.record("account")
+        let isFavourite = members.flag("favourited")
+        let texts = [status.warning, text(members.text("content"))].compactMap(\.self)
         let text = texts.joined(separator: "\n\n")
-        return status.attachments.compactMap { attachment in
-            guard attachment.kind == "image" else { return nil }
-            guard let full = attachment.full.flatMap(address) else {
-                omissions?.record("\(status.id) \(attachment.id)", "its address is invalid")
+        return (members.records("media_attachments") ?? []).compactMap { attachment in
+            guard attachment.text("type") == "image", let name = attachment.identifier("id") else {
                 return nil
             }
-            guard let id = StatusPhotoID(status: status.id, attachment: attachment.id) else {
-                omissions?.record(
-                    "\(status.id) \(attachment.id)", "the ID of its status is invalid")
+            guard let full = address(attachment.text("url")) else {
+                omissions?.record("\(status.id) \(name)", "its address is invalid")
                 return nil
             }
+            guard let id = StatusPhotoID(status: status.id, attachment: name) else {
+                omissions?.record("\(status.id) \(name)", "the ID of its status is invalid")
+                return nil
+            }
+            let meta = attachment.record("meta")
+            let original = meta?.record("original")
+            let focus = meta?.record("focus")
             var photo = Photo(id: id.id)
-            photo.created = status.createdAt.flatMap { Timestamp(rfc3339: $0) }
-            photo.updated = status.editedAt.flatMap { Timestamp(rfc3339: $0) }
-            photo.width = ServiceNumber.size(attachment.width)
-            photo.height = ServiceNumber.size(attachment.height)
-            photo.blurHash = attachment.blurHash.flatMap {
+            photo.created = members.time("created_at")
+            photo.updated = members.time("edited_at")
+            photo.width = original?.size("width")
+            photo.height = original?.size("height")
+            photo.blurHash = attachment.text("blurhash").flatMap {
                 BlurHash.isValid($0) && $0 != Self.noBlurHash ? $0 : nil
             }
-            photo.focus = attachment.focus
+            if let x = focus?.number("x"), let y = focus?.number("y") {
+                photo.focus = FocalPoint(x: x, y: y)
+            }
             photo.setText(text)
-            photo.description = ServiceText.paragraphs(attachment.text)
-            let handle = ServiceText.line(status.account?.handle ?? status.account?.username)
-            photo.author = ServiceText.line(status.account?.displayName) ?? handle
+            photo.description = attachment.paragraphs("description")
+            let handle = ServiceText.line(account?.text("acct") ?? account?.text("username"))
+            photo.author = account?.line("display_name") ?? handle
             photo.authorUsername = handle
-            photo.authorURL = status.account?.page.flatMap(address)
-            photo.url = status.page.flatMap(address)
-            photo.likes = ServiceNumber.count(status.favourites)
-            photo.isLiked = status.isFavourite ?? isInLikes
-            photo.isSensitive = isSensitive
+            photo.authorURL = address(account?.text("url"))
+            photo.url = address(members.text("url") ?? members.text("uri"))
+            photo.likes = members.count("favourites_count")
+            photo.isLiked = isFavourite ?? isInLikes
+            photo.isSensitive = isSensitive ?? status.isSensitive
             photo.mediaType = Self.mediaType(full)
             var images: [ImageSize: String] = [.full: full]
             // The server creates only one smaller size, which is sufficient for a widget.
-            images[.small] = attachment.preview.flatMap(address).flatMap {
+            images[.small] = address(attachment.text("preview_url")).flatMap {
                 $0.hasSuffix("/no-preview.png") ? nil : $0
             }
             var remote = RemotePhoto(photo, images: images)
-            remote.hasLikeState = status.isFavourite != nil || isInLikes
+            // The state is missing in responses to requests without a user's token.
+            remote.hasLikeState = isFavourite != nil || isInLikes
             return remote
         }
     }
 
     /// Returns the profile of a user; nil if the record has no user name.
-    func profile(_ record: AccountRecord) -> Profile? {
-        guard let username = ServiceText.line(record.username) else { return nil }
-        var profile = Profile(
-            username: username, name: ServiceText.line(record.displayName) ?? username)
-        profile.userID = record.id
-        let plain = ServiceText.paragraphs(record.plainNote)
-        profile.bio = plain ?? record.note.flatMap(text) ?? ""
-        profile.url = record.page.flatMap(address) ?? ""
-        profile.avatarURL = record.avatar.flatMap(address).flatMap(Self.avatar) ?? ""
+    func profile(_ user: ServiceRecord) -> Profile? {
+        guard let username = user.line("username") else { return nil }
+        var profile = Profile(username: username, name: user.line("display_name") ?? username)
+        profile.userID = user.identifier("id")
+        // The source of the note is plain text.
+        profile.bio = user.record("source")?.paragraphs("note") ?? text(user.text("note")) ?? ""
+        profile.url = address(user.text("url")) ?? ""
+        let avatar = address(user.text("avatar_static") ?? user.text("avatar"))
+        profile.avatarURL = avatar.flatMap(Self.avatar) ?? ""
         return profile
     }
 
-    private func warning(_ status: StatusRecord) -> String? {
-        ServiceText.line(status.warning)
+    private func text(_ html: String?) -> String? {
+        ServiceText.paragraphs(html.map(HTMLText.plain))
     }
-
-    private func text(_ html: String) -> String? { ServiceText.paragraphs(HTMLText.plain(html)) }
 
     // MARK: Addresses
 
     /// Validates an address from a response. Loopback addresses are accepted only from a server on this computer.
-    func address(_ text: String) -> String? {
-        guard let address = WebAddress(text) else { return nil }
-        if address.isLoopback { return allowsLoopback ? address.text : nil }
-        return address.scheme == .https ? address.text : nil
+    private func address(_ text: String?) -> String? {
+        WebAddress(text, allowsLoopback: allowsLoopback)?.text
     }
 
     /// Returns the address of an avatar; nil for the default images.

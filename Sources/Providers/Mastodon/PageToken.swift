@@ -3,7 +3,7 @@ internal import ProviderKit
 /// The position of a page in a source: the query parameters of the `Link` address that the server sent.
 ///
 /// The parameters are opaque: they may count statuses, likes or pages.
-struct PageToken: Hashable, Sendable {
+struct PageToken: Equatable, Sendable {
     /// The parameters as an escaped query.
     let text: String
     let fields: [(name: String, value: String)]
@@ -44,5 +44,4 @@ struct PageToken: Hashable, Sendable {
     }
 
     static func == (left: PageToken, right: PageToken) -> Bool { left.text == right.text }
-    func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }

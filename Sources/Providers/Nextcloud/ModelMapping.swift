@@ -40,14 +40,9 @@ struct ModelMapping: Sendable {
         photo.width = ServiceNumber.size(record.width)
         photo.height = ServiceNumber.size(record.height)
         photo.blurHash = record.blurHash.flatMap { BlurHash.isValid($0) ? $0 : nil }
-        photo.setText(record.name.map(Self.title))
-        photo.camera = Self.camera(record)
-        if showsLocation, let latitude = record.latitude, let longitude = record.longitude,
-            -90...90 ~= latitude, -180...180 ~= longitude
-        {
-            photo.latitude = latitude
-            photo.longitude = longitude
-        }
+        photo.setFileName(record.name)
+        photo.setCamera(make: record.make, model: record.model)
+        if showsLocation { photo.setLocation(record.latitude, record.longitude) }
         photo.url = "\(server.base)/index.php/f/\(record.id)"
         photo.isLiked = record.isFavourite ?? false
         // Servers draw other formats for display, in a format that the record does not state.
@@ -96,30 +91,16 @@ struct ModelMapping: Sendable {
         photo.note.hasPrefix(server.path + "/remote.php/") ? server.origin + photo.note : nil
     }
 
-    /// Returns the name of a file without its extension.
-    private static func title(_ name: String) -> String {
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
-        return String(name[..<dot])
-    }
-
-    /// Returns the name of a camera with its maker, which many model names contain.
-    private static func camera(_ record: FileRecord) -> String? {
-        let make = ServiceText.line(record.make)
-        guard let model = ServiceText.line(record.model) else { return make }
-        guard let make, !model.lowercased().hasPrefix(make.lowercased()) else { return model }
-        return "\(make) \(model)"
-    }
-
     /// Returns the profile of a user; nil if the record has no ID.
-    func profile(_ record: UserRecord) -> Profile? {
-        guard let id = record.id, !id.isEmpty, ServiceText.line(id, atMost: 256) == id else {
+    func profile(_ user: ServiceRecord) -> Profile? {
+        guard let id = user.text("id"), !id.isEmpty, ServiceText.line(id, atMost: 256) == id else {
             return nil
         }
-        var profile = Profile(username: id, name: ServiceText.line(record.name) ?? id)
+        let name = ServiceText.line(user.text("display-name") ?? user.text("displayname"))
+        var profile = Profile(username: id, name: name ?? id)
         profile.userID = id
-        profile.bio =
-            ServiceText.paragraphs(record.biography) ?? ServiceText.line(record.headline) ?? ""
-        profile.location = ServiceText.line(record.address) ?? ""
+        profile.bio = user.paragraphs("biography") ?? user.line("headline") ?? ""
+        profile.location = user.line("address") ?? ""
         let path = URLEncoding.escape(id)
         profile.url = "\(server.base)/index.php/u/\(path)"
         profile.avatarURL = "\(server.base)/index.php/avatar/\(path)/512"

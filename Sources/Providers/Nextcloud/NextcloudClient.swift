@@ -1,11 +1,12 @@
-internal import FoundationEssentials
 internal import Logging
 internal import ProviderKit
+internal import WebService
 internal import XML
 
 /// A client for the interfaces of one server.
 struct NextcloudClient: Sendable {
     let server: ServerAddress
+    let service: Service
     /// The ID of the user, which is part of the paths of files.
     let user: String
     let http: any HTTPClient
@@ -25,6 +26,7 @@ struct NextcloudClient: Sendable {
         onNotice: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(ProviderError) {
         server = try ServerAddress(account.server, keepsPath: true)
+        service = .server(server.host)
         user = account.username
         showsLocation = try ports.settings.flag("ShowLocation", of: "nextcloud")
         mapping = ModelMapping(
@@ -51,7 +53,7 @@ struct NextcloudClient: Sendable {
     ///   ``HTTPError``.
     func search(
         _ condition: DAVCondition, by order: String?, limit: Int, hasMetadata: Bool,
-        onlyPositions: Bool = false, about subject: Subject
+        onlyPositions: Bool = false, about subject: Refusal.Subject
     ) async throws -> [FileRecord] {
         let properties =
             onlyPositions
@@ -60,8 +62,8 @@ struct NextcloudClient: Sendable {
         let body = DAVBody.search(
             of: user, properties, where: condition, by: order, limit: limit)
         let response = try await exchange(.search, "/remote.php/dav/", body)
-        let refusal = refusal(response)
-        guard let error = refusal.error(subject) else {
+        let refusal = refusal(response, subject)
+        guard let error = refusal.error else {
             return try await records(response)
         }
         throw refusal.isUnsupportedSearch ? UnsupportedSearch(error: error) : error
@@ -76,7 +78,7 @@ struct NextcloudClient: Sendable {
     /// - Returns: The files that the user has.
     /// - Throws: The errors of ``search(_:by:limit:hasMetadata:onlyPositions:about:)``.
     func files(
-        _ ids: [Int64], hasMetadata: Bool, about subject: Subject
+        _ ids: [Int64], hasMetadata: Bool, about subject: Refusal.Subject
     ) async throws -> [Int64: FileRecord] {
         var found: [Int64: FileRecord] = [:]
         var rest = ids[...]
@@ -99,7 +101,7 @@ struct NextcloudClient: Sendable {
         guard let path = albumPath(source) else { return [] }
         let properties = DAVBody.albumProperties(showsLocation: showsLocation)
         let response = try await exchange(.propfind, path, DAVBody.find(properties), depth: 1)
-        if let error = refusal(response).error(.source(source.id)) { throw error }
+        if let error = refusal(response, .source(source.id)).error { throw error }
         return try await records(response)
     }
 
@@ -122,7 +124,7 @@ struct NextcloudClient: Sendable {
             .propfind, "/remote.php/dav/photos/\(URLEncoding.escape(user))/\(folder)/",
             DAVBody.find("<nc:nbItems/><nc:last-photo/>"), depth: 1)
         if [404, 405, 501].contains(response.status) { return [] }
-        if let error = refusal(response).error(.albums) { throw error }
+        if let error = refusal(response, .other("list the albums")).error { throw error }
         // The first response describes the folder.
         return try await read(response) {
             $0.responses.filter { $0.name != folder }.compactMap(AlbumRecord.init)
@@ -134,10 +136,10 @@ struct NextcloudClient: Sendable {
         let response = try await exchange(
             .proppatch, relative(file.path),
             DAVBody.favourite(isFavourite))
-        if let error = refusal(response).error(.like(id)) { throw error }
+        if let error = refusal(response, .like(id)).error { throw error }
         switch try await read(response, \.failure) {
         case nil: return
-        case 404: throw Refusal.missing(id, server.host)
+        case 404: throw service.missing(id)
         case 401, 403, 409, 422:
             throw ProviderError.refused(
                 "\(server.host) does not let this account change favourites of the file.")
@@ -181,7 +183,7 @@ struct NextcloudClient: Sendable {
                     "reason": "\(error)",
                 ])
         }
-        throw Refusal.invalidResponse("an unexpected document", server.host)
+        throw service.invalidResponse("an unexpected document")
     }
 
     private func records(_ response: HTTPResponse) async throws -> [FileRecord] {
@@ -189,8 +191,8 @@ struct NextcloudClient: Sendable {
         try await read(response) { $0.responses.compactMap(FileRecord.init) }
     }
 
-    private func refusal(_ response: HTTPResponse) -> Refusal {
-        Refusal(response: response, server: server.host, now: now())
+    private func refusal(_ response: HTTPResponse, _ subject: Refusal.Subject) -> Refusal {
+        Refusal(response, subject, service, now: now())
     }
 
     // MARK: Users
@@ -201,16 +203,43 @@ struct NextcloudClient: Sendable {
         request.headers.append("OCS-APIRequest", "true")
         request.headers.append("Accept", "application/json")
         let response = try await http.send(request)
-        if let error = refusal(response).error(.user) { throw error }
-        guard let reply = try? JSONDecoder().decode(UserReply.self, from: Data(response.body)),
-            let profile = mapping.profile(reply.user)
-        else { throw Refusal.invalidResponse("a user without an ID", server.host) }
+        if let error = refusal(response, .user).error { throw error }
+        guard let user = response.record?.record("ocs")?.record("data"),
+            let profile = mapping.profile(user)
+        else { throw service.invalidResponse("a user without an ID") }
         return profile
     }
 
-    /// Returns the error of a response with an image; nil for a success.
-    func imageError(_ response: HTTPResponse, _ id: PhotoID) -> ProviderError? {
-        refusal(response).error(.photo(id))
+    // MARK: Images
+
+    /// Returns the client for images, which require the credentials of the account.
+    ///
+    /// - Parameter find: Finds a photo by its ID.
+    /// - Returns: The client.
+    func images(_ find: @escaping @Sendable (PhotoID) async throws -> FileRecord) -> ImageClient {
+        ImageClient(http) { response, url in
+            // The file was moved, or is too large for a preview.
+            //
+            // Source: server 31, `preview_max_filesize_image` with the default 50 MB.
+            guard response.status == 404, let id = Self.photo(url),
+                let record = try? await find(id), record.isOriginalUsable
+            else { return nil }
+            return mapping.original(record)
+        } refusal: { response, url in
+            // The engine translates other responses.
+            guard [400, 403, 503].contains(response.status) else { return nil }
+            return refusal(response, .photo(Self.photo(url) ?? PhotoID(""))).error
+        }
+    }
+
+    /// Returns the photo of an address; nil for an avatar.
+    private static func photo(_ url: String) -> PhotoID? {
+        guard let address = WebAddress(url) else { return nil }
+        let id = address.query.flatMap { URLEncoding.fields($0) }?
+            .first { $0.name == "fileId" }?.value
+        if let id { return PhotoID(id) }
+        let parts = url.prefix { $0 != "?" }.split(separator: "/")
+        return parts.dropLast().last == "preview" ? parts.last.map { PhotoID(String($0)) } : nil
     }
 }
 

@@ -1,6 +1,7 @@
 internal import Logging
 internal import ProviderKit
 internal import Synchronization
+internal import WebService
 
 /// The session of a user at a server.
 ///
@@ -73,9 +74,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
 
     func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
         let client = try client.get()
-        guard let kind = NextcloudSource(source) else {
-            throw ProviderError.notFound("There is no source \(source.text.debugDescription).")
-        }
+        guard let kind = NextcloudSource(source) else { throw client.service.missing(source) }
         let start = try pageToken.map { (token) throws(ProviderError) in
             guard let position = PhotoPosition(token) else { throw .staleCursor }
             return position
@@ -130,12 +129,12 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
         let client = try client.get()
         let record = try await fetchRecord(id, client)
-        guard record.isPhoto else { throw Refusal.missing(id, client.server.host) }
+        guard record.isPhoto else { throw client.service.missing(id) }
         return client.mapping.photo(record)
     }
 
     private func fetchRecord(_ id: PhotoID, _ client: NextcloudClient) async throws -> FileRecord {
-        let missing = Refusal.missing(id, client.server.host)
+        let missing = client.service.missing(id)
         guard let number = Int64(id.text), number > 0, "\(number)" == id.text else { throw missing }
         let found = try await supported { mode in
             try await client.files([number], hasMetadata: mode.hasMetadata, about: .photo(id))
@@ -166,7 +165,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     var imageClient: any HTTPClient {
         switch client {
         case .success(let client):
-            ImageClient(client: client) { [self] in try await fetchRecord($0, client) }
+            client.images { [self] in try await fetchRecord($0, client) }
         case .failure: http
         }
     }

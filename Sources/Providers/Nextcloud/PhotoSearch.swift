@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import WebService
 
 /// The search for the photos of a source in successive windows of time.
 ///

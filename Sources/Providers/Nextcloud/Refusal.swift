@@ -1,39 +1,23 @@
-internal import FoundationEssentials
 internal import ProviderKit
-internal import Quoting
+internal import WebService
 internal import XML
 
-/// The item of a request, for error messages.
-enum Subject: Hashable, Sendable {
-    case photo(PhotoID)
-    case like(PhotoID)
-    case source(SourceID)
-    case albums
-    case user
-}
-
-/// A translation of a response with an error status, or of an HTML page, to a ``ProviderError``.
-struct Refusal {
-    let response: HTTPResponse
-    /// The server for messages.
-    let server: String
-    let now: Timestamp
-
-    /// Returns the error of a response to a request for an item; nil for a success.
-    func error(_ subject: Subject) -> ProviderError? {
+extension Refusal {
+    /// The error; nil for a success.
+    var error: ProviderError? {
         if let generalError { return generalError }
         switch response.status {
-        case 200..<300: return isPage ? Self.invalidResponse("an HTML page", server) : nil
+        case 200..<300: return isPage ? page : nil
         case 401: return .unauthorized
-        case 403: return forbidden(subject)
-        case 404, 410: return missing(subject)
-        case 423: return .failed("The file is locked at \(server); try again later.")
-        case _ where isPage: return Self.invalidResponse("an HTML page", server)
+        case 403: return forbidden
+        case 404, 410: return missing
+        case 423: return .failed("The file is locked at \(service.name); try again later.")
+        case _ where isPage: return page
         case 405, 501:
-            return .notSupported("\(server) does not support the request; update the server.")
+            return .notSupported("\(service.name) does not support the request; update the server.")
         default:
             return .failed(
-                "\(server) rejected the request with status \(response.status)\(quoted); try again later."
+                "\(service.name) rejected the request with status \(response.status)\(quoted); try again later."
             )
         }
     }
@@ -42,17 +26,15 @@ struct Refusal {
     var generalError: ProviderError? {
         switch response.status {
         case 503 where response.headers["X-Nextcloud-Maintenance-Mode"] == "1":
-            Self.maintenance(server)
+            maintenance
         case 429:
             // The response of the protection against brute force attacks states no time.
-            .rateLimited(
-                until: response.retryAfter(now: now).map { now + min($0, .seconds(86_400)) })
+            .rateLimited(until: retryTime)
         case 400 where mentionsTrustedDomain:
             .failed(
-                "\(server) does not trust its address; add it to trusted_domains in the configuration of the server, or log in with another address."
+                "\(service.name) does not trust its address; add it to trusted_domains in the configuration of the server, or log in with another address."
             )
-        case 500...599 where !isFailedSearch:
-            .failed("\(server) failed with status \(response.status); try again later.")
+        case 500...599 where !isFailedSearch: serviceFailure
         default: nil
         }
     }
@@ -84,39 +66,27 @@ struct Refusal {
             .contains("trusted domain")
     }
 
-    private func forbidden(_ subject: Subject) -> ProviderError {
+    private var forbidden: ProviderError {
         guard case .like = subject else {
-            return .denied("\(server) does not allow the request\(quoted).")
+            return .denied("\(service.name) does not allow the request\(quoted).")
         }
-        return .refused("\(server) does not let this account change favourites\(quoted).")
+        return .refused("\(service.name) does not let this account change favourites\(quoted).")
     }
 
-    private func missing(_ subject: Subject) -> ProviderError {
+    private var missing: ProviderError {
         switch subject {
-        case .photo(let id), .like(let id): Self.missing(id, server)
+        case .photo(let id), .like(let id): return service.missing(id)
         case .source(let id):
             switch NextcloudSource(id) {
-            case .album, .sharedAlbum, nil:
-                .notFound("There is no source \(id.text.quoted) at \(server).")
-            case .all, .likes, .memories:
-                Self.invalidResponse("status \(response.status)", server)
+            case .album, .sharedAlbum, nil: return service.missing(id)
+            case .all, .likes, .memories: return unexpectedStatus
             }
-        case .albums, .user: Self.invalidResponse("status \(response.status)", server)
+        case .user, .other: return unexpectedStatus
         }
     }
 
-    static func missing(_ id: PhotoID, _ server: String) -> ProviderError {
-        .notFound("There is no photo \(id.text.quoted) at \(server).")
-    }
-
-    static func maintenance(_ server: String) -> ProviderError {
-        .failed("\(server) is in maintenance mode; try again later.")
-    }
-
-    static func invalidResponse(_ reason: String, _ server: String) -> ProviderError {
-        .failed(
-            "\(server) sent an invalid response (\(reason)); check the address of the server, or try again later."
-        )
+    var maintenance: ProviderError {
+        .failed("\(service.name) is in maintenance mode; try again later.")
     }
 
     private var quoted: String { ServiceText.parenthesized(document?.child("message")?.text) }

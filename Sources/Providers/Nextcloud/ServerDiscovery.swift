@@ -1,6 +1,6 @@
-internal import FoundationEssentials
 internal import ProviderKit
 internal import Quoting
+internal import WebService
 
 /// The search for the path of a server below the address that the user entered.
 struct ServerDiscovery {
@@ -14,12 +14,6 @@ struct ServerDiscovery {
     ]
     /// The maximum number of requests.
     private static let maximumRequests = 5
-
-    /// The used fields of `status.php`, which needs no login.
-    private struct Status: Decodable {
-        let installed: Bool
-        let maintenance: Bool?
-    }
 
     /// Returns the server at an address, or at a path above it.
     ///
@@ -37,15 +31,15 @@ struct ServerDiscovery {
             request.headers.append("Accept", "application/json")
             request.maximumBytes = 64 << 10
             let response = try await ports.http.send(request)
-            if let error = Refusal(response: response, server: server.host, now: now())
-                .generalError
-            {
-                throw error
-            }
-            let status = try? JSONDecoder().decode(Status.self, from: Data(response.body))
-            guard response.isSuccess, let status else { continue }
-            guard status.maintenance != true else { throw Refusal.maintenance(server.host) }
-            guard status.installed else { break }
+            let refusal = Refusal(
+                response, .other("read the status"), .server(server.host), now: now())
+            if let error = refusal.generalError { throw error }
+            // `status.php` needs no login.
+            guard response.isSuccess, let status = response.record,
+                let isInstalled: Bool = status.value("installed")
+            else { continue }
+            guard status.flag("maintenance") != true else { throw refusal.maintenance }
+            guard isInstalled else { break }
             return server
         }
         throw ProviderError.notSupported(

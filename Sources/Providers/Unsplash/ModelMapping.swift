@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import WebService
 
 /// A mapping from API records to the model.
 struct ModelMapping: Sendable {
@@ -14,63 +15,73 @@ struct ModelMapping: Sendable {
         let id = PhotoID(record.id)
         let images = images(record.images)
         guard record.isFreePhoto, id.isOfUnsplash, !images.isEmpty else { return nil }
+        let members = record.members
+        let links = members.record("links")
+        let user = members.record("user")
+        let isLiked: Bool? = members.value("liked_by_user")
         var photo = Photo(id: id)
-        photo.created = record.createdAt.flatMap { Timestamp(rfc3339: $0) }
-        photo.updated = record.updatedAt.flatMap { Timestamp(rfc3339: $0) }
-        photo.width = ServiceNumber.size(record.width)
-        photo.height = ServiceNumber.size(record.height)
-        photo.color = record.color.flatMap { HexColor.isValid($0) ? $0 : nil }
-        photo.blurHash = record.blurHash.flatMap { BlurHash.isValid($0) ? $0 : nil }
-        photo.setText(record.caption)
-        photo.description = ServiceText.paragraphs(record.alternativeText)
-        let username = ServiceText.line(record.user?.username)
-        photo.author = ServiceText.line(record.user?.name) ?? username
+        photo.created = members.time("created_at")
+        photo.updated = members.time("updated_at")
+        photo.width = members.size("width")
+        photo.height = members.size("height")
+        photo.color = members.text("color").flatMap { HexColor.isValid($0) ? $0 : nil }
+        photo.blurHash = members.text("blur_hash").flatMap { BlurHash.isValid($0) ? $0 : nil }
+        photo.setText(members.text("description"))
+        photo.description = members.paragraphs("alt_description")
+        let username = user?.line("username")
+        photo.author = user?.line("name") ?? username
         photo.authorUsername = username
-        photo.authorURL = link(record.user?.page, else: username.map { ["@\($0)"] })
-        photo.url = link(record.links?.page, else: ["photos", record.id])
+        photo.authorURL = link(
+            user?.record("links")?.text("html"), else: username.map { ["@\($0)"] })
+        photo.url = link(links?.text("html"), else: ["photos", record.id])
         // Source: https://unsplash.com/license, which covers all photos that are free.
         photo.license = "Unsplash License"
         photo.licenseURL = "https://unsplash.com/license"
-        photo.likes = ServiceNumber.count(record.likes)
-        photo.isLiked = record.isLiked ?? isInLikes
+        photo.likes = members.count("likes")
+        photo.isLiked = isLiked ?? isInLikes
         photo.mediaType = images[.full].flatMap { Self.mediaType($0) }
         var remote = RemotePhoto(
-            photo, images: images, note: downloadAddress(record.links?.downloadLocation))
-        remote.hasLikeState = record.isLiked != nil || isInLikes
+            photo, images: images, note: downloadAddress(links?.text("download_location")))
+        remote.hasLikeState = isLiked != nil || isInLikes
         return remote
     }
 
+    /// Returns a topic as a source; nil if its slug is not valid in a source ID.
+    func source(_ topic: ServiceRecord) -> Source? {
+        guard let slug = topic.text("slug"),
+            let source = UnsplashSource(SourceID("topic:\(slug)"))
+        else { return nil }
+        let cover = topic.record("cover_photo")?.text("id").map { PhotoID($0) }
+        return Source(
+            id: source.id, title: topic.line("title") ?? slug, kind: .topic,
+            count: topic.count("total_photos"), cover: cover.flatMap { $0.isOfUnsplash ? $0 : nil })
+    }
+
     /// Returns the profile of a user; nil if the record has no user name.
-    func profile(_ record: UserRecord) -> Profile? {
-        guard let username = ServiceText.line(record.username) else { return nil }
-        var profile = Profile(
-            username: username, name: ServiceText.line(record.name) ?? username)
-        profile.userID = record.id
-        profile.bio = ServiceText.paragraphs(record.bio) ?? ""
-        profile.location = ServiceText.line(record.location) ?? ""
-        profile.url = link(record.page, else: ["@\(username)"]) ?? ""
-        profile.avatarURL = record.avatar.flatMap { address($0)?.text } ?? ""
-        profile.likes = ServiceNumber.count(record.totalLikes)
+    func profile(_ user: ServiceRecord) -> Profile? {
+        guard let username = user.line("username") else { return nil }
+        var profile = Profile(username: username, name: user.line("name") ?? username)
+        profile.userID = user.text("id")
+        profile.bio = user.paragraphs("bio") ?? ""
+        profile.location = user.line("location") ?? ""
+        profile.url = link(user.record("links")?.text("html"), else: ["@\(username)"]) ?? ""
+        profile.avatarURL = address(user.record("profile_image")?.text("large"))?.text ?? ""
+        profile.likes = user.count("total_likes")
         return profile
     }
 
     // MARK: Addresses
 
-    /// Validates an address from a response. Loopback addresses are accepted only if the API is on this computer.
-    func address(_ text: String) -> WebAddress? {
-        guard let address = WebAddress(text) else { return nil }
-        guard address.isLoopback else { return address.scheme == .https ? address : nil }
-        return settings.api.isLoopback ? address : nil
+    private func address(_ text: String?) -> WebAddress? {
+        WebAddress(text, allowsLoopback: settings.api.isLoopback)
     }
 
     /// Returns the address of each size. Only `urls` is used, unmodified, as the guidelines require. `small_s3` is
     /// excluded because its views are not counted.
-    private func images(_ record: PhotoRecord.Images) -> [ImageSize: String] {
-        let texts: [ImageSize: String?] = [
-            .full: record.full, .regular: record.regular, .small: record.small,
-            .thumb: record.thumb,
-        ]
-        return texts.compactMapValues { $0.flatMap { address($0)?.text } }
+    private func images(_ urls: ServiceRecord) -> [ImageSize: String] {
+        var images: [ImageSize: String] = [:]
+        for size in ImageSize.allCases { images[size] = address(urls.text(size.rawValue))?.text }
+        return images
     }
 
     /// Returns a link to a page with the attribution parameters that the guidelines require. Other query parameters are
@@ -81,7 +92,7 @@ struct ModelMapping: Sendable {
     ///   - path: The path to use if the response has no valid address.
     /// - Returns: nil if both are missing.
     private func link(_ text: String?, else path: [String]?) -> String? {
-        guard let page = text.flatMap({ address($0)?.text }) ?? path.map({ page($0) }) else {
+        guard let page = address(text)?.text ?? path.map({ page($0) }) else {
             return nil
         }
         let fragment = page.firstIndex(of: "#") ?? page.endIndex
@@ -111,7 +122,7 @@ struct ModelMapping: Sendable {
 
     /// Returns the address that counts a download, with its `ixid`; empty if it is not an address of the API.
     private func downloadAddress(_ text: String?) -> String {
-        guard let address = text.flatMap(address), address.origin == settings.api.origin else {
+        guard let address = address(text), address.origin == settings.api.origin else {
             return ""
         }
         return address.text

@@ -1,6 +1,7 @@
 internal import Logging
 internal import ProviderKit
 internal import Synchronization
+internal import WebService
 
 /// A client for the API, which also reports warnings and the rate limit.
 final class UnsplashClient: Sendable {
@@ -57,7 +58,7 @@ final class UnsplashClient: Sendable {
         request.maximumBytes = Self.maximumBytes
         let response = try await http.send(request)
         reportHeaders(response.headers)
-        if let error = Refusal(response: response, subject: subject, now: now()).error {
+        if let error = Refusal(response, subject, .unsplash, now: now()).error {
             throw error
         }
         return response
@@ -66,21 +67,15 @@ final class UnsplashClient: Sendable {
     /// Decodes the body of a response as JSON.
     ///
     /// - Throws: ``ProviderError/failed(_:)`` for an invalid response.
-    func decode<Value: Decodable>(_ type: Value.Type, _ response: HTTPResponse) throws -> Value {
-        guard let value = response.decodeJSON(type) else {
-            logger.debug(
-                "Cannot decode a response",
-                metadata: ["status": "\(response.status)", "bytes": "\(response.body.count)"])
-            throw Refusal.invalidResponse("an unexpected document")
-        }
-        return value
+    func decode<Value: Decodable>(_ response: HTTPResponse) throws(ProviderError) -> Value {
+        try Service.unsplash.decode(response, logger)
     }
 
     /// Fetches the profile of the logged-in user.
     func currentUser() async throws -> Profile {
-        let record = try decode(UserRecord.self, try await send(.get, ["me"], about: .user))
-        guard let profile = mapping.profile(record) else {
-            throw Refusal.invalidResponse("a user without a name")
+        let user: ServiceRecord = try decode(try await send(.get, ["me"], about: .user))
+        guard let profile = mapping.profile(user) else {
+            throw Service.unsplash.invalidResponse("a user without a name")
         }
         return profile
     }

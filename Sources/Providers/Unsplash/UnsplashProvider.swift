@@ -44,8 +44,21 @@ package struct UnsplashProvider: OAuthLogin {
     package func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
         UnsplashSession(account, ports, now: now)
     }
+}
 
-    package func makeSession(_ account: AccountIdentity) -> any Session {
-        UnsplashSession(failing: .notSupported("Unsplash is not available without a network."))
+/// The settings of the provider, validated.
+struct UnsplashSettings: Hashable, Sendable {
+    /// The address of the API.
+    let api: WebAddress
+    /// The address of the login pages.
+    let web: WebAddress
+    /// The port of the redirect address.
+    let redirectPort: UInt16
+
+    /// - Throws: ``ProviderError/notConfigured(_:)``.
+    init(_ settings: ProviderSettings) throws(ProviderError) {
+        api = try settings.address("ApiUrl", of: "unsplash", default: "https://api.unsplash.com")
+        web = try settings.address("WebUrl", of: "unsplash", default: "https://unsplash.com")
+        redirectPort = try settings.redirectPort(of: "unsplash")
     }
 }

@@ -1,7 +1,7 @@
 internal import Logging
 internal import ProviderKit
-internal import Quoting
 internal import Synchronization
+internal import WebService
 
 /// The session of a user at Unsplash.
 ///
@@ -11,7 +11,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
     let likesSource = UnsplashSource.likes.id
     private let continuation: AsyncStream<SessionEvent>.Continuation
     private let client: Result<UnsplashClient, ProviderError>
-    private let logger: Logger?
+    private let logger: Logger
     private let now: @Sendable () -> Timestamp
     private let cache = Mutex(Cache())
 
@@ -31,35 +31,15 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         (events, continuation) = AsyncStream.makeStream()
         logger = ports.logger
         self.now = now
-        do throws(ProviderError) {
-            let settings = try UnsplashSettings(ports.settings)
-            let continuation = continuation
-            client = .success(
-                UnsplashClient(ports, settings, now: now) { continuation.yield(.rateLimit($0)) })
-            continuation.yield(.status(.ready))
-        } catch {
-            client = .failure(error)
-            continuation.yield(.status(.failed(reason: Self.reason(error), remedy: .configure)))
+        client = Result { [continuation] () throws(ProviderError) in
+            UnsplashClient(ports, try UnsplashSettings(ports.settings), now: now) {
+                continuation.yield(.rateLimit($0))
+            }
         }
-    }
-
-    /// Creates a session in which every call throws the error.
-    init(failing error: ProviderError) {
-        (events, continuation) = AsyncStream.makeStream()
-        logger = nil
-        now = { .now }
-        client = .failure(error)
-        continuation.yield(.status(.failed(reason: Self.reason(error), remedy: .configure)))
+        continuation.yield(.status(client.sessionStatus))
     }
 
     func close() { continuation.finish() }
-
-    private static func reason(_ error: ProviderError) -> String {
-        switch error {
-        case .notConfigured(let text), .notSupported(let text): text
-        default: "Unsplash is not available; check its settings in imagefeed.conf."
-        }
-    }
 
     // MARK: Sources
 
@@ -81,17 +61,16 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         }
         do {
             let query = [(name: "per_page", value: "\(Self.photosPerPage)")]
-            let list = try client.decode(
-                LenientList<TopicRecord>.self,
-                try await client.send(.get, ["topics"], query, about: .topics))
-            let sources = list.elements.compactMap(\.source)
+            let list: LenientList<ServiceRecord> = try client.decode(
+                try await client.send(.get, ["topics"], query, about: .other("list the topics")))
+            let sources = list.elements.compactMap(client.mapping.source)
             let time = now()
             cache.withLock { $0.topics = (sources, time) }
             return sources
         } catch let error as CancellationError {
             throw error
         } catch {
-            logger?.info("Cannot fetch the topics", metadata: ["error": "\(error)"])
+            logger.info("Cannot fetch the topics", metadata: ["error": "\(error)"])
             return known?.sources ?? []
         }
     }
@@ -101,7 +80,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
     func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
         let client = try client.get()
         guard let kind = UnsplashSource(source) else {
-            throw ProviderError.notFound("There is no source \(source.text.quoted) at Unsplash.")
+            throw Service.unsplash.missing(source)
         }
         let token = try PageToken(pageToken)
         guard kind == .likes else { return try await fetchShiftedPage(kind, token, client) }
@@ -146,13 +125,15 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         let list: LenientList<PhotoRecord>
         var total = response.headers["X-Total"].flatMap { Int($0) }
         if case .search = source {
-            let search = try client.decode(SearchRecord.self, response)
+            let search: SearchRecord = try client.decode(response)
             list = search.photos
             total = total ?? search.total
         } else {
-            list = try client.decode(LenientList<PhotoRecord>.self, response)
+            list = try client.decode(response)
         }
-        guard !list.isUnreadable else { throw Refusal.invalidResponse("a list without photos") }
+        guard !list.isUnreadable else {
+            throw Service.unsplash.invalidResponse("a list without photos")
+        }
         total = ServiceNumber.count(total)
         let next = PageToken(number: number)
             .next(links: response.headers.all("Link"), api: client.settings.api)
@@ -165,13 +146,12 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
 
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
         let client = try client.get()
-        let missing = ProviderError.notFound("There is no photo \(id.text.quoted) at Unsplash.")
-        guard id.isOfUnsplash else { throw missing }
+        guard id.isOfUnsplash else { throw Service.unsplash.missing(id) }
         let response = try await client.send(.get, ["photos", id.text], about: .photo(id))
-        let record = try client.decode(PhotoRecord.self, response)
+        let record: PhotoRecord = try client.decode(response)
         // `random`, and the slugs in page addresses, lead to photos with other IDs.
         guard record.id == id.text, let photo = client.mapping.photo(record) else {
-            throw missing
+            throw Service.unsplash.missing(id)
         }
         return photo
     }
@@ -181,25 +161,20 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         // The request has the credentials, so it is sent only to the API, regardless of the source of the note.
         guard let address = WebAddress(photo.note), address.origin == client.settings.api.origin
         else { return }
-        _ = try await client.send(.get, url: address.text, about: .download)
+        _ = try await client.send(.get, url: address.text, about: .other("count downloads"))
     }
 
     // MARK: Likes
 
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
         let client = try client.get()
-        guard photo.isOfUnsplash else {
-            throw ProviderError.notFound("There is no photo \(photo.text.quoted) at Unsplash.")
-        }
+        guard photo.isOfUnsplash else { throw Service.unsplash.missing(photo) }
         let response = try await client.send(
             isLiked ? .post : .delete, ["photos", photo.text, "like"], about: .like(photo))
         // An HTML page comes from an intermediary.
-        guard !response.isHTML else {
-            throw Refusal.invalidResponse("an HTML page")
-        }
+        guard !response.isHTML else { throw Service.unsplash.invalidResponse("an HTML page") }
         // The status confirms the like; the body is optional.
-        let record = try? client.decode(LikeRecord.self, response)
-        return ServiceNumber.count(record?.likes)
+        return response.record?.record("photo")?.count("likes")
     }
 
     // MARK: The user

@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import WebService
 
 // Handles whose domain is not the domain of the server.
 extension Discovery {
@@ -45,8 +46,18 @@ extension Discovery {
     /// Returns the servers that a document of WebFinger or host-meta names.
     private func names(in response: HTTPResponse) -> [String?] {
         guard response.status == 200 else { return [] }
-        if let record = response.decodeJSON(WebFingerRecord.self) {
-            return record.actors.map(settings.serverName)
+        if let links = response.record?.records("links") {
+            // Source: RFC 7033 §4.4.
+            let actors = links.filter { link in
+                link.text("rel") == "self"
+                    && ["application/activity+json", "application/ld+json"].contains {
+                        link.text("type")?.hasPrefix($0) == true
+                    }
+            }
+            let pages = links.filter {
+                $0.text("rel") == "http://webfinger.net/rel/profile-page"
+            }
+            return (actors + pages).compactMap { $0.text("href") }.map(settings.serverName)
         }
         var names: [String?] = []
         var tokens = HTMLTokens(response.body)
@@ -58,48 +69,5 @@ extension Discovery {
             names.append(settings.serverName(String(template.prefix { $0 != "?" && $0 != "{" })))
         }
         return names
-    }
-}
-
-/// The response to a WebFinger query.
-///
-/// Source: RFC 7033 §4.4.
-struct WebFingerRecord: Decodable {
-    /// The addresses of the ActivityPub actor, and after them those of the profile page.
-    let actors: [String]
-
-    private struct Link: Decodable {
-        let relation: String?
-        let type: String?
-        let address: String?
-
-        private enum Key: String, CodingKey {
-            case rel, type, href
-        }
-
-        init(from decoder: any Decoder) throws {
-            let values = try decoder.container(keyedBy: Key.self)
-            relation = values.lenient(.rel)
-            type = values.lenient(.type)
-            address = values.lenient(.href)
-        }
-
-        var isActor: Bool {
-            relation == "self"
-                && ["application/activity+json", "application/ld+json"].contains {
-                    type?.hasPrefix($0) == true
-                }
-        }
-    }
-
-    private enum Key: String, CodingKey {
-        case links
-    }
-
-    init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: Key.self)
-        let links = try values.decode(LenientList<Link>.self, forKey: .links).elements
-        let pages = links.filter { $0.relation == "http://webfinger.net/rel/profile-page" }
-        actors = (links.filter(\.isActor) + pages).compactMap(\.address)
     }
 }

@@ -1,5 +1,6 @@
 internal import ProviderKit
 internal import Quoting
+internal import WebService
 
 /// The discovery of a server: its address, its software, and its login method.
 ///
@@ -99,10 +100,10 @@ struct Discovery {
             let response = try await get("\(base.text)/api/\(version)/instance", source)
             switch response.status {
             case 200:
-                if let record = response.decodeJSON(InstanceRecord.self) {
-                    return .document(version: record.version, url: response.url)
+                if let version = Self.version(response) {
+                    return .document(version: version, url: response.url)
                 }
-            case 401, 403, 422: if Self.isErrorDocument(response) { refusal = response }
+            case 401, 403, 422: if response.record?.text("error") != nil { refusal = response }
             case 429: throw error(response, server)
             case 500...: failure = response
             default: break
@@ -113,27 +114,41 @@ struct Discovery {
         return .missing
     }
 
+    /// Returns the version in an instance document; nil for another document. Documents of other services may also have
+    /// a version.
+    private static func version(_ response: HTTPResponse) -> String? {
+        guard let record = response.record, record.text("title") != nil,
+            (record.text("domain") ?? record.text("uri"))?.isEmpty == false
+        else { return nil }
+        return record.text("version")
+    }
+
     /// Identifies a server that refuses to send its instance document.
     ///
     /// - Returns: The dialect; nil if the server does not appear to have the API.
+    ///
+    /// Source: nodeinfo.diaspora.software, protocol 2.1.
     private func closedServer(
         _ base: WebAddress, _ source: HTTPRequest.AddressSource
     ) async throws -> Dialect? {
-        let links = try await get("\(base.text)/.well-known/nodeinfo", source)
-            .decodeJSON(NodeInfoLinks.self)
-        if let address = links?.address, address.origin == base.origin,
-            let info = try await get(address.text, source).decodeJSON(NodeInfoRecord.self)
+        let links = try await get("\(base.text)/.well-known/nodeinfo", source).record
+        let formats = (links?.records("links") ?? []).compactMap { link -> (String, String)? in
+            guard let format = link.text("rel"), let address = link.text("href"),
+                format.contains("nodeinfo.diaspora.software/ns/schema/")
+            else { return nil }
+            return (format, address)
+        }
+        let newest = formats.max { $0.0 < $1.0 }.flatMap { WebAddress($0.1) }
+        if let newest, newest.origin == base.origin,
+            let info = try await get(newest.text, source).record,
+            let software = info.record("software")?.text("name")
         {
-            return Dialect(software: info.software)
+            return Dialect(software: software)
         }
         let document = try await get(
             "\(base.text)/.well-known/oauth-authorization-server", source
-        ).decodeJSON(AuthorizationServerRecord.self)
-        return document?.registration == nil ? nil : .other
-    }
-
-    private static func isErrorDocument(_ response: HTTPResponse) -> Bool {
-        response.decodeJSON(ErrorRecord.self) != nil
+        ).record
+        return document?.text("app_registration_endpoint") == nil ? nil : .other
     }
 
     private static func unsupported(_ server: String) -> ProviderError {
@@ -146,16 +161,14 @@ struct Discovery {
     /// Fetches the description of the authorization server; nil if there is none, as before Mastodon 4.3.
     private func document(
         _ base: WebAddress, _ server: String, _ source: HTTPRequest.AddressSource
-    ) async throws -> AuthorizationServerRecord? {
+    ) async throws -> ServiceRecord? {
         let response = try await get(
             "\(base.text)/.well-known/oauth-authorization-server", source)
         // Without the document, the client would be registered with other scopes.
         if response.status == 429 { throw error(response, server) }
-        guard response.status == 200,
-            let record = response.decodeJSON(AuthorizationServerRecord.self)
-        else { return nil }
+        guard response.status == 200, let record = response.record else { return nil }
         // The document of another issuer is invalid (RFC 8414 §3.3).
-        let issuer = record.issuer.flatMap { WebAddress($0) }
+        let issuer = record.text("issuer").flatMap { WebAddress($0) }
         return issuer?.origin == base.origin ? record : nil
     }
 
@@ -186,8 +199,8 @@ struct Discovery {
 
     private func error(_ response: HTTPResponse, _ server: String) -> ProviderError {
         let refusal = Refusal(
-            response: response, subject: .server, server: server.excerpt, now: now)
-        return refusal.error ?? refusal.invalidResponse("status \(response.status)")
+            response, .other("read the server description"), Service(server.excerpt), now: now)
+        return refusal.error ?? refusal.unexpectedStatus
     }
 
     // MARK: Description
@@ -200,26 +213,31 @@ struct Discovery {
     ///   - dialect: The dialect, for properties that the document does not state; nil if it is unknown.
     ///   - document: The document of the server.
     /// - Returns: The description.
+    ///
+    /// Source: RFC 8414 §2; docs.joinmastodon.org/methods/oauth for `app_registration_endpoint`.
     static func description(
         _ base: WebAddress, _ settings: MastodonSettings, _ dialect: Dialect? = nil,
-        _ document: AuthorizationServerRecord? = nil
+        _ document: ServiceRecord? = nil
     ) -> OAuthDescription {
         /// Returns an address from the document if it is at the server, else the default path. Codes and secrets are
         /// sent only to the server.
-        func ownAddress(_ text: String?, else path: String) -> String {
-            guard let address = text.flatMap({ WebAddress($0) }), address.origin == base.origin
+        func ownAddress(_ name: String, else path: String) -> String {
+            guard let address = document?.text(name).flatMap({ WebAddress($0) }),
+                address.origin == base.origin
             else {
                 return "\(base.text)\(path)"
             }
             return address.text
         }
         var oauth = OAuthDescription(
-            authorizationURL: ownAddress(document?.authorization, else: "/oauth/authorize"),
-            tokenURL: ownAddress(document?.token, else: "/oauth/token"),
-            scopes: scopes(dialect, document?.scopes), tokenOrigins: [base.origin])
+            authorizationURL: ownAddress("authorization_endpoint", else: "/oauth/authorize"),
+            tokenURL: ownAddress("token_endpoint", else: "/oauth/token"),
+            scopes: scopes(dialect, document?.value("scopes_supported")),
+            tokenOrigins: [base.origin])
         // Servers without support for PKCE ignore it.
-        oauth.usesPKCE = document?.challengeMethods?.contains("S256") ?? true
-        oauth.issuer = document?.issuer
+        let methods = document?.value("code_challenge_methods_supported", as: [String].self)
+        oauth.usesPKCE = methods?.contains("S256") ?? true
+        oauth.issuer = document?.text("issuer")
         oauth.countsPerApplication = false
         oauth.tokenRefusals += tokenRefusals(base)
         switch dialect {
@@ -233,10 +251,10 @@ struct Discovery {
             break
         }
         oauth.revocationURL =
-            dialect == .pixelfed && document?.revocation == nil
-            ? nil : ownAddress(document?.revocation, else: "/oauth/revoke")
+            dialect == .pixelfed && document?.text("revocation_endpoint") == nil
+            ? nil : ownAddress("revocation_endpoint", else: "/oauth/revoke")
         oauth.registration = ClientRegistration(
-            url: ownAddress(document?.registration, else: "/api/v1/apps"),
+            url: ownAddress("app_registration_endpoint", else: "/api/v1/apps"),
             fields: ["client_name": "Image Feed", "scopes": oauth.scopes.joined(separator: " ")],
             redirectField: "redirect_uris")
         oauth.registration?.isForOneLogin = dialect == .snac

@@ -1,0 +1,82 @@
+package import ProviderKit
+internal import Quoting
+
+/// A response that can be an error, with the request that it concerns. Each provider translates its statuses to errors.
+package struct Refusal: Sendable {
+    /// The item that was requested.
+    package enum Subject: Hashable, Sendable {
+        case photo(PhotoID)
+        case source(SourceID)
+        case like(PhotoID)
+        case user
+        /// Another item, as the rest of a sentence: `list the topics`.
+        case other(String)
+    }
+
+    package let response: HTTPResponse
+    package let subject: Subject
+    package let service: Service
+    package let now: Timestamp
+
+    package init(_ response: HTTPResponse, _ subject: Subject, _ service: Service, now: Timestamp) {
+        self.response = response
+        self.subject = subject
+        self.service = service
+        self.now = now
+    }
+
+    /// The end of a pause that the response requests, at most a day from now; nil if it states none.
+    package var retryTime: Timestamp? {
+        response.retryAfter(now: now).map { now + min($0, .seconds(86_400)) }
+    }
+
+    /// The error for a status whose cause is in the service.
+    package var serviceFailure: ProviderError {
+        .failed("\(service.name) failed with status \(response.status); try again later.")
+    }
+
+    /// The error for a status that the API does not have.
+    package var unexpectedStatus: ProviderError {
+        service.invalidResponse("status \(response.status)")
+    }
+
+    /// The error for an HTML page, which does not come from an API and does not concern the requested item.
+    package var page: ProviderError { service.invalidResponse("an HTML page") }
+
+    /// The requested action, as the rest of a sentence.
+    package var action: String {
+        switch subject {
+        case .photo: "view a photo"
+        case .source: "view these photos"
+        case .like: "like photos"
+        case .user: "read the user profile"
+        case .other(let action): action
+        }
+    }
+
+    /// The error for an item that does not exist.
+    package var notFound: ProviderError {
+        switch subject {
+        case .photo(let id), .like(let id): service.missing(id)
+        case .source(let id): service.missing(id)
+        case _ where response.isHTML: page
+        case .user: .notFound("\(service.name) has no user for this login; log in again.")
+        case .other(let action): .notFound("\(service.name) cannot \(action).")
+        }
+    }
+
+    /// Returns the error for a request that the service does not accept.
+    ///
+    /// - Parameter reason: The reason in parentheses, or empty text.
+    /// - Returns: The error.
+    package func rejection(_ reason: String) -> ProviderError {
+        guard !response.isHTML else { return page }
+        return switch subject {
+        case .source(let id):
+            .invalidArgument(
+                "\(service.name) does not accept the source \(id.text.quoted)\(reason).")
+        case .like: .refused("\(service.name) does not accept a like of this photo\(reason).")
+        default: .failed("\(service.name) rejected the request to \(action)\(reason).")
+        }
+    }
+}
