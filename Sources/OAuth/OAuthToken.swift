@@ -120,22 +120,15 @@ extension OAuthToken {
             expires: expires?.secondsSince1970, client: client?.client.id,
             secret: client?.client.secret?.withText { $0 }, tokenURL: client?.tokenURL,
             revocationURL: client?.revocationURL, issued: isIssued ? true : nil)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings and whole numbers can always be encoded.
-        guard var data = try? encoder.encode(stored) else { return Secret("") }
-        defer { data.resetBytes(in: data.indices) }
-        return data.withUnsafeBytes { Secret(copying: $0) }
+        return .encoding(stored)
     }
 
     /// Creates a token from its ``encoded`` form; nil for invalid data and for the format of a later version. Unknown
     /// keys are ignored.
     nonisolated package init?(encoded: Secret) {
-        var data = encoded.withBytes { Data($0) }
-        defer { data.resetBytes(in: data.indices) }
-        guard let stored = try? JSONDecoder().decode(Stored.self, from: data),
-            stored.version == Stored.version
-        else { return nil }
+        guard let stored: Stored = encoded.decodeJSON(), stored.version == Stored.version else {
+            return nil
+        }
         let access = Secret(stored.access)
         guard access.isCode else { return nil }
         self.init(
@@ -154,5 +147,23 @@ nonisolated extension OAuthToken.Stored {
         return TokenClient(
             OAuthClient(id: client, secret: secret.map { Secret($0) }), tokenURL: tokenURL,
             revocationURL: revocationURL)
+    }
+}
+
+nonisolated extension Secret {
+    /// Returns the compact JSON of a value, which consists of strings and whole numbers.
+    static func encoding(_ value: some Encodable) -> Secret {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Such values can always be encoded.
+        var data = (try? encoder.encode(value)) ?? Data()
+        defer { data.resetBytes(in: data.indices) }
+        return data.withUnsafeBytes { Secret(copying: $0) }
+    }
+
+    func decodeJSON<Value: Decodable>() -> Value? {
+        var data = withBytes { Data($0) }
+        defer { data.resetBytes(in: data.indices) }
+        return try? JSONDecoder().decode(Value.self, from: data)
     }
 }

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 package import ProviderKit
 
 /// One browser login for which the service issues a user name and a password, which this application polls for.
@@ -52,12 +51,13 @@ nonisolated package struct PolledLogin: Sendable {
             throw OAuthError.rateLimited(until: response.retryAfter(now: now).map { now + $0 })
         default: throw OAuthError.serviceFailed("The login has status \(response.status).")
         }
-        guard !response.isHTML,
-            let fields = try? JSONDecoder().decode(Started.self, from: Data(response.body)),
-            !fields.poll.token.isEmpty
+        let record = response.isHTML ? nil : ServiceRecord(json: response.body)
+        let poll = record?.record("poll")
+        guard let login = record?.text("login"), let endpoint = poll?.text("endpoint"),
+            let token = poll?.text("token"), !token.isEmpty
         else { throw OAuthError.serviceFailed("The response to the login cannot be decoded.") }
         // Only the server that the user named may show the login, and receive the poll token.
-        for text in [fields.login, fields.poll.endpoint] {
+        for text in [login, endpoint] {
             guard let address = WebAddress(text) else {
                 throw OAuthError.serviceFailed("The login contains an invalid address.")
             }
@@ -67,8 +67,7 @@ nonisolated package struct PolledLogin: Sendable {
                 )
             }
         }
-        return PolledLogin(
-            url: fields.login, endpoint: fields.poll.endpoint, token: Secret(fields.poll.token))
+        return PolledLogin(url: login, endpoint: endpoint, token: Secret(token))
     }
 
     /// Polls once.
@@ -105,17 +104,14 @@ nonisolated package struct PolledLogin: Sendable {
     }
 
     private static func credentials(_ body: [UInt8]) throws -> Poll {
-        guard let fields = try? JSONDecoder().decode(Credentials.self, from: Data(body)) else {
-            throw OAuthError.serviceFailed("The response to the login cannot be decoded.")
-        }
+        let record = ServiceRecord(json: body)
+        guard let name = record?.text("loginName"), let password = record?.text("appPassword")
+        else { throw OAuthError.serviceFailed("The response to the login cannot be decoded.") }
         // A colon would end the user name.
-        guard !fields.loginName.isEmpty, !fields.appPassword.isEmpty,
-            !fields.loginName.contains(":"),
-            [fields.loginName, fields.appPassword].allSatisfy({
-                $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
-            })
+        guard !name.isEmpty, !password.isEmpty, !name.contains(":"),
+            [name, password].allSatisfy({ $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } })
         else { throw OAuthError.serviceFailed("The login contains invalid credentials.") }
-        return .confirmed(username: fields.loginName, password: Secret(fields.appPassword))
+        return .confirmed(username: name, password: Secret(password))
     }
 
     /// Returns the credentials in the form of Basic authentication.
@@ -130,20 +126,5 @@ nonisolated package struct PolledLogin: Sendable {
         }
         defer { bytes.wipe() }
         return Secret(Base64.encodedBytes(bytes))
-    }
-
-    private struct Started: Decodable {
-        struct Poll: Decodable {
-            let token: String
-            let endpoint: String
-        }
-
-        let login: String
-        let poll: Poll
-    }
-
-    private struct Credentials: Decodable {
-        let loginName: String
-        let appPassword: String
     }
 }

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 package import ProviderKit
 
 /// The client registration of the application at a server, as the secret store holds it.
@@ -23,23 +22,16 @@ nonisolated package struct RegisteredClient: Sendable {
 
     /// The client in its stored form.
     package var encoded: Secret {
-        let stored = Stored(
-            description: description, id: client.id, secret: client.secret?.withText { $0 })
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings and numbers can always be encoded.
-        guard var data = try? encoder.encode(stored) else { return Secret("") }
-        defer { data.resetBytes(in: data.indices) }
-        return data.withUnsafeBytes { Secret(copying: $0) }
+        .encoding(
+            Stored(
+                description: description, id: client.id, secret: client.secret?.withText { $0 }))
     }
 
     /// Creates a client from its ``encoded`` form; nil for anything else, which causes a new registration.
     package init?(encoded: Secret) {
-        var data = encoded.withBytes { Data($0) }
-        defer { data.resetBytes(in: data.indices) }
-        guard let stored = try? JSONDecoder().decode(Stored.self, from: data),
-            stored.version == Stored.version
-        else { return nil }
+        guard let stored: Stored = encoded.decodeJSON(), stored.version == Stored.version else {
+            return nil
+        }
         self.init(
             description: stored.description,
             client: OAuthClient(id: stored.id, secret: stored.secret.map { Secret($0) }))
@@ -81,27 +73,11 @@ nonisolated package enum RegistrationEndpoint {
 
     /// Reads `client_id`, which may be a number, and `client_secret`.
     private static func client(_ body: [UInt8]) -> OAuthClient? {
-        struct Fields: Decodable {
-            let id: String?
-            let secret: String?
-
-            private enum Key: String, CodingKey {
-                case id = "client_id"
-                case secret = "client_secret"
-            }
-
-            init(from decoder: any Decoder) throws {
-                let fields = try decoder.container(keyedBy: Key.self)
-                id =
-                    (try? fields.decode(String.self, forKey: .id))
-                    ?? (try? fields.decode(Int64.self, forKey: .id)).map { "\($0)" }
-                secret = try? fields.decode(String.self, forKey: .secret)
-            }
-        }
-        guard let fields = try? JSONDecoder().decode(Fields.self, from: Data(body)),
-            let id = fields.id, Secret(id).isCode, id.utf8.count <= 1024
-        else { return nil }
-        let secret = fields.secret.map { Secret($0) }
+        let record = ServiceRecord(json: body)
+        let id =
+            record?.text("client_id") ?? record?.value("client_id", as: Int64.self).map { "\($0)" }
+        guard let id, Secret(id).isCode, id.utf8.count <= 1024 else { return nil }
+        let secret = record?.text("client_secret").map { Secret($0) }
         guard secret?.isCode != false else { return nil }
         return OAuthClient(id: id, secret: secret)
     }

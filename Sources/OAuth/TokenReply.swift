@@ -20,65 +20,30 @@ nonisolated struct TokenReply: Sendable {
     /// - Throws: ``OAuthError/serviceFailed(_:)``, or the error in the body: some services send errors with a status of
     ///   success.
     init(_ body: [UInt8]) throws(OAuthError) {
-        guard let fields = try? JSONDecoder().decode(Fields.self, from: Data(body)) else {
+        guard let record = ServiceRecord(json: body) else {
             throw .serviceFailed("The token response cannot be decoded.")
         }
-        guard let accessToken = fields.accessToken.map({ Secret($0) }) else {
-            if let error = fields.error {
-                throw OAuthError(code: error, text: fields.errorDescription)
+        guard let accessToken = record.text("access_token").map({ Secret($0) }) else {
+            if let error = record.text("error") {
+                throw OAuthError(code: error, text: record.text("error_description"))
             }
             throw .serviceFailed("The token response contains no token.")
         }
         guard accessToken.isCode else {
             throw .serviceFailed("The token contains invalid characters.")
         }
-        if let kind = fields.tokenType, kind.lowercased() != "bearer" {
+        if let kind = record.text("token_type"), kind.lowercased() != "bearer" {
             throw .serviceFailed("The token type is not Bearer: \(plain(kind)).")
         }
         self.accessToken = accessToken
-        refreshToken = fields.refreshToken.map { Secret($0) }.flatMap { $0.isCode ? $0 : nil }
-        lifetime = fields.expiresIn.flatMap { seconds in
+        let refreshToken = record.text("refresh_token").map { Secret($0) }
+        self.refreshToken = refreshToken.flatMap { $0.isCode ? $0 : nil }
+        lifetime = record.number("expires_in").flatMap { seconds in
             // More than a century means no expiry, and so does 0.
             seconds >= 1 && seconds < 3_200_000_000 ? .seconds(Int64(seconds)) : nil
         }
-        scopes = fields.scopes
-    }
-
-    private struct Fields: Decodable {
-        var accessToken: String?
-        var refreshToken: String?
-        var tokenType: String?
-        var expiresIn: Double?
-        var scopes: [String]?
-        var error: String?
-        var errorDescription: String?
-
-        private enum Key: String, CodingKey {
-            case accessToken = "access_token"
-            case refreshToken = "refresh_token"
-            case tokenType = "token_type"
-            case expiresIn = "expires_in"
-            case scope
-            case error
-            case errorDescription = "error_description"
-        }
-
-        init(from decoder: any Decoder) throws {
-            let fields = try decoder.container(keyedBy: Key.self)
-            // A value of another type counts as absent.
-            func text(_ key: Key) -> String? { try? fields.decode(String.self, forKey: key) }
-            accessToken = text(.accessToken)
-            refreshToken = text(.refreshToken)
-            tokenType = text(.tokenType)
-            expiresIn =
-                (try? fields.decode(Double.self, forKey: .expiresIn))
-                ?? text(.expiresIn).flatMap { Double($0) }
-            scopes =
-                text(.scope).map { $0.split { $0 == " " || $0 == "," }.map(String.init) }
-                ?? (try? fields.decode([String].self, forKey: .scope))
-            error = text(.error)
-            errorDescription = text(.errorDescription)
-        }
+        let scopes = record.text("scope")?.split { $0 == " " || $0 == "," }
+        self.scopes = scopes?.map(String.init) ?? record.value("scope")
     }
 }
 
@@ -95,10 +60,13 @@ nonisolated extension OAuthError {
         // Both statuses request that the client repeats the request.
         case 408, 425: self = .serviceFailed("The token response has status \(response.status).")
         case 400..<500:
-            let body = try? JSONDecoder().decode(ErrorBody.self, from: Data(response.body))
-            if let code = body?.error {
-                self.init(code: code, text: body?.explanation)
-            } else if let message = body?.message {
+            let record = ServiceRecord(json: response.body)
+            func text(_ name: String) -> String? {
+                record?.text(name).flatMap { $0.isEmpty ? nil : $0 }
+            }
+            if let code = text("error") {
+                self.init(code: code, text: text("error_description"))
+            } else if let message = text("message") {
                 self = .refused(plain(message))
             } else {
                 self = .serviceFailed("The token response has status \(response.status).")
@@ -106,25 +74,14 @@ nonisolated extension OAuthError {
         default: self = .serviceFailed("The token response has status \(response.status).")
         }
     }
+}
 
-    private struct ErrorBody: Decodable {
-        let error: String?
-        let explanation: String?
-        let message: String?
-
-        private enum Key: String, CodingKey {
-            case error, message
-            case explanation = "error_description"
+nonisolated extension ServiceRecord {
+    /// Decodes an object; nil for another body.
+    init?(json body: [UInt8]) {
+        guard let record = try? JSONDecoder().decode(ServiceRecord.self, from: Data(body)) else {
+            return nil
         }
-
-        init(from decoder: any Decoder) throws {
-            let fields = try decoder.container(keyedBy: Key.self)
-            func text(_ key: Key) -> String? {
-                (try? fields.decode(String.self, forKey: key)).flatMap { $0.isEmpty ? nil : $0 }
-            }
-            error = text(.error)
-            explanation = text(.explanation)
-            message = text(.message)
-        }
+        self = record
     }
 }
