@@ -21,16 +21,20 @@ final class ConnectionPool {
         guard let multi = library.functions.multi_init() else { throw .failed("out of memory") }
         self.library = library
         self.multi = multi
-        let context = Unmanaged.passUnretained(self).toOpaque()
+        let context = CallbackContext.pointer(to: self)
         _ = shim_curl_multi_set_pointer(library.table, multi, CURLMOPT_SOCKETDATA, context)
         _ = shim_curl_multi_set_pointer(library.table, multi, CURLMOPT_TIMERDATA, context)
         _ = shim_curl_multi_set_socket_function(library.table, multi, CURLMOPT_SOCKETFUNCTION) {
             _, socket, events, context, _ in
-            ConnectionPool.with(context) { $0.watch(socket, events) }
+            CallbackContext.enter(context, (socket, events)) { (pool: ConnectionPool, change) in
+                pool.watch(change.0, change.1)
+            } ?? -1
         }
         _ = shim_curl_multi_set_timer_function(library.table, multi, CURLMOPT_TIMERFUNCTION) {
             _, milliseconds, context in
-            ConnectionPool.with(context) { $0.setTimer(milliseconds) }
+            CallbackContext.enter(context, milliseconds) { (pool: ConnectionPool, milliseconds) in
+                pool.setTimer(milliseconds)
+            } ?? -1
         }
         _ = shim_curl_multi_set_long(
             library.table, multi, CURLMOPT_MAX_HOST_CONNECTIONS, limits.connectionsPerHost)
@@ -149,17 +153,5 @@ final class ConnectionPool {
             ends.removeValue(forKey: easy)?(code)
         }
         closeIfDrained()
-    }
-
-    /// Enters the main actor from a callback of libcurl, which is called on the thread that called libcurl.
-    nonisolated private static func with(
-        _ context: UnsafeMutableRawPointer?, _ body: @MainActor (ConnectionPool) -> Int32
-    ) -> Int32 {
-        nonisolated(unsafe) let arguments = (context, body)
-        return MainActor.assumeIsolated {
-            guard let context = arguments.0 else { return -1 }
-            return arguments.1(
-                Unmanaged<ConnectionPool>.fromOpaque(context).takeUnretainedValue())
-        }
     }
 }

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Glibc
 internal import Synchronization
+internal import System
 
 /// A writer of data to a file, in the order of its arrival.
 ///
@@ -53,7 +54,8 @@ final class FileWriter {
         waiting = []
         writing = piece.count
         queue.async { [file, isStopped] in
-            let code = isStopped.isRaised ? 0 : writeAll(piece, to: file)
+            let isDone = isStopped.isRaised || AtomicFile.writeAll(piece, to: file)
+            let code = isDone ? 0 : errno
             DispatchQueue.main.async { self.finish(piece.count, code) }
         }
     }
@@ -76,21 +78,4 @@ nonisolated private final class Flag: Sendable {
     private let value = Atomic(false)
     var isRaised: Bool { value.load(ordering: .relaxed) }
     func raise() { value.store(true, ordering: .relaxed) }
-}
-
-/// Writes all bytes to a file.
-///
-/// - Returns: 0, or `errno`.
-nonisolated private func writeAll(_ bytes: [UInt8], to file: Int32) -> Int32 {
-    bytes.withUnsafeBytes { bytes in
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let piece = UnsafeRawBufferPointer(rebasing: rest)
-            let count = write(file, piece.baseAddress, piece.count)
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return count < 0 ? errno : EIO }
-            rest = rest.dropFirst(count)
-        }
-        return 0
-    }
 }

@@ -2,40 +2,23 @@ internal import ProviderKit
 
 /// A request to one server: the original request, or a redirect of it.
 struct Hop {
-    let address: WebAddress
-    let method: HTTPRequest.Method
-    let headers: HTTPHeaders
-    let body: [UInt8]
-    let token: Secret?
+    private(set) var address: WebAddress
+    private(set) var method: HTTPRequest.Method
+    var headers: HTTPHeaders
+    private(set) var body: [UInt8]
+    private(set) var token: Secret?
     let tokenField: String
-    let source: HTTPRequest.AddressSource
+    private(set) var source: HTTPRequest.AddressSource
 
     /// Creates the first hop of a request.
     init(_ request: HTTPRequest, _ address: WebAddress) {
-        self.init(
-            address: address, method: request.method, headers: request.headers, body: request.body,
-            token: request.token, tokenField: request.tokenField,
-            source: request.addressSource)
-    }
-
-    private init(
-        address: WebAddress, method: HTTPRequest.Method, headers: HTTPHeaders, body: [UInt8],
-        token: Secret?, tokenField: String, source: HTTPRequest.AddressSource
-    ) {
         self.address = address
-        self.method = method
-        self.headers = headers
-        self.body = body
-        self.token = token
-        self.tokenField = tokenField
-        self.source = source
-    }
-
-    /// Returns a copy with other header fields.
-    func with(_ headers: HTTPHeaders) -> Hop {
-        Hop(
-            address: address, method: method, headers: headers, body: body, token: token,
-            tokenField: tokenField, source: source)
+        method = request.method
+        headers = request.headers
+        body = request.body
+        token = request.token
+        tokenField = request.tokenField
+        source = request.addressSource
     }
 
     /// Returns the redirect of a response; nil if the response is final.
@@ -86,11 +69,14 @@ struct Hop {
                 headers.append(field.name, field.value)
             }
         }
-        return Hop(
-            address: target, method: repeats ? method : .get, headers: headers,
-            body: repeats && staysHome ? body : [], token: staysHome ? token : nil,
-            tokenField: tokenField,
-            source: target.origin == origin ? request.addressSource : .service)
+        var next = self
+        next.address = target
+        next.headers = headers
+        next.source = target.origin == origin ? request.addressSource : .service
+        if !staysHome { next.token = nil }
+        if !repeats { next.method = .get }
+        if !repeats || !staysHome { next.body = [] }
+        return next
     }
 
     /// Rejects a literal IP address that is not permitted, before any name is resolved.

@@ -61,7 +61,9 @@ struct Resumption {
         }
         headers.append("Range", "bytes=\(received)-")
         headers.append("If-Range", validator ?? "")
-        return hop.with(headers)
+        var hop = hop
+        hop.headers = headers
+        return hop
     }
 
     /// Checks that a response contains the rest of the file.

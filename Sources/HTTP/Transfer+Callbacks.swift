@@ -1,36 +1,39 @@
 internal import CCurl
 internal import Glibc
 internal import ProviderKit
+internal import System
 
 /// The callbacks of libcurl. They do not call libcurl.
 extension Transfer {
     /// - Throws: ``HTTPError/failed(_:)``.
     func install(on easy: EasyHandle) throws(HTTPError) {
-        let context = Unmanaged.passUnretained(self).toOpaque()
+        let context = CallbackContext.pointer(to: self)
         easy.set(CURLOPT_WRITEDATA, context)
         easy.set(CURLOPT_HEADERDATA, context)
         easy.set(CURLOPT_OPENSOCKETDATA, context)
         easy.set(CURLOPT_PREREQDATA, context)
-        easy.set(CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
-            Transfer.with(context, else: 0) {
-                $0.receiveBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
-            }
+        easy.set(CURLOPT_WRITEFUNCTION) { start, size, count, context in
+            let bytes = UnsafeRawBufferPointer(start: start, count: size * count)
+            return CallbackContext.enter(context, bytes) { (transfer: Transfer, bytes) in
+                transfer.receiveBody(bytes)
+            } ?? 0
         }
-        easy.set(CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
-            Transfer.with(context, else: 0) {
-                $0.receiveHeader(UnsafeRawBufferPointer(start: bytes, count: size * count))
-            }
+        easy.set(CURLOPT_HEADERFUNCTION) { start, size, count, context in
+            let bytes = UnsafeRawBufferPointer(start: start, count: size * count)
+            return CallbackContext.enter(context, bytes) { (transfer: Transfer, bytes) in
+                transfer.receiveHeader(bytes)
+            } ?? 0
         }
         easy.set(CURLOPT_OPENSOCKETFUNCTION) { context, _, address in
-            Transfer.with(context, else: -1) { transfer in
+            CallbackContext.enter(context, address) { (transfer: Transfer, address) in
                 address.map { transfer.openSocket($0) } ?? -1
-            }
+            } ?? -1
         }
         easy.set(CURLOPT_PREREQFUNCTION) { context, address, _, _, _ in
-            Transfer.with(context, else: CURL_PREREQFUNC_ABORT) { transfer in
+            CallbackContext.enter(context, address) { (transfer: Transfer, address) in
                 transfer.willSend(to: address.map { String(cString: $0) } ?? "")
                     ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
-            }
+            } ?? CURL_PREREQFUNC_ABORT
         }
         try easy.check()
     }
@@ -151,17 +154,5 @@ extension Transfer {
     private var bodyLimit: Int {
         download == nil || writesFile
             ? request.maximumBytes : min(request.maximumBytes, settings.limits.failureBytes)
-    }
-
-    /// Enters the main actor from a callback of libcurl, which is called on the thread that called libcurl.
-    nonisolated private static func with<Result: Sendable>(
-        _ context: UnsafeMutableRawPointer?, else none: Result,
-        _ body: @MainActor (Transfer) -> Result
-    ) -> Result {
-        nonisolated(unsafe) let arguments = (context, body)
-        return MainActor.assumeIsolated {
-            guard let context = arguments.0 else { return none }
-            return arguments.1(Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue())
-        }
     }
 }

@@ -53,6 +53,7 @@ package enum AtomicFile {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
+            if count == 0 { errno = EIO }
             guard count > 0 else { return false }
             rest = rest.dropFirst(count)
         }
