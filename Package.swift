@@ -79,7 +79,7 @@ let modules = [
     tests("HTTPTests", "HTTP ProviderKit TestSupport"),
     module(
         "ImageClient", "CLinux ImageProtocol ProviderKit System Logging", in: "ImageHelper/Client"),
-    module("ImageProtocol", "CLinux", in: "ImageHelper/Protocol"),
+    module("ImageProtocol", "CLinux ProviderKit", in: "ImageHelper/Protocol"),
     module(
         "ImageHelper",
         "CImages CLinux CPango ImageMetadata ImageProtocol ProviderKit Sandbox",

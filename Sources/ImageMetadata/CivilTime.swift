@@ -1,3 +1,5 @@
+internal import ProviderKit
+
 /// A date and a time of day, as the clock of a camera showed it.
 package struct CivilTime: Hashable, Sendable {
     /// Seconds since 1970, if the clock showed UTC.
@@ -28,27 +30,14 @@ package struct CivilTime: Hashable, Sendable {
             text[16] == colon, text[10] == UInt8(ascii: " "),
             let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
             let hour = number(11..<13), let minute = number(14..<16),
-            let second = number(17..<19), year >= 1800, 1...12 ~= month,
-            1...Self.days(in: month, of: year) ~= day, hour < 24, minute < 60, second < 61
+            let second = number(17..<19), year >= 1800,
+            let date = CalendarDate(year: year, month: month, day: day), hour < 24, minute < 60,
+            second < 61
         else { return nil }
-        // Days since 1970, with years that begin in March, so that the leap day is the last day of a year.
-        let marchYear = month > 2 ? year : year - 1
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        let days =
-            marchYear * 365 + marchYear / 4 - marchYear / 100 + marchYear / 400 + dayOfYear
-            - 719_468
-        seconds = Int64(((days * 24 + hour) * 60 + minute) * 60 + second)
+        seconds = Int64(((date.dayNumber * 24 + hour) * 60 + minute) * 60 + second)
         self.offset = offset.flatMap(Self.offset)
         if let fraction, 1...9 ~= fraction.count, fraction.allSatisfy({ 0x30...0x39 ~= $0 }) {
             self.fraction = String(decoding: fraction, as: UTF8.self)
-        }
-    }
-
-    private static func days(in month: Int, of year: Int) -> Int {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
         }
     }
 

@@ -9,15 +9,8 @@ struct Exif {
     var taken: CivilTime?
     /// The size in a TIFF file.
     var size: (width: Int, height: Int)?
-    /// The name of the camera, with its maker.
-    var camera: String?
-    var location: ImageLocation?
-    var lens: String?
-    /// The exposure time in seconds, positive.
-    var exposureTime: Double?
-    /// The f-number, positive.
-    var aperture: Double?
-    var iso: Int?
+    /// The camera, its settings and the place. Its numbers are positive.
+    var details = CaptureDetails()
 
     private static let maximumFields = 1000
     /// The maximum length of the maker, and of the model, in bytes. A longer text counts as missing.
@@ -32,30 +25,35 @@ struct Exif {
         if let width = table.number(0x100), let height = table.number(0x101) {
             size = (width, height)
         }
-        camera = Self.camera(make: Self.name(table, 0x10f), model: Self.name(table, 0x110))
-        location = table.number(0x8825).flatMap {
-            TIFFTable(
-                source, at: $0, isBigEndian: table.isBigEndian, maximumFields: Self.maximumFields)
-        }.flatMap(ImageLocation.init)
-        guard let tableOffset = table.number(0x8769),
-            let details = TIFFTable(
-                source, at: tableOffset, isBigEndian: table.isBigEndian,
-                maximumFields: Self.maximumFields)
-        else { return }
-        lens = Self.name(details, 0xa434)
-        exposureTime = details.positive(0x829a, atMost: 86_400)
-        aperture = details.positive(0x829d, atMost: 1000)
-        iso = details.number(0x8827).flatMap { $0 > 0 ? $0 : nil }
-        let zone = details.text(0x9010)
+        details.camera = CaptureDetails.camera(
+            make: Self.name(table, 0x10f), model: Self.name(table, 0x110))
+        if let place = Self.table(table, 0x8825, source).flatMap(Self.location) {
+            (details.latitude, details.longitude) = place
+        }
+        guard let settings = Self.table(table, 0x8769, source) else { return }
+        details.lens = Self.name(settings, 0xa434)
+        details.exposureTime = settings.positive(0x829a, atMost: 86_400)
+        details.aperture = settings.positive(0x829d, atMost: 1000)
+        details.iso = settings.number(0x8827).flatMap { $0 > 0 ? $0 : nil }
+        let zone = settings.text(0x9010)
         taken =
-            details.text(0x9003).flatMap {
+            settings.text(0x9003).flatMap {
                 CivilTime(
-                    $0, offset: details.text(0x9011) ?? zone, fraction: details.text(0x9291))
+                    $0, offset: settings.text(0x9011) ?? zone, fraction: settings.text(0x9291))
             }
-            ?? details.text(0x9004).flatMap {
+            ?? settings.text(0x9004).flatMap {
                 CivilTime(
-                    $0, offset: details.text(0x9012) ?? zone, fraction: details.text(0x9292))
+                    $0, offset: settings.text(0x9012) ?? zone, fraction: settings.text(0x9292))
             }
+    }
+
+    /// Reads the table that a field of another table refers to.
+    private static func table(
+        _ table: TIFFTable, _ tag: Int, _ source: some ByteSource
+    ) -> TIFFTable? {
+        table.number(tag).flatMap {
+            TIFFTable(source, at: $0, isBigEndian: table.isBigEndian, maximumFields: maximumFields)
+        }
     }
 
     /// Reads a name up to its first zero byte. Text that is not UTF-8 counts as missing.
@@ -66,33 +64,18 @@ struct Exif {
         return ServiceText.line(text)
     }
 
-    /// Returns the name of a camera: the model, preceded by the maker unless the model contains it. Many models begin
-    /// with one word of the maker, such as `NIKON D750` of `NIKON CORPORATION`.
-    static func camera(make: String?, model: String?) -> String? {
-        guard let model, let make else { return model }
-        let (lowercaseModel, lowercaseMake) = (model.lowercased(), make.lowercased())
-        let makerWords = lowercaseMake.split(separator: " ")
-        if lowercaseModel.contains(lowercaseMake) { return model }
-        if let first = lowercaseModel.split(separator: " ").first, makerWords.contains(first) {
-            return model
-        }
-        return "\(make) \(model)"
-    }
-}
-
-extension ImageLocation {
     /// Reads the table of the location; nil if it is incomplete, malformed or not in WGS 84.
-    fileprivate init?(_ table: TIFFTable) {
+    private static func location(_ table: TIFFTable) -> (latitude: Double, longitude: Double)? {
         if let datum = table.text(0x12) {
             // `WGS-84` in the specification; `WGS84` and `WGS 84` occur as well.
             let name = datum.filter { 0x30...0x39 ~= $0 || 0x41...0x5a ~= $0 }
             guard name.isEmpty || name == Array("WGS84".utf8) else { return nil }
         }
-        guard
-            let latitude = Self.coordinate(table, 1, positive: "N", negative: "S"),
-            let longitude = Self.coordinate(table, 3, positive: "E", negative: "W")
+        guard let latitude = coordinate(table, 1, positive: "N", negative: "S"),
+            let longitude = coordinate(table, 3, positive: "E", negative: "W"),
+            -90...90 ~= latitude, -180...180 ~= longitude
         else { return nil }
-        self.init(latitude: latitude, longitude: longitude)
+        return (latitude, longitude)
     }
 
     /// Reads the hemisphere in field `tag`, and the degrees, minutes and seconds in the next field.

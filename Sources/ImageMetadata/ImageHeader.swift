@@ -10,18 +10,8 @@ package struct ImageHeader: Hashable, Sendable {
     package var height: Int
     package var orientation = ImageOrientation.upright
     package var taken: CivilTime?
-    /// The name of the camera, with its maker.
-    package var camera: String?
-    /// The place where the photo was taken.
-    package var location: ImageLocation?
-    /// The name of the lens.
-    package var lens: String?
-    /// The exposure time in seconds, positive.
-    package var exposureTime: Double?
-    /// The f-number, positive.
-    package var aperture: Double?
-    /// The sensitivity according to ISO, positive.
-    package var iso: Int?
+    /// The camera, its settings and the place. Its numbers are positive.
+    package var details = CaptureDetails()
     /// True if a GIF or WebP file has several frames.
     package var isAnimated = false
     /// False if the file is known to be truncated.
@@ -37,12 +27,7 @@ package struct ImageHeader: Hashable, Sendable {
     /// Sets the time, the location, the camera and its settings.
     mutating func setOrigin(_ exif: Exif?) {
         taken = exif?.taken
-        camera = exif?.camera
-        location = exif?.location
-        lens = exif?.lens
-        exposureTime = exif?.exposureTime
-        aperture = exif?.aperture
-        iso = exif?.iso
+        details = exif?.details ?? CaptureDetails()
     }
 
     /// Reads the headers of a file; nil if they do not contain the size of the image, for example in a damaged file.
@@ -72,21 +57,6 @@ package struct ImageHeader: Hashable, Sendable {
     /// Width and height of the image with the orientation applied.
     package var shownSize: (width: Int, height: Int) {
         orientation.swapsSides ? (height, width) : (width, height)
-    }
-}
-
-/// A place in degrees of WGS 84.
-package struct ImageLocation: Hashable, Sendable {
-    /// From -90 (south) to 90 (north).
-    package let latitude: Double
-    /// From -180 (west) to 180 (east).
-    package let longitude: Double
-
-    /// Creates a location; nil if a coordinate is out of range or not a number.
-    package init?(latitude: Double, longitude: Double) {
-        guard -90...90 ~= latitude, -180...180 ~= longitude else { return nil }
-        self.latitude = latitude
-        self.longitude = longitude
     }
 }
 

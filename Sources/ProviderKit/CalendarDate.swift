@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A date of the Gregorian calendar, without a time zone.
 package struct CalendarDate: Hashable, Sendable {
     /// The year, such as 2026.
@@ -17,13 +19,39 @@ package struct CalendarDate: Hashable, Sendable {
         self.day = day
     }
 
+    /// Creates the date of a text, `2026-11-22`; nil for other text, and for a date that does not exist.
+    package init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.map(\.utf8.count) == [4, 2, 2],
+            parts.allSatisfy({ $0.utf8.allSatisfy(\.isDigit) }), let year = Int(parts[0]),
+            let month = Int(parts[1]), let day = Int(parts[2])
+        else { return nil }
+        self.init(year: year, month: month, day: day)
+    }
+
+    /// Creates the date of a time in the time zone of this computer.
+    package init(local moment: Timestamp) {
+        var seconds = time_t(moment.secondsSince1970)
+        var fields = tm()
+        localtime_r(&seconds, &fields)
+        year = Int(fields.tm_year) + 1900
+        month = Int(fields.tm_mon) + 1
+        day = Int(fields.tm_mday)
+    }
+
     /// Creates the date that a clock shows.
     ///
     /// - Parameter clockSeconds: The time on the clock, as seconds since 1970 if the clock showed UTC.
     package init(clockSeconds: Int64) {
-        let days = Int(clockSeconds >= 0 ? clockSeconds / 86_400 : (clockSeconds + 1) / 86_400 - 1)
+        self.init(
+            dayNumber: Int(
+                clockSeconds >= 0 ? clockSeconds / 86_400 : (clockSeconds + 1) / 86_400 - 1))
+    }
+
+    /// Creates the date of a number of days since 1970-01-01.
+    package init(dayNumber: Int) {
         // Days since 1 March of the year 0, so that the leap day is the last day of a year. An era is 400 years.
-        let shifted = days + 719_468
+        let shifted = dayNumber + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097
         let yearOfEra =
@@ -33,6 +61,20 @@ package struct CalendarDate: Hashable, Sendable {
         day = dayOfYear - (153 * marchMonth + 2) / 5 + 1
         month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    }
+
+    /// The number of days since 1970-01-01, for years from 1.
+    package var dayNumber: Int {
+        let years = month > 2 ? year : year - 1
+        let months = month > 2 ? month - 3 : month + 9
+        return 365 * years + years / 4 - years / 100 + years / 400 + (153 * months + 2) / 5 + day
+            - 719_469
+    }
+
+    /// The date as text, `2026-11-22`.
+    package var text: String {
+        func digits(_ number: Int) -> String { (number < 10 ? "0" : "") + "\(number)" }
+        return "\(year)-\(digits(month))-\(digits(day))"
     }
 
     /// True if the year has a 29 February.
@@ -46,5 +88,18 @@ package struct CalendarDate: Hashable, Sendable {
         case 4, 6, 9, 11: 30
         default: 31
         }
+    }
+}
+
+extension Timestamp {
+    /// Creates the time at which a clock in the time zone of this computer shows a time.
+    ///
+    /// - Parameter seconds: The time on the clock, as seconds since 1970 if the clock showed UTC.
+    package init(localClockSeconds seconds: Int64) {
+        var seconds = time_t(seconds)
+        var fields = tm()
+        gmtime_r(&seconds, &fields)
+        fields.tm_isdst = -1
+        self.init(secondsSince1970: Int64(mktime(&fields)))
     }
 }

@@ -104,15 +104,10 @@ public struct Photo: Hashable, Sendable {
         setText(String(name[..<dot]))
     }
 
-    /// Sets the camera to the name of its model with its maker, which many model names contain.
+    /// Sets the camera to the name of its model with its maker, or to the maker of an unknown model.
     package mutating func setCamera(make: String?, model: String?) {
         let make = ServiceText.line(make)
-        guard let model = ServiceText.line(model) else {
-            camera = make
-            return
-        }
-        let isComplete = make.map { model.lowercased().hasPrefix($0.lowercased()) } ?? true
-        camera = isComplete ? model : "\(make ?? "") \(model)"
+        camera = CaptureDetails.camera(make: make, model: ServiceText.line(model)) ?? make
     }
 
     /// Sets the place if both coordinates are valid.

@@ -1,4 +1,5 @@
 import ImageProtocol
+import ProviderKit
 import TestSupport
 import Testing
 
@@ -10,15 +11,19 @@ struct MessageTests {
         .initials(name: "Ada Lovelace", pixels: 96),
     ]
     private static let replies: [ImageReply] = [
-        .ready([.files, .systemCalls]), .done, .facts(ImageFindings(width: 1, height: 2)),
-        .facts(ImageFindings(width: 3, height: 4, taken: -5, takenOffset: 3600)),
-        .facts(
-            ImageFindings(
-                width: 3, height: 4, camera: "Canon EOS R6", latitude: -90, longitude: 2.2945)),
+        .ready([.files, .systemCalls]), .done, .facts(ImageFacts(width: 1, height: 2)),
+        .facts(facts { ($0.clockSeconds, $0.clockOffset) = (-5, 3600) }),
+        .facts(facts { ($0.camera, $0.latitude, $0.longitude) = ("Canon EOS R6", -90, 2.2945) }),
         .pixels(PixelSize(width: 1, height: 2, fullWidth: 3, fullHeight: 65_535)),
         .failure(.damaged), .failure(.tooLarge), .failure(.notSupported("ü")),
         .failure(.cannotWrite(28)), .failure(.misunderstood),
     ]
+
+    private static func facts(_ change: (inout ImageFacts) -> Void) -> ImageFacts {
+        var facts = ImageFacts(width: 3, height: 4)
+        change(&facts)
+        return facts
+    }
 
     @Test func `decoding a message returns the encoded value`() throws {
         for job in Self.jobs { #expect(ImageJob(message: try #require(job.message)) == job) }
@@ -49,23 +54,22 @@ struct MessageTests {
         (1e300, 0),
     ])
     func `a location that is out of range is rejected`(latitude: Double, longitude: Double) {
-        let findings = ImageFindings(
-            width: 1, height: 1, latitude: latitude, longitude: longitude)
-        #expect(ImageReply(message: ImageReply.facts(findings).message) == nil)
+        let facts = Self.facts { ($0.latitude, $0.longitude) = (latitude, longitude) }
+        #expect(ImageReply(message: ImageReply.facts(facts).message) == nil)
     }
 
     @Test func `the settings of the camera are transferred, and impossible ones are rejected`() {
-        var findings = ImageFindings(width: 3, height: 4)
-        findings.lens = "RF35mm F1.8"
-        (findings.exposureTime, findings.aperture) = (0.004, 2.8)
-        (findings.iso, findings.isAnimated) = (800, true)
-        #expect(ImageReply(message: ImageReply.facts(findings).message) == .facts(findings))
-        let changes: [(inout ImageFindings) -> Void] = [
+        let facts = Self.facts {
+            ($0.lens, $0.iso, $0.isAnimated) = ("RF35mm F1.8", 800, true)
+            ($0.exposureTime, $0.aperture) = (0.004, 2.8)
+        }
+        #expect(ImageReply(message: ImageReply.facts(facts).message) == .facts(facts))
+        let changes: [(inout ImageFacts) -> Void] = [
             { $0.lens = String(repeating: "x", count: 1025) }, { $0.exposureTime = -1 },
             { $0.exposureTime = .nan }, { $0.aperture = .infinity }, { $0.iso = -1 },
         ]
         for change in changes {
-            var changed = findings
+            var changed = facts
             change(&changed)
             #expect(ImageReply(message: ImageReply.facts(changed).message) == nil)
         }
@@ -73,10 +77,9 @@ struct MessageTests {
 
     @Test func `a camera that is too long is rejected`() {
         for (count, isAccepted) in [(1024, true), (1025, false)] {
-            let findings = ImageFindings(
-                width: 1, height: 1, camera: String(repeating: "x", count: count))
-            let read = ImageReply(message: ImageReply.facts(findings).message)
-            #expect((read == .facts(findings)) == isAccepted)
+            let facts = Self.facts { $0.camera = String(repeating: "x", count: count) }
+            let read = ImageReply(message: ImageReply.facts(facts).message)
+            #expect((read == .facts(facts)) == isAccepted)
         }
     }
 

@@ -70,7 +70,8 @@ struct ImageHeaderTests {
                 if let header = ImageHeader(Bytes(broken), format: format) {
                     #expect(
                         header.width > 0 && header.height > 0
-                            && (header.location?.isValid ?? true),
+                            && header.details.latitude.map { -90...90 ~= $0 } ?? true
+                            && header.details.longitude.map { -180...180 ~= $0 } ?? true,
                         "IMAGEFEED_SEED=\(seed) \(format) \(broken)")
                 }
             }
@@ -100,8 +101,4 @@ struct ImageHeaderTests {
         }
         #expect(PNGFile.texts(Bytes(Samples.jpeg)) == nil)
     }
-}
-
-extension ImageLocation {
-    fileprivate var isValid: Bool { -90...90 ~= latitude && -180...180 ~= longitude }
 }

@@ -8,14 +8,20 @@ struct OriginTests {
     private func camera(_ make: String?, _ model: String?) -> String? {
         var block = ExifBlock()
         block.setCamera(make, model)
-        return Exif(Bytes(block.bytes))?.camera
+        return Exif(Bytes(block.bytes))?.details.camera
     }
 
-    private func location(_ change: (inout [ExifBlock.Field]) -> Void) -> ImageLocation? {
+    private func location(
+        _ change: (inout [ExifBlock.Field]) -> Void
+    ) -> (latitude: Double, longitude: Double)? {
         var block = ExifBlock()
         block.location = ExifBlock.paris
         change(&block.location)
-        return Exif(Bytes(block.bytes))?.location
+        let details = Exif(Bytes(block.bytes))?.details
+        guard let latitude = details?.latitude, let longitude = details?.longitude else {
+            return nil
+        }
+        return (latitude, longitude)
     }
 
     @Test(arguments: [
@@ -25,12 +31,11 @@ struct OriginTests {
     func `the camera, its settings and the location are read from every format`(
         format: ImageFormat, bytes: [UInt8]
     ) throws {
-        let header = try #require(ImageHeader(Bytes(bytes), format: format))
-        #expect(header.camera == "Canon EOS R6" && header.lens == "RF35mm F1.8")
-        #expect(header.exposureTime == 0.004 && header.aperture == 2.8 && header.iso == 800)
-        let location = try #require(header.location)
-        #expect(abs(location.latitude - 48.858222) < 1e-6)
-        #expect(abs(location.longitude - 2.294500) < 1e-6)
+        let details = try #require(ImageHeader(Bytes(bytes), format: format)).details
+        #expect(details.camera == "Canon EOS R6" && details.lens == "RF35mm F1.8")
+        #expect(details.exposureTime == 0.004 && details.aperture == 2.8 && details.iso == 800)
+        #expect(abs((details.latitude ?? 0) - 48.858222) < 1e-6)
+        #expect(abs((details.longitude ?? 0) - 2.294500) < 1e-6)
     }
 
     @Test(
@@ -54,11 +59,11 @@ struct OriginTests {
         #expect(camera(nil, String(repeating: "x", count: 256)) == nil)
         var block = ExifBlock()
         block.image = [.bytes(0x110, [0xff, 0xfe, 0x41])]
-        #expect(Exif(Bytes(block.bytes))?.camera == nil)
+        #expect(Exif(Bytes(block.bytes))?.details.camera == nil)
         block.image = [.init(tag: 0x110, type: 2, count: Int(UInt32.max), data: [0, 0, 0, 8])]
-        #expect(Exif(Bytes(block.bytes))?.camera == nil)
+        #expect(Exif(Bytes(block.bytes))?.details.camera == nil)
         block.image = [.init(tag: 0x110, type: 2, count: 0, data: [])]
-        #expect(Exif(Bytes(block.bytes))?.camera == nil)
+        #expect(Exif(Bytes(block.bytes))?.details.camera == nil)
     }
 
     @Test(arguments: [
@@ -70,8 +75,8 @@ struct OriginTests {
     func `a setting of the camera that is not possible is left out`(field: ExifBlock.Field) {
         var block = ExifBlock()
         block.details = [field]
-        let exif = Exif(Bytes(block.bytes))
-        #expect(exif?.exposureTime == nil && exif?.aperture == nil && exif?.iso == nil)
+        let details = Exif(Bytes(block.bytes))?.details
+        #expect(details == CaptureDetails())
     }
 
     @Test func `the hemisphere is the sign of a coordinate`() throws {
@@ -138,8 +143,7 @@ struct OriginTests {
         var block = ExifBlock()
         block.setCamera(nil, "Pixel 8")
         block.image.append(.long(0x8825, offset))
-        let exif = Exif(Bytes(block.bytes))
-        #expect(exif?.camera == "Pixel 8")
-        #expect(exif?.location == nil)
+        let details = Exif(Bytes(block.bytes))?.details
+        #expect(details?.camera == "Pixel 8" && details?.latitude == nil)
     }
 }

@@ -48,8 +48,8 @@ struct SessionTests {
     func `memories are the photos of today in earlier years`(version: Version) async throws {
         let fixture = try SimulatedSession(version, now: { .now })
         let server = fixture.server
-        let today = LocalDay(.now).noon.prefix(10).dropFirst(4)
-        let year = try #require(Int(LocalDay(.now).noon.prefix(4)))
+        let today = CalendarDate(local: .now).text.dropFirst(4)
+        let year = CalendarDate(local: .now).year
         let (old, recent) = (server.photos[9], server.photos[8])
         server.addMemory("\(year - 5)\(today)", [old])
         server.addMemory("\(year - 1)\(today)", [recent])
@@ -246,8 +246,8 @@ struct SessionTests {
     @Test func `an update between two calls does not affect memories and walks`() async throws {
         let fixture = try SimulatedSession(.v3_0, now: { .now })
         let server = fixture.server
-        let today = LocalDay(.now).noon.prefix(10).dropFirst(4)
-        let year = try #require(Int(LocalDay(.now).noon.prefix(4)))
+        let today = CalendarDate(local: .now).text.dropFirst(4)
+        let year = CalendarDate(local: .now).year
         server.addMemory("\(year - 1)\(today)", [server.photos[8]])
         for version in [Version.v3_0, .v3, .v3_2, .v4] {
             server.version = version

@@ -64,10 +64,7 @@ final class MemoriesFixture: Sendable {
         parts.tm_hour = numbers.count > 3 ? numbers[3] : 12
         parts.tm_min = numbers.count > 4 ? numbers[4] : 0
         let seconds = Int64(timegm(&parts))
-        var facts = ImageFacts(
-            width: 4, height: 3, taken: Timestamp(secondsSince1970: seconds))
-        facts.takenOn = CalendarDate(clockSeconds: seconds)
-        return facts
+        return ImageFacts(width: 4, height: 3, taken: Timestamp(secondsSince1970: seconds))
     }
 
     static func date(_ text: String) throws -> CalendarDate {

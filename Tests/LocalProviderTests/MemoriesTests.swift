@@ -70,8 +70,8 @@ struct MemoriesTests {
         let fixture = try MemoriesFixture(
             [("tokyo.jpg", nil), ("paris.jpg", nil)], today: "2026-11-22")
         // Both clocks show 22 November, in Tokyo nine hours ahead of UTC.
-        var tokyo = MemoriesFixture.facts("2024-11-21 22:00")
-        tokyo.takenOn = CalendarDate(year: 2024, month: 11, day: 22)
+        var tokyo = MemoriesFixture.facts("2024-11-22 07:00")
+        tokyo.clockOffset = 9 * 3600
         let paris = MemoriesFixture.facts("2024-11-22 05:00")
         fixture.images.facts.update { $0 = ["tokyo.jpg": tokyo, "paris.jpg": paris] }
         try await fixture.examine()

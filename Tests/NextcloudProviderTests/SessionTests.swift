@@ -102,7 +102,7 @@ struct SessionTests {
     @Test func `memories are the photos of today in earlier years`() async throws {
         let fixture = try SimulatedSession(photoCount: 3)
         let server = fixture.server
-        let today = LocalDay(.now)
+        let today = CalendarDate(local: .now)
         func taken(_ years: Int, _ seconds: Int) -> String {
             let day = Moment(
                 year: today.year - years, month: today.month, day: today.day)

@@ -26,7 +26,8 @@ struct CalendarDateTests {
             let isNextDay = date.month == previous.month && date.day == previous.day + 1
             let isNextMonth = date.day == 1 && date.month == previous.month % 12 + 1
             guard isNextDay || isNextMonth,
-                CalendarDate(year: date.year, month: date.month, day: date.day) == date
+                CalendarDate(year: date.year, month: date.month, day: date.day) == date,
+                Int64(date.dayNumber) * 86_400 == seconds
             else {
                 Issue.record("\(previous) \(date)")
                 return

@@ -18,11 +18,10 @@ internal import ProviderKit
     guard let format = ImageFormat(prefix: bytes.prefix(ImageFormat.prefixBytes)) else { return }
     guard let header = ImageHeader(Bytes(bytes), format: format) else { return }
     precondition(header.width > 0 && header.height > 0)
-    precondition((header.camera?.utf8.count ?? 0) <= ImageFindings.maximumCameraBytes)
-    precondition((header.lens?.utf8.count ?? 0) <= ImageFindings.maximumCameraBytes)
-    if let location = header.location {
-        precondition(-90...90 ~= location.latitude && -180...180 ~= location.longitude)
-    }
+    precondition((header.details.camera?.utf8.count ?? 0) <= ImageReply.maximumNameBytes)
+    precondition((header.details.lens?.utf8.count ?? 0) <= ImageReply.maximumNameBytes)
+    precondition(header.details.latitude.map { -90...90 ~= $0 } ?? true)
+    precondition(header.details.longitude.map { -180...180 ~= $0 } ?? true)
 }
 
 /// Parses messages between the daemon and its image helper. Each of both validates the messages of the other.

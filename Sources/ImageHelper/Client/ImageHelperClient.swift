@@ -48,8 +48,8 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
         _ file: [UInt8], urgency: ImageUrgency
     ) async throws(ImageProcessorError) -> ImageFacts {
         let reply = try await perform(.probe, reading: file, urgency: urgency)
-        guard case .facts(let findings) = reply else { throw Self.versionMismatch }
-        return ImageFacts(findings)
+        guard case .facts(let facts) = reply else { throw Self.versionMismatch }
+        return facts
     }
 
     package func scale(
@@ -307,31 +307,5 @@ extension ImageProcessorError {
             case .misunderstood:
                 .failed("The image helper has another version than the daemon; restart the daemon.")
             }
-    }
-}
-
-extension ImageFacts {
-    nonisolated fileprivate init(_ findings: ImageFindings) {
-        self.init(width: findings.width, height: findings.height)
-        // The sender may be compromised, so the text is cleaned again.
-        camera = ServiceText.line(findings.camera, atMost: ImageFindings.maximumCameraBytes)
-        lens = ServiceText.line(findings.lens, atMost: ImageFindings.maximumCameraBytes)
-        (exposureTime, aperture) = (findings.exposureTime, findings.aperture)
-        (iso, isAnimated) = (findings.iso, findings.isAnimated)
-        if let latitude = findings.latitude, let longitude = findings.longitude {
-            (self.latitude, self.longitude) = (latitude, longitude)
-        }
-        guard let shown = findings.taken else { return }
-        takenOn = CalendarDate(clockSeconds: Int64(shown))
-        if let offset = findings.takenOffset {
-            taken = Timestamp(secondsSince1970: Int64(shown - offset))
-            return
-        }
-        // Without a time zone, the local time of this computer is assumed.
-        var seconds = time_t(shown)
-        var parts = tm()
-        gmtime_r(&seconds, &parts)
-        parts.tm_isdst = -1
-        taken = Timestamp(secondsSince1970: Int64(mktime(&parts)))
     }
 }

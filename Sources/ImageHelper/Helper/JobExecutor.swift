@@ -62,20 +62,17 @@ struct JobExecutor {
         return .done
     }
 
-    private func probe(_ descriptor: Int32) throws(ImageFailure) -> ImageFindings {
+    private func probe(_ descriptor: Int32) throws(ImageFailure) -> ImageFacts {
         let file = FileBytes(descriptor: descriptor)
         guard let header = ImageHeader(file, format: try ImageDecoders.format(file)) else {
             throw .damaged
         }
         let (width, height) = header.shownSize
-        var findings = ImageFindings(
-            width: width, height: height, taken: header.taken.map { Int($0.seconds) },
-            takenOffset: header.taken?.offset, camera: header.camera,
-            latitude: header.location?.latitude, longitude: header.location?.longitude)
-        (findings.lens, findings.iso) = (header.lens, header.iso)
-        (findings.exposureTime, findings.aperture) = (header.exposureTime, header.aperture)
-        findings.isAnimated = header.isAnimated
-        return findings
+        var facts = ImageFacts(width: width, height: height)
+        (facts.clockSeconds, facts.details) = (header.taken?.seconds, header.details)
+        facts.clockOffset = header.taken?.offset.map(Int64.init)
+        facts.isAnimated = header.isAnimated
+        return facts
     }
 
     private func decode(

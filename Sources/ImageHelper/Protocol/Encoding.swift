@@ -1,3 +1,5 @@
+internal import ProviderKit
+
 // The encoding of messages: a version, a kind, then the fields in order. Numbers have eight bytes, texts are preceded
 // by their length. Both programs come from one build and run on one machine, so no other compatibility is needed.
 
@@ -163,20 +165,20 @@ extension ImageReply {
             writer = MessageWriter(kind: 101)
             writer.append(Int(restrictions.rawValue))
         case .done: writer = MessageWriter(kind: 102)
-        case .facts(let findings):
+        case .facts(let facts):
             writer = MessageWriter(kind: 103)
-            writer.append(findings.width)
-            writer.append(findings.height)
-            writer.append(findings.taken)
-            writer.append(findings.takenOffset)
-            writer.append(findings.camera)
-            writer.append(findings.latitude)
-            writer.append(findings.longitude)
-            writer.append(findings.lens)
-            writer.append(findings.exposureTime)
-            writer.append(findings.aperture)
-            writer.append(findings.iso)
-            writer.append(findings.isAnimated ? 1 : 0)
+            writer.append(facts.width)
+            writer.append(facts.height)
+            writer.append(facts.clockSeconds.map { Int($0) })
+            writer.append(facts.clockOffset.map { Int($0) })
+            writer.append(facts.camera)
+            writer.append(facts.latitude)
+            writer.append(facts.longitude)
+            writer.append(facts.lens)
+            writer.append(facts.exposureTime)
+            writer.append(facts.aperture)
+            writer.append(facts.iso)
+            writer.append(facts.isAnimated ? 1 : 0)
         case .pixels(let size):
             writer = MessageWriter(kind: 109)
             for number in [size.width, size.height, size.fullWidth, size.fullHeight] {
@@ -208,23 +210,28 @@ extension ImageReply {
             let times = -100_000_000_000...400_000_000_000
             guard let width = reader.number(in: sizes), let height = reader.number(in: sizes),
                 let taken = reader.optionalNumber(), let offset = reader.optionalNumber(),
-                let camera = reader.optionalText(atMost: ImageFindings.maximumCameraBytes),
+                let camera = reader.optionalText(atMost: Self.maximumNameBytes),
                 let latitude = reader.optionalNumber(in: -90...90),
                 let longitude = reader.optionalNumber(in: -180...180),
-                let lens = reader.optionalText(atMost: ImageFindings.maximumCameraBytes),
+                let lens = reader.optionalText(atMost: Self.maximumNameBytes),
                 let exposureTime = reader.optionalNumber(in: 0...86_400),
                 let aperture = reader.optionalNumber(in: 0...1000),
                 let iso = reader.optionalNumber(), let isAnimated = reader.number(in: 0...1),
                 iso.map((0...Int(UInt32.max)).contains) ?? true, taken.map(times.contains) ?? true,
                 offset.map((-86400...86400).contains) ?? true
             else { return nil }
-            var findings = ImageFindings(
-                width: width, height: height, taken: taken, takenOffset: offset, camera: camera,
-                latitude: latitude, longitude: longitude)
-            (findings.lens, findings.iso) = (lens, iso)
-            (findings.exposureTime, findings.aperture) = (exposureTime, aperture)
-            findings.isAnimated = isAnimated == 1
-            self = .facts(findings)
+            var facts = ImageFacts(width: width, height: height)
+            (facts.clockSeconds, facts.clockOffset) = (
+                taken.map(Int64.init), offset.map(Int64.init)
+            )
+            // The sender may be compromised, so the text is cleaned again.
+            (facts.camera, facts.lens) = (ServiceText.line(camera), ServiceText.line(lens))
+            if latitude != nil, longitude != nil {
+                (facts.latitude, facts.longitude) = (latitude, longitude)
+            }
+            (facts.exposureTime, facts.aperture) = (exposureTime, aperture)
+            (facts.iso, facts.isAnimated) = (iso, isAnimated == 1)
+            self = .facts(facts)
         case 104: self = .failure(.damaged)
         case 105: self = .failure(.tooLarge)
         case 106:

@@ -1,3 +1,5 @@
+package import ProviderKit
+
 /// A request to the image helper. The message carries descriptors: first ``inputs``, then ``outputs``.
 package enum ImageJob: Hashable, Sendable {
     /// Reads the headers of a file. One descriptor, to read.
@@ -53,10 +55,14 @@ package enum ImageReply: Hashable, Sendable {
     case ready(HelperRestrictions)
     /// The image was written.
     case done
-    case facts(ImageFindings)
+    /// The properties of the file. Names have at most ``maximumNameBytes``.
+    case facts(ImageFacts)
     /// The pixels were written.
     case pixels(PixelSize)
     case failure(ImageFailure)
+
+    /// The maximum length of the name of a camera or lens, in bytes of UTF-8.
+    package static let maximumNameBytes = 1024
 }
 
 /// The restrictions of the helper.
@@ -69,48 +75,6 @@ package struct HelperRestrictions: OptionSet, Hashable, Sendable {
     package static let systemCalls = HelperRestrictions(rawValue: 1)
     /// No files can be opened.
     package static let files = HelperRestrictions(rawValue: 2)
-}
-
-/// The facts about an image that a probe returns.
-package struct ImageFindings: Hashable, Sendable {
-    package var width: Int
-    package var height: Int
-    /// The time on the clock of the camera as seconds since 1970, if the clock showed UTC; nil if unknown.
-    package var taken: Int?
-    /// The offset of the clock from UTC in seconds; nil if unknown.
-    package var takenOffset: Int?
-    /// The name of the camera, at most ``maximumCameraBytes`` long; nil if unknown.
-    package var camera: String?
-    /// The latitude in degrees of WGS 84; nil if unknown.
-    package var latitude: Double?
-    /// The longitude in degrees of WGS 84; nil if unknown.
-    package var longitude: Double?
-    /// The name of the lens, at most ``maximumCameraBytes`` long; nil if unknown.
-    package var lens: String?
-    /// The exposure time in seconds; nil if unknown.
-    package var exposureTime: Double?
-    /// The f-number; nil if unknown.
-    package var aperture: Double?
-    /// The sensitivity according to ISO; nil if unknown.
-    package var iso: Int?
-    /// True if the image has several frames.
-    package var isAnimated = false
-
-    /// The maximum length of the name of a camera or lens, in bytes of UTF-8.
-    package static let maximumCameraBytes = 1024
-
-    package init(
-        width: Int, height: Int, taken: Int? = nil, takenOffset: Int? = nil, camera: String? = nil,
-        latitude: Double? = nil, longitude: Double? = nil
-    ) {
-        self.width = width
-        self.height = height
-        self.taken = taken
-        self.takenOffset = takenOffset
-        self.camera = camera
-        self.latitude = latitude
-        self.longitude = longitude
-    }
 }
 
 /// The size of decoded pixels. Each has the bytes blue, green, red and alpha, multiplied by alpha.

@@ -222,9 +222,9 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     private func memories(
         _ client: ImmichClient, _ version: VersionRecord
     ) async throws -> RemotePage {
-        let today = LocalDay(now())
+        let today = CalendarDate(local: now())
         // Source: immich-app/immich #29907. Versions before 3.0.0 accept both forms, the others only one of them.
-        let day = version < VersionRecord(3, 0, 3) ? today.noon : String(today.noon.prefix(10))
+        let day = version < VersionRecord(3, 0, 3) ? "\(today.text)T12:00:00.000Z" : today.text
         let memories: LenientList<MemoryRecord> = try await client.fetch(
             APICall(
                 .get, ["memories"], [("for", day), ("type", "on_this_day")],
@@ -233,9 +233,10 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
             throw client.service.invalidResponse("memories without photos")
         }
         // Versions before 1.126 ignore the date.
-        let found = memories.elements.filter {
-            $0.members.text("type") == "on_this_day"
-                && $0.members.text("memoryAt").map(today.isAnniversary) == true
+        let found = memories.elements.filter { memory in
+            let date = memory.members.text("memoryAt").flatMap { CalendarDate($0.prefix(10)) }
+            guard memory.members.text("type") == "on_this_day", let date else { return false }
+            return date.year < today.year && date.month == today.month && date.day == today.day
         }
         var known: Set<AssetID> = []
         let assets = Self.newestFirst(found.flatMap(\.assets.elements)).filter {

@@ -87,7 +87,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
                     .page(after: position)
             }
         case .memories:
-            let today = LocalDay(now())
+            let today = CalendarDate(local: now())
             return try await supported { mode in
                 try await PhotoSearch(client: client, source: kind, mode: mode).memories(today)
             }

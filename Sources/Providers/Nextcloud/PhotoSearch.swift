@@ -130,13 +130,12 @@ struct PhotoSearch {
     /// Fetches the photos of today's date in earlier years, the most recent first.
     ///
     /// The server interprets the time of a camera as UTC, so that the days are those in UTC.
-    func memories(_ today: LocalDay) async throws -> RemotePage {
+    func memories(_ today: CalendarDate) async throws -> RemotePage {
         guard mode.hasMetadata else { return RemotePage([]) }
         let days = (1...Self.maximumYears).compactMap { years -> DAVCondition? in
-            guard
-                let start = CalendarTime.start(
-                    year: today.year - years, month: today.month, day: today.day)
-            else { return nil }
+            let date = CalendarDate(
+                year: today.year - years, month: today.month, day: today.day)
+            guard let start = date.map({ Int64($0.dayNumber) * 86_400 }) else { return nil }
             return .all([.taken("gte", start), .taken("lt", start + 86_400)])
         }
         let found = try await search([.any(days)], by: DAVCondition.dateTaken, Self.photosPerPage)
