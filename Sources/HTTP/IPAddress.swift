@@ -1,4 +1,5 @@
 internal import Glibc
+internal import ProviderKit
 
 /// An IPv4 or IPv6 address.
 nonisolated struct IPAddress: Hashable {
@@ -100,4 +101,42 @@ nonisolated struct IPAddress: Hashable {
     private static let special6: [([UInt8], Int)] = [
         ([0x20, 0x01, 0, 0], 23), ([0x20, 0x01, 0x0d, 0xb8], 32), ([0x3f, 0xff, 0], 20),
     ]
+}
+
+/// The addresses to which the connections of a request may lead.
+///
+/// Each scope has its own connections: a request for an address from a third party cannot use a connection that was
+/// opened for the user in the local network under the same name.
+nonisolated enum AddressScope: Hashable {
+    case anywhere
+    case publicOnly
+    case publicOrLoopback
+    /// An origin that the user named as a server: any address, also over `http`.
+    case named
+
+    init(_ source: HTTPRequest.AddressSource, allowsLoopback: Bool) {
+        self =
+            switch source {
+            case .configuration: .anywhere
+            case .service: allowsLoopback ? .publicOrLoopback : .publicOnly
+            }
+    }
+
+    /// Returns true if a connection to an address is permitted.
+    ///
+    /// - Parameters:
+    ///   - address: The address.
+    ///   - scheme: The scheme of the request. `http` is permitted on loopback, and to an origin that the user named.
+    ///   - isResolved: True if the address was resolved from a host name, false if the request contains it. A resolved
+    ///     address may be the placeholder of a tunnel.
+    /// - Returns: True if the connection is permitted.
+    func permits(_ address: IPAddress, _ scheme: WebAddress.Scheme, isResolved: Bool) -> Bool {
+        if scheme == .http && !address.isLoopback && self != .named { return false }
+        let isPublic = address.isPublic || isResolved && address.isPlaceholder
+        return switch self {
+        case .anywhere, .named: true
+        case .publicOnly: isPublic
+        case .publicOrLoopback: isPublic || address.isLoopback
+        }
+    }
 }

@@ -156,3 +156,67 @@ nonisolated package struct TokenEndpoint: Sendable {
         return try await http.send(request)
     }
 }
+
+/// The client registration that a token was issued to, and the addresses of its server.
+///
+/// Only this client can renew and revoke the token, also after the application was registered again.
+nonisolated package struct TokenClient: Sendable {
+    package let client: OAuthClient
+    package let tokenURL: String
+    /// nil for a service without token revocation.
+    package let revocationURL: String?
+
+    /// Creates the record of a client.
+    ///
+    /// - Parameters:
+    ///   - client: The client.
+    ///   - description: The service, with the addresses to store.
+    package init(_ client: OAuthClient, _ description: OAuthDescription) {
+        self.init(
+            client, tokenURL: description.tokenURL, revocationURL: description.revocationURL)
+    }
+
+    init(_ client: OAuthClient, tokenURL: String, revocationURL: String?) {
+        self.client = client
+        self.tokenURL = tokenURL
+        self.revocationURL = revocationURL
+    }
+}
+
+/// The body of a request to the token endpoint: a form whose secrets never become a `String`.
+nonisolated struct SecretForm {
+    private(set) var bytes: [UInt8] = []
+
+    init() {
+        // Growing the array would leave copies of secrets in memory. Known tokens fit; a longer form leaves such
+        // copies.
+        bytes.reserveCapacity(8 << 10)
+    }
+
+    mutating func append(_ name: String, _ value: String) {
+        appendName(name)
+        URLEncoding.escape(value.utf8, into: &bytes)
+    }
+
+    mutating func append(_ name: String, _ value: Secret) {
+        appendName(name)
+        value.withBytes { URLEncoding.escape($0, into: &bytes) }
+    }
+
+    private mutating func appendName(_ name: String) {
+        if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
+        URLEncoding.escape(name.utf8, into: &bytes)
+        bytes.append(UInt8(ascii: "="))
+    }
+
+    /// Returns a request with this form.
+    func request(to url: String) -> HTTPRequest {
+        var request = HTTPRequest(.post, url)
+        request.headers.append("Content-Type", "application/x-www-form-urlencoded")
+        request.headers.append("Accept", "application/json")
+        request.body = bytes
+        return request
+    }
+
+    mutating func wipe() { bytes.wipe() }
+}

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A value that must not be printed, logged or stored in plain text: a token, a client secret, a password.
 ///
 /// It cannot be printed, compared or encoded by accident. The bytes are overwritten when the last reference is
@@ -58,4 +60,18 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
     public var debugDescription: String { description }
     /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    /// Overwrites the bytes with zeros. The compiler does not omit it.
+    ///
+    /// The corresponding C function is `explicit_bzero`.
+    package func wipe() {
+        if let baseAddress { explicit_bzero(baseAddress, count) }
+    }
+}
+
+extension [UInt8] {
+    /// Overwrites the bytes of this copy with zeros.
+    package mutating func wipe() { withUnsafeMutableBytes { $0.wipe() } }
 }

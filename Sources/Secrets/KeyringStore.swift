@@ -1,5 +1,7 @@
+internal import CLinux
 internal import CSecret
 internal import Dispatch
+internal import Glibc
 package import ProviderKit
 internal import Synchronization
 
@@ -152,4 +154,58 @@ package final class KeyringStore: SecretStore {
             cancellation.cancel()
         }
     }
+}
+
+/// libsecret, which is loaded on first use and never unloaded.
+struct SecretLibrary {
+    /// The functions of libsecret, and those of GLib that are used with them.
+    private(set) var functions = shim_secret()
+
+    /// - Parameter name: The name for the dynamic loader.
+    /// - Throws: ``SecretStoreError/unavailable(_:)``.
+    init(_ name: String = "libsecret-1.so.0") throws(SecretStoreError) {
+        if let reason = shim_secret_load(&functions, name) {
+            throw .unavailable(
+                "libsecret is required for the keyring: install the package libsecret-1-0 or libsecret"
+                    + " (\(String(cString: reason))).")
+        }
+        // A warning must not end the daemon, even if G_DEBUG requests it.
+        _ = functions.g_log_set_always_fatal(G_LOG_LEVEL_ERROR)
+    }
+}
+
+/// Protects the memory of this process, which contains secrets from now on, from core dumps and from debuggers of the
+/// same user.
+///
+/// The core limit is one byte, not zero: only a limit of one byte prevents the kernel from passing a dump to a program
+/// such as systemd-coredump or apport. Child processes inherit the limit and may raise it.
+///
+/// Call this with the first secret and not at the start: a process that cannot be dumped cannot be inspected by its own
+/// user either, and xdg-desktop-portal rejects such a process because it cannot open `/proc/PID/root`
+/// (flatpak/xdg-desktop-portal#785, #1490). A browser is then opened without the portal.
+///
+/// Source: prctl(2), setrlimit(2), core(5); `fs/coredump.c` of the kernel for the one byte.
+///
+/// - Returns: True if both restrictions are in force.
+@discardableResult
+func protectMemory() -> Bool {
+    let resource = __rlimit_resource_t(RLIMIT_CORE.rawValue)
+    var limit = rlimit()
+    guard getrlimit(resource, &limit) == 0 else { return false }
+    limit.rlim_cur = min(1, limit.rlim_max)
+    return setrlimit(resource, &limit) == 0 && shim_forbid_dumps() == 0
+}
+
+/// The time limits of keyring operations.
+package struct KeyringLimits: Sendable {
+    /// The limit for connecting and reading.
+    package var reading = Duration.seconds(5)
+    /// The limit for one change. Some keyrings require a confirmation by the user.
+    package var writing = Duration.seconds(30)
+    /// The limit for a prompt.
+    package var prompting = Duration.seconds(120)
+    /// The time in which a cancelled call must end before it is abandoned.
+    package var cancelling = Duration.seconds(1)
+
+    package init() {}
 }

@@ -28,3 +28,11 @@ package struct MainLoopClock: Clock {
         }
     }
 }
+
+extension Duration {
+    /// The length in nanoseconds.
+    var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}

@@ -1,3 +1,5 @@
+package import Dispatch
+
 /// A result that arrives once, before or after a task begins to wait for it.
 ///
 /// The first result counts. Cancellation of the waiting task does not end the wait; its owner completes the result
@@ -28,5 +30,22 @@ package final class OneShotResult<Value: Sendable, Failure: Error> {
         if let result { return try result.get() }
         precondition(waiter == nil, "a task waits for the result already")
         return try await withCheckedContinuation { waiter = $0 }.get()
+    }
+}
+
+extension DispatchQueue {
+    /// Runs blocking work on the queue, and waits for its result without blocking the thread.
+    ///
+    /// The work runs to its end, also if the waiting task is cancelled.
+    ///
+    /// - Parameter work: The work. On a serial queue, it has exclusive access to the state of the queue.
+    /// - Returns: The result of the work.
+    /// - Throws: The error of the work.
+    package func run<Value: Sendable, Failure: Error>(
+        _ work: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        try await withCheckedContinuation { continuation in
+            async { continuation.resume(returning: Result(catching: work)) }
+        }.get()
     }
 }

@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import WebService
 
 /// A mapping from records to the model.
 struct ModelMapping: Sendable {

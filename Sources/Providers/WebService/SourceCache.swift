@@ -1,3 +1,4 @@
+package import ProviderKit
 internal import Synchronization
 
 /// The sources of an account, which a session does not fetch again for a minute.

@@ -1,4 +1,5 @@
 package import Logging
+package import ProviderKit
 internal import Synchronization
 
 /// The images of an account at a server that cannot be shown, which are counted and logged.
@@ -42,5 +43,25 @@ package final class OmittedImages: Sendable {
                 ? "An image of \(server) is omitted, because \(reason)."
                 : "\(count) images of \(server) are omitted; the log of the daemon has the reasons."
         )
+    }
+}
+
+/// Reports each change of a service's rate limit.
+package final class RateLimitReporter: Sendable {
+    private let onChange: @Sendable (RateLimit) -> Void
+    private let reported = Mutex<RateLimit?>(nil)
+
+    package init(onChange: @escaping @Sendable (RateLimit) -> Void) { self.onChange = onChange }
+
+    /// Reports the rate limit of a response, unless it equals the previous one.
+    ///
+    /// - Parameter limit: nil for a response that does not state it.
+    package func report(_ limit: RateLimit?) {
+        guard let limit else { return }
+        let isNew = reported.withLock { reported in
+            defer { reported = limit }
+            return reported != limit
+        }
+        if isNew { onChange(limit) }
     }
 }
