@@ -192,8 +192,7 @@ let development = [
     module("NextcloudSimulator", "ServiceSimulator XML", in: "Development/NextcloudSimulator"),
     module("WikimediaSimulator", "ServiceSimulator", in: "Development/WikimediaSimulator"),
     module("UnsplashSimulator", "ServiceSimulator", in: "Development/UnsplashSimulator"),
-    tests(
-        "UnsplashSimulatorTests", "LoopbackHTTP TestSupport UnsplashSimulator unsplash-simulator"),
+    tests("UnsplashSimulatorTests", "LoopbackHTTP TestSupport UnsplashSimulator"),
     program("unsplash-simulator", "UnsplashSimulator", in: "Development/unsplash-simulator"),
     program(
         "simulated-services",

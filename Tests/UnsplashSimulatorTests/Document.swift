@@ -37,16 +37,6 @@ enum Document: Equatable, Decodable {
         return members[name]
     }
 
-    var elements: [Document] {
-        guard case .array(let elements) = self else { return [] }
-        return elements
-    }
-
-    var string: String? {
-        guard case .string(let value) = self else { return nil }
-        return value
-    }
-
     /// Returns the paths of members that another document lacks, or has with another type. null matches any type; the
     /// first elements of arrays are compared.
     func missing(in other: Document, at path: String = "") -> [String] {
