@@ -100,7 +100,7 @@ final class EasyHandle {
         let sendsBody = [.post, .put, .patch].contains(hop.method) || !hop.body.isEmpty
         if sendsBody && hop.method != .get {
             set(CURLOPT_POST, 1)
-            wrong = wrong.or(
+            check(
                 shim_curl_easy_set_offset(
                     library.table, pointer, CURLOPT_POSTFIELDSIZE_LARGE,
                     curl_off_t(body.count)), CURLOPT_POSTFIELDSIZE_LARGE)
@@ -172,36 +172,32 @@ final class EasyHandle {
 
     // MARK: Options
 
+    private func check(_ code: CURLcode, _ option: CURLoption) {
+        if code != CURLE_OK { wrong = wrong ?? option }
+    }
+
     func set(_ option: CURLoption, _ value: Int) {
-        wrong = wrong.or(
-            shim_curl_easy_set_long(library.table, pointer, option, value), option)
+        check(shim_curl_easy_set_long(library.table, pointer, option, value), option)
     }
 
     func set(_ option: CURLoption, _ value: String) {
-        wrong = wrong.or(
-            shim_curl_easy_set_string(library.table, pointer, option, value), option)
+        check(shim_curl_easy_set_string(library.table, pointer, option, value), option)
     }
 
     func set(_ option: CURLoption, _ value: UnsafeMutableRawPointer?) {
-        wrong = wrong.or(
-            shim_curl_easy_set_pointer(library.table, pointer, option, value), option)
+        check(shim_curl_easy_set_pointer(library.table, pointer, option, value), option)
     }
 
     func set(_ option: CURLoption, _ function: @escaping curl_write_callback) {
-        wrong = wrong.or(
-            shim_curl_easy_set_data_function(library.table, pointer, option, function), option)
+        check(shim_curl_easy_set_data_function(library.table, pointer, option, function), option)
     }
 
     func set(_ option: CURLoption, _ function: @escaping curl_opensocket_callback) {
-        wrong = wrong.or(
-            shim_curl_easy_set_socket_function(library.table, pointer, option, function),
-            option)
+        check(shim_curl_easy_set_socket_function(library.table, pointer, option, function), option)
     }
 
     func set(_ option: CURLoption, _ function: @escaping curl_prereq_callback) {
-        wrong = wrong.or(
-            shim_curl_easy_set_request_function(library.table, pointer, option, function),
-            option)
+        check(shim_curl_easy_set_request_function(library.table, pointer, option, function), option)
     }
 
     /// Checks that libcurl has accepted all options.
@@ -215,11 +211,4 @@ final class EasyHandle {
     ///
     /// The corresponding C function is `curl_easy_pause`.
     func resume() { _ = library.functions.easy_pause(pointer, 0) }
-}
-
-extension CURLoption? {
-    /// Returns the first option that was rejected.
-    fileprivate func or(_ code: CURLcode, _ option: CURLoption) -> CURLoption? {
-        self ?? (code == CURLE_OK ? nil : option)
-    }
 }

@@ -150,6 +150,12 @@ final class Transfer {
         try pool.add(easy) { [self] code in finish(code) }
     }
 
+    private func removeHandle() {
+        if let easy { pool?.remove(easy) }
+        easy = nil
+        pool = nil
+    }
+
     /// Frees the connection for another transfer.
     private func leave() {
         guard let ticket else { return }
@@ -237,9 +243,7 @@ final class Transfer {
     /// Sends the current hop again, on a new connection if the pool was retired. Keeps the position in the queue.
     private func sendAgain() {
         guard let hop, result == nil else { return }
-        if let easy { pool?.remove(easy) }
-        easy = nil
-        pool = nil
+        removeHandle()
         resetHop()
         do { try send(hop, reach(of: hop)) } catch { end(.failure(error)) }
     }
@@ -301,9 +305,7 @@ final class Transfer {
         guard var hop, let pauseBefore = resumption?.nextPause(received: received, error) else {
             return end(.failure(error))
         }
-        if let easy { pool?.remove(easy) }
-        easy = nil
-        pool = nil
+        removeHandle()
         isPaused = false
         watchdog?.state = .connecting
         leave()
@@ -377,9 +379,7 @@ final class Transfer {
         watchdog = nil
         pause?.cancel()
         pause = nil
-        if let easy { pool?.remove(easy) }
-        easy = nil
-        pool = nil
+        removeHandle()
         leave()
         releaseMemory()
         if case .failure = result { download?.stop() }

@@ -173,32 +173,3 @@ extension ImageProcessorError: CustomStringConvertible {
         }
     }
 }
-
-/// An image processor that rejects every job, for use without an image helper.
-package struct UnavailableImageProcessor: ImageProcessor {
-    /// Creates the processor.
-    package init() {}
-
-    /// Throws ``ImageProcessorError/notSupported(_:)``.
-    package func probe(
-        _ file: [UInt8], urgency: ImageUrgency
-    ) async throws(ImageProcessorError) -> ImageFacts { throw Self.error }
-
-    /// Throws ``ImageProcessorError/notSupported(_:)``.
-    package func scale(
-        _ file: [UInt8], pixels: Int, texts: [String: String], to destination: String
-    ) async throws(ImageProcessorError) { throw Self.error }
-
-    /// Throws ``ImageProcessorError/notSupported(_:)``.
-    package func square(
-        _ file: [UInt8], pixels: Int, to destination: String
-    ) async throws(ImageProcessorError) { throw Self.error }
-
-    /// Throws ``ImageProcessorError/notSupported(_:)``.
-    package func initials(
-        of name: String, pixels: Int, to destination: String
-    ) async throws(ImageProcessorError) { throw Self.error }
-
-    private static let error = ImageProcessorError.notSupported(
-        "Images cannot be converted, because there is no image helper.")
-}

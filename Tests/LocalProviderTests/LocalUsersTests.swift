@@ -17,7 +17,7 @@ import Testing
         provider = LocalProvider(
             pictures: Array(directory.appending("home/Pictures").utf8),
             data: directory.appending("data"),
-            cache: directory.appending("cache"),
+            cache: directory.appending("cache"), images: UnavailableImageProcessor(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: clock)
     }
 

@@ -19,10 +19,7 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     private let threads: FileThreads
     private let files = DispatchQueue(label: "image-files")
     private var process: HelperProcess?
-    /// The continuations of waiting jobs.
-    private var urgent: [CheckedContinuation<Void, Never>] = []
-    private var background: [CheckedContinuation<Void, Never>] = []
-    private var isBusy = false
+    private let turns = ChangeQueue()
     private var crashingFiles = CrashingFiles()
     private var hasLoggedRestrictions = false
 
@@ -84,8 +81,8 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
         let job = ImageJob.pixels(width: width, height: height)
         guard let message = job.message else { throw Self.versionMismatch }
         let opened = try await onFiles { JobFiles.forPixels(of: file) }.get()
-        await takeTurn(.now)
-        defer { endTurn() }
+        await turns.begin()
+        defer { turns.end() }
         switch await reply(to: job, message, nil, opened) {
         case .success(.pixels(let size)):
             return try await onFiles { opened.pixels(size) }.get()
@@ -122,8 +119,8 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
             guard let readable else { throw Self.noResponse }
             try readable.get()
         }
-        await takeTurn(urgency)
-        defer { endTurn() }
+        await turns.begin(inBackground: urgency == .later)
+        defer { turns.end() }
         var jobFiles = JobFiles()
         if let source {
             let opened = await threads.run(source) { opened in
@@ -149,29 +146,6 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
             return .success(try await send(job, message, source, files))
         } catch {
             return .failure(error)
-        }
-    }
-
-    private func takeTurn(_ urgency: ImageUrgency) async {
-        guard isBusy else {
-            isBusy = true
-            return
-        }
-        await withCheckedContinuation { continuation in
-            switch urgency {
-            case .now: urgent.append(continuation)
-            case .later: background.append(continuation)
-            }
-        }
-    }
-
-    private func endTurn() {
-        if !urgent.isEmpty {
-            urgent.removeFirst().resume()
-        } else if !background.isEmpty {
-            background.removeFirst().resume()
-        } else {
-            isBusy = false
         }
     }
 

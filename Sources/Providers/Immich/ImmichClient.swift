@@ -32,18 +32,31 @@ struct ImmichClient: Sendable {
 
     /// Sends a request to the API.
     ///
-    /// - Parameter call: The request.
+    /// - Parameters:
+    ///   - method: The HTTP method.
+    ///   - path: The segments of the path below `/api`, not yet escaped.
+    ///   - query: The parameters, not yet escaped.
+    ///   - body: The body, which is sent as JSON; nil for none.
+    ///   - subject: The item that is requested, for error messages.
+    ///   - permission: The permission that an API key needs; nil if every key has it.
+    ///   - maximumBytes: The maximum size of the response in bytes.
     /// - Returns: A response with status 2xx that is not an HTML page.
     /// - Throws: ``ProviderError``, ``HTTPError``, `CancellationError`.
-    func send(_ call: APICall) async throws -> HTTPResponse {
-        let url = ([base] + call.path.map(URLEncoding.escape)).joined(separator: "/")
-        var request = HTTPRequest(call.method, URLEncoding.adding(call.query, to: url))
+    func send(
+        _ method: HTTPRequest.Method, _ path: [String],
+        _ query: [(name: String, value: String)] = [], _ body: (any Encodable)? = nil,
+        about subject: Refusal.Subject, permission: String? = nil, maximumBytes: Int = 16 << 20
+    ) async throws -> HTTPResponse {
+        let url = ([base] + path.map(URLEncoding.escape)).joined(separator: "/")
+        var request = HTTPRequest(method, URLEncoding.adding(query, to: url))
         request.headers.append("Accept", "application/json")
-        if !call.body.isEmpty { request.headers.append("Content-Type", "application/json") }
-        request.body = call.body
-        request.maximumBytes = call.maximumBytes
+        if let body {
+            request.headers.append("Content-Type", "application/json")
+            request.body = Array(try JSONEncoder().encode(body))
+        }
+        request.maximumBytes = maximumBytes
         let response = try await http.send(request)
-        if let error = refusal(response, call.subject, call.permission) { throw error }
+        if let error = refusal(response, subject, permission) { throw error }
         return response
     }
 
@@ -54,18 +67,18 @@ struct ImmichClient: Sendable {
         Refusal(response, subject, service, now: now()).error(permission)
     }
 
-    /// Sends a request and decodes the response.
-    func fetch<Value: Decodable>(_ call: APICall) async throws -> Value {
-        try service.decode(try await send(call), logger)
+    /// Decodes the body of a response as JSON.
+    func decode<Value: Decodable>(_ response: HTTPResponse) throws(ProviderError) -> Value {
+        try service.decode(response, logger)
     }
 
     // MARK: Users
 
     /// Fetches the profile of the logged-in user.
     func currentUser() async throws -> Profile {
-        let user: ServiceRecord = try await fetch(
-            APICall(.get, ["users", "me"], about: .user, permission: "user.read"))
-        guard let profile = mapping.profile(user) else {
+        let response = try await send(
+            .get, ["users", "me"], about: .user, permission: "user.read")
+        guard let profile = mapping.profile(try decode(response)) else {
             throw service.invalidResponse("a user without an email address")
         }
         return profile
@@ -79,12 +92,10 @@ struct ImmichClient: Sendable {
     ///
     /// - Throws: ``ProviderError/wrongPassword(_:)``; ``ProviderError``, ``HTTPError``.
     func requestToken(_ username: String, _ password: Secret) async throws -> Secret {
-        let call = try password.withText { password in
-            try APICall(.post, ["auth", "login"], about: .user)
-                .with(["email": username, "password": password])
-        }
+        let body = password.withText { ["email": username, "password": $0] }
         do {
-            let token: IssuedToken = try await fetch(call)
+            let token: IssuedToken = try decode(
+                try await send(.post, ["auth", "login"], [], body, about: .user))
             return Secret(token.accessToken)
         } catch ProviderError.unauthorized, ProviderError.invalidArgument {
             throw ProviderError.wrongPassword(
@@ -121,42 +132,7 @@ struct ImmichClient: Sendable {
 
     /// Fetches the version of the server. Requires no permission.
     func version() async throws -> VersionRecord {
-        try await fetch(APICall(.get, ["server", "version"], about: .other("read the version")))
-    }
-}
-
-/// A request to the API.
-struct APICall: Sendable {
-    let method: HTTPRequest.Method
-    /// The segments of the path below `/api`, not yet escaped.
-    let path: [String]
-    /// The parameters, not yet escaped.
-    var query: [(name: String, value: String)] = []
-    /// The body in JSON; empty for none.
-    var body: [UInt8] = []
-    /// The item that is requested, for error messages.
-    let subject: Refusal.Subject
-    /// The permission that an API key needs; nil if every key has it.
-    let permission: String?
-    /// The maximum size of the response in bytes.
-    var maximumBytes = 16 << 20
-
-    init(
-        _ method: HTTPRequest.Method, _ path: [String],
-        _ query: [(name: String, value: String)] = [], about subject: Refusal.Subject,
-        permission: String? = nil
-    ) {
-        self.method = method
-        self.path = path
-        self.query = query
-        self.subject = subject
-        self.permission = permission
-    }
-
-    /// Adds a body in JSON.
-    func with(_ body: some Encodable) throws -> APICall {
-        var call = self
-        call.body = Array(try JSONEncoder().encode(body))
-        return call
+        try decode(
+            try await send(.get, ["server", "version"], about: .other("read the version")))
     }
 }

@@ -46,7 +46,7 @@ package struct ImmichProvider: TokenLogin {
 
     package func revokeToken(_ account: AccountIdentity, _ ports: SessionPorts) async throws {
         let client = try ImmichClient(account.server, ports, now: now)
-        _ = try await client.send(APICall(.post, ["auth", "logout"], about: .user))
+        _ = try await client.send(.post, ["auth", "logout"], about: .user)
     }
 
     package func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {

@@ -74,8 +74,8 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         var known: Set<AssetID> = []
         var sources: [Source] = []
         for query in [[], [(name: "shared", value: "true")]] {
-            let albums: LenientList<ServiceRecord> = try await client.fetch(
-                APICall(
+            let albums: LenientList<ServiceRecord> = try client.decode(
+                try await client.send(
                     .get, ["albums"], query, about: .other("list the albums"),
                     permission: "album.read"))
             for album in albums.elements {
@@ -96,11 +96,10 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
 
     /// Fetches the people that the user has named.
     private func people(_ client: ImmichClient) async throws -> [Source] {
-        let record: PeopleRecord = try await client.fetch(
-            APICall(
+        let record: PeopleRecord = try client.decode(
+            try await client.send(
                 .get, ["people"], [("withHidden", "false"), ("size", "500")],
-                about: .other("list the people"),
-                permission: "person.read"))
+                about: .other("list the people"), permission: "person.read"))
         let sources = record.people.elements.compactMap { person -> Source? in
             // The name is empty if the user has not named the person.
             guard let id: AssetID = person.value("id"), person.flag("isHidden") != true,
@@ -146,10 +145,10 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         let search = search.page == nil ? search.form(at: version) : search
         // The server was replaced by an older version.
         if search.cursor != nil, search.filter == nil { throw ProviderError.staleCursor }
-        let call = try APICall(
-            .post, ["search", endpoint], about: .source(source), permission: "asset.read"
-        ).with(search)
-        let record: SearchRecord = try await client.fetch(call)
+        let record: SearchRecord = try client.decode(
+            try await client.send(
+                .post, ["search", endpoint], [], search, about: .source(source),
+                permission: "asset.read"))
         guard !record.assets.isUnreadable else {
             throw client.service.invalidResponse("a list without photos")
         }
@@ -171,10 +170,10 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     ) async throws -> RemotePage? {
         guard try await version(client).major < 2 else { return nil }
         let source = ImmichSource.album(id).id
-        var call = APICall(
-            .get, ["albums", id.text], about: .source(source), permission: "album.read")
-        call.maximumBytes = Self.maximumAlbumBytes
-        let album: ServiceRecord = try await client.fetch(call)
+        let album: ServiceRecord = try client.decode(
+            try await client.send(
+                .get, ["albums", id.text], about: .source(source), permission: "album.read",
+                maximumBytes: Self.maximumAlbumBytes))
         guard let assets: LenientList<AssetRecord> = album.value("assets") else {
             // The server was updated since the last request.
             knownVersion.withLock { $0 = nil }
@@ -225,8 +224,8 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         let today = CalendarDate(local: now())
         // Source: immich-app/immich #29907. Versions before 3.0.0 accept both forms, the others only one of them.
         let day = version < VersionRecord(3, 0, 3) ? "\(today.text)T12:00:00.000Z" : today.text
-        let memories: LenientList<MemoryRecord> = try await client.fetch(
-            APICall(
+        let memories: LenientList<MemoryRecord> = try client.decode(
+            try await client.send(
                 .get, ["memories"], [("for", day), ("type", "on_this_day")],
                 about: .source(ImmichSource.memories.id), permission: "memory.read"))
         guard !memories.isUnreadable else {
@@ -264,8 +263,9 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
 
     private func fetchAsset(_ id: PhotoID, _ client: ImmichClient) async throws -> AssetRecord {
         guard let asset = AssetID(id.text) else { throw client.service.missing(id) }
-        let record: AssetRecord = try await client.fetch(
-            APICall(.get, ["assets", asset.text], about: .photo(id), permission: "asset.read"))
+        let record: AssetRecord = try client.decode(
+            try await client.send(
+                .get, ["assets", asset.text], about: .photo(id), permission: "asset.read"))
         guard record.id == asset else {
             throw client.service.invalidResponse("another photo")
         }
@@ -283,8 +283,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     }
 
     func downloadAddress(_ photo: RemotePhoto) -> String? {
-        guard case .success(let client) = client else { return nil }
-        return client.mapping.original(photo)
+        try? client.get().mapping.original(photo)
     }
 
     // MARK: Likes
@@ -302,10 +301,9 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
             try await withVersion(client) { version in
                 // Version 3 accepts both methods, and version 4 is to accept only the second: immich-app/immich #28859.
                 let method: HTTPRequest.Method = version.major < 4 ? .put : .patch
-                let call = try APICall(
-                    method, ["assets"], about: .like(photo), permission: "asset.update"
-                ).with(Change(ids: [id.text], isFavorite: isLiked))
-                _ = try await client.send(call)
+                _ = try await client.send(
+                    method, ["assets"], [], Change(ids: [id.text], isFavorite: isLiked),
+                    about: .like(photo), permission: "asset.update")
             }
         } catch ProviderError.notFound {
             // The response is the same for a missing photo and for one of another user.

@@ -48,7 +48,7 @@ package final class LocalProvider: FolderProvider {
     ///   - version: The version of Image Feed.
     package init(
         pictures: [UInt8], data: String, cache: String,
-        images: any ImageProcessor = UnavailableImageProcessor(),
+        images: any ImageProcessor,
         files: FileThreads = FileThreads(),
         logger: Logger, clock: any Clock<Duration>, calendar: LocalCalendar = .system,
         showsLocation: Bool = false, version: String = "0"

@@ -145,9 +145,20 @@ final class MastodonSession: RemoteLikes, ProfileSession {
             // Source: snac 2.75, `mastoapi_get_handler`: the list is always empty.
             throw ProviderError.notSupported("snac has no list of liked posts.")
         }
+        func page(below id: String) -> PageToken {
+            PageToken(fields: query.filter { $0.name != "max_id" } + [("max_id", id)])
+        }
         var next = PageToken(links: response.headers.all("Link"))
-        if source == .likes { next = Self.nextLikes(list.elements, query) ?? next }
-        if next == nil, source != .likes { next = Self.nextStatuses(list.elements, query) }
+        if source == .likes {
+            // The IDs of the likes on Pixelfed. The `Link` field of Pixelfed 0.11 leads back to the first page.
+            next = list.elements.compactMap(\.likeNumber).min().map { page(below: "\($0)") } ?? next
+        } else if next == nil, let last = list.elements.last,
+            list.elements.count >= Self.statusesPerPage
+        {
+            // Source: snac 2.75, `mastoapi_get_handler`: only the home timeline has the field, every timeline has
+            // `max_id`.
+            next = page(below: last.id)
+        }
         // Status 206, "Partial Content": the server is still preparing the feed.
         if response.status == 206, next == nil || list.elements.isEmpty {
             throw ProviderError.failed(
@@ -173,27 +184,6 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         guard StatusPhotoID(status: status.id, attachment: status.id) != nil else { return nil }
         let length = status.id.utf8.count
         return (length < 10 ? "0" : "") + "\(length)\(status.id)"
-    }
-
-    /// Returns the token of the next page of liked statuses on Pixelfed, made from the IDs of the likes. The `Link`
-    /// field of Pixelfed 0.11 leads back to the first page.
-    private static func nextLikes(
-        _ statuses: [StatusRecord], _ query: [(name: String, value: String)]
-    ) -> PageToken? {
-        guard let last = statuses.compactMap(\.likeNumber).min() else { return nil }
-        return PageToken(
-            fields: query.filter { $0.name != "max_id" } + [("max_id", "\(last)")])
-    }
-
-    /// Returns the token of the page below a full page without a `Link` field; nil for a page that is not full.
-    ///
-    /// Source: snac 2.75, `mastoapi_get_handler`: only the home timeline has the field, every timeline has `max_id`.
-    private static func nextStatuses(
-        _ statuses: [StatusRecord], _ query: [(name: String, value: String)]
-    ) -> PageToken? {
-        guard let last = statuses.last, statuses.count >= statusesPerPage else { return nil }
-        return PageToken(
-            fields: query.filter { $0.name != "max_id" } + [("max_id", last.id)])
     }
 
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {

@@ -171,8 +171,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     }
 
     func downloadAddress(_ photo: RemotePhoto) -> String? {
-        guard case .success(let client) = client else { return nil }
-        return client.mapping.original(photo)
+        try? client.get().mapping.original(photo)
     }
 
     // MARK: Likes
