@@ -117,13 +117,9 @@ struct ImmichClient: Sendable {
             let parts = url.split(separator: "/").map(String.init)
             let id = parts.lazy.compactMap(AssetID.init).first?.text ?? ""
             let permission =
-                if parts.contains("users") {
-                    "userProfileImage.read"
-                } else if url.contains(
-                    "/original")
-                {
-                    "asset.download"
-                } else { "asset.view" }
+                url.contains("/original")
+                ? "asset.download"
+                : parts.contains("users") ? "userProfileImage.read" : "asset.view"
             return refusal(response, .photo(PhotoID(id)), permission)
         }
     }

@@ -6,6 +6,9 @@ package struct ImageClient: HTTPClient {
     private let alternative: @Sendable (HTTPResponse, String) async throws -> String?
     private let refusal: @Sendable (HTTPResponse, String) -> ProviderError?
 
+    /// The maximum number of other addresses; Wikimedia Commons has eleven widths.
+    private static let maximumAlternatives = 11
+
     /// - Parameters:
     ///   - http: The client that sends the requests.
     ///   - alternative: Returns another address for a response and the requested address; nil if there is none.
@@ -31,7 +34,10 @@ package struct ImageClient: HTTPClient {
     ) async throws -> HTTPResponse {
         var response = try await http.download(request, into: file, progress: progress)
         var request = request
-        while let url = try await alternative(response, request.url), url != request.url {
+        for _ in 0..<Self.maximumAlternatives {
+            guard let url = try await alternative(response, request.url), url != request.url else {
+                break
+            }
             request.url = url
             response = try await http.download(request, into: file, progress: progress)
         }
