@@ -55,17 +55,20 @@ let libraries = [
 let modules = [
     module("Contract", "CHomepage DBus ProviderKit System"),
     tests("ContractTests", "Contract DBus System TestSupport"),
-    module("BusService", "Contract DBus Engine PluginProtocol ProviderKit Quoting Storage System"),
+    module(
+        "BusService",
+        "Contract DBus Engine JSONFormat PluginProtocol ProviderKit Quoting Storage System"),
     tests(
         "BusServiceTests",
         "Contract BusService DBus Engine OAuth ProviderKit Storage TestSupport Logging"),
     module("Configuration", "CGLib Quoting System"),
     tests("ConfigurationTests", "Configuration TestSupport"),
-    module("ControlCommands", "Contract DBus ProviderKit Quoting System ArgumentParser"),
+    module(
+        "ControlCommands", "Contract DBus JSONFormat ProviderKit Quoting System ArgumentParser"),
     tests(
         "ControlCommandsTests",
         """
-        Contract ControlCommands DBus LoopbackHTTP ProviderKit System TestSupport
+        Contract ControlCommands DBus JSONFormat LoopbackHTTP ProviderKit System TestSupport
         imagefeed-plugin-launcher
         imagefeed-provider-test imagefeedctl
         """),
@@ -93,25 +96,27 @@ let modules = [
         """, excluding: "Samples"),
     module("ImageMetadata", "ProviderKit"),
     tests("ImageMetadataTests", "ImageMetadata ProviderKit TestSupport"),
+    module("JSONFormat"),
+    tests("JSONFormatTests", "JSONFormat"),
     module("OAuth", "CGLib CLinux ProviderKit System"),
     tests("OAuthTests", "OAuth ProviderKit System TestSupport"),
     program("imagefeed-plugin-launcher", in: "Plugins/imagefeed-plugin-launcher"),
     program(
         "imagefeed-provider-test",
-        "Configuration HTTP OAuth PluginProtocol Plugins ProviderKit System Logging",
+        "Configuration HTTP JSONFormat OAuth PluginProtocol Plugins ProviderKit System Logging",
         in: "Plugins/imagefeed-provider-test"),
-    module("PluginProtocol", "ProviderKit", in: "Plugins/Protocol"),
+    module("PluginProtocol", "JSONFormat ProviderKit", in: "Plugins/Protocol"),
     module(
         "PluginRuntime",
-        "PluginProtocol ProviderKit Quoting System Logging", in: "Plugins/Runtime"),
+        "JSONFormat PluginProtocol ProviderKit Quoting System Logging", in: "Plugins/Runtime"),
     module(
         "Plugins",
-        "Configuration PluginProtocol ProviderKit Quoting Sandbox System Logging",
+        "Configuration JSONFormat PluginProtocol ProviderKit Quoting Sandbox System Logging",
         in: "Plugins/Host"),
     tests(
         "PluginsTests",
         """
-        HTTP LoopbackHTTP PluginProtocol Plugins ProviderKit ServiceSimulator TestSupport
+        HTTP JSONFormat LoopbackHTTP PluginProtocol Plugins ProviderKit ServiceSimulator TestSupport
         UnsplashProvider UnsplashSimulator imagefeed-plugin-launcher unsplash-plugin Logging
         """),
     module("ProviderKit", "Quoting Logging"),

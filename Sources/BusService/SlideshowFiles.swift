@@ -1,6 +1,7 @@
 internal import Contract
 internal import DBus
 internal import Glibc
+internal import JSONFormat
 internal import PluginProtocol
 internal import ProviderKit
 
@@ -39,7 +40,7 @@ final class SlideshowFiles {
         written = (entry.photo, image)
         mkdir(folder, 0o700)
         replace(path()) { symlink(image, $0) == 0 }
-        let document = JSONValue.object(
+        let document = JSON.object(
             entry.members.merging(["image": .string(image), "slideshow": .string(name)]) { $1 })
         replace(path("json")) { temporary in
             let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -65,8 +66,8 @@ final class SlideshowFiles {
 
 extension PhotoEntry {
     /// The photo as a JSON object, with the keys and values of its D-Bus form.
-    fileprivate var members: [String: JSONValue] {
-        var members: [String: JSONValue] = [
+    fileprivate var members: [String: JSON] {
+        var members: [String: JSON] = [
             "id": .string(photo.id.text), "account": .string(account.text),
         ]
         for field in PhotoField.all {

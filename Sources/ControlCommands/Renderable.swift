@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import JSONFormat
 
 /// A result that a command prints as text or as JSON.
 protocol Renderable {

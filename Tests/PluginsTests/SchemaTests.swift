@@ -1,20 +1,24 @@
 import FoundationEssentials
+import JSONFormat
 import PluginProtocol
 import ProviderKit
 import Testing
 
 /// The schema in `dist`, compared with the messages that are written and read.
 struct SchemaTests {
-    private let schema: JSONValue
-    private let definitions: [String: JSONValue]
+    private let schema: JSON
+    private let definitions: [String: JSON]
 
     init() throws {
         let file = URL(filePath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "dist/imagefeed-providers.schema.json")
-        schema = try JSONValue(parsing: Data(contentsOf: file))
-        guard case .object(let definitions) = schema["$defs"] else { throw CancellationError() }
-        self.definitions = definitions
+        schema = try JSON(parsing: Data(contentsOf: file))
+        definitions = Self.properties(try #require(schema["$defs"]))
+    }
+
+    private static func properties(_ value: JSON) -> [String: JSON] {
+        Dictionary(uniqueKeysWithValues: value.members.map { ($0.name, $0.value) })
     }
 
     @Test func `the schema has every method and every kind of error, and no others`() throws {
@@ -54,7 +58,7 @@ struct SchemaTests {
         guard case .answer(1, let sent) = try PluginMessage(parsing: line.dropLast()) else {
             throw CancellationError()
         }
-        let written: [(String, JSONValue, missing: Set<String>)] = [
+        let written: [(String, JSON, missing: Set<String>)] = [
             ("photo", photo.json, []), ("source", source.json, []),
             ("page.result", page.json, []), ("profile.result", profile.json, []),
             ("discover.result", Samples.server.json, []),
@@ -70,18 +74,15 @@ struct SchemaTests {
         ]
         for (name, value, missing) in written {
             let definition = try #require(definitions[name])
-            guard case .object(let members) = value,
-                case .object(let properties) = definition["properties"]
-            else { throw CancellationError() }
-            #expect(Set(members.keys).union(missing) == Set(properties.keys), "\(name)")
+            let properties = try #require(definition["properties"]).members.map(\.name)
+            #expect(
+                Set(value.members.map(\.name)).union(missing) == Set(properties), "\(name)")
             #expect(faults(value, definition, name, besides: missing) == [])
         }
     }
 
     @Test func `the schema has the properties of photos with their types`() throws {
-        guard case .object(var properties) = definitions["photo"]?["properties"] else {
-            throw CancellationError()
-        }
+        var properties = Self.properties(try #require(definitions["photo"]?["properties"]))
         for field in PhotoField.described {
             let property = optional(properties.removeValue(forKey: field.key))
             let reference = property?["$ref"]
@@ -106,21 +107,21 @@ struct SchemaTests {
 
     @Test func `an optional member may be null, and a required one may not`() throws {
         for (name, definition) in definitions {
-            guard case .object(let properties) = definition["properties"] else { continue }
-            var required: Set<JSONValue> = []
+            let properties = Self.properties(definition["properties"] ?? .null)
+            var required: Set<JSON> = []
             if case .array(let keys) = definition["required"] { required = Set(keys) }
             for (key, property) in properties where !required.contains(.string(key)) {
                 #expect(faults(.null, property, "\(name).\(key)") == [])
             }
         }
         let photo = try #require(definitions["photo"])
-        #expect(faults(["id": "1", "album": .null], photo, "photo") == [])
-        #expect(faults(["id": .null], photo, "photo") != [])
+        #expect(faults(.object([.init("id", "1"), .init("album", .null)]), photo, "photo") == [])
+        #expect(faults(.object([.init("id", .null)]), photo, "photo") != [])
         #expect(faults(["id": "1", "likes": "3"], photo, "photo") != [])
     }
 
     /// Returns the definition of an optional member without its null.
-    private func optional(_ property: JSONValue?) -> JSONValue? {
+    private func optional(_ property: JSON?) -> JSON? {
         guard case .array(let choices) = property?["anyOf"], choices.count == 2,
             choices[1] == ["type": "null"]
         else { return nil }
@@ -147,10 +148,10 @@ struct SchemaTests {
             .answer(id: 1, result: [:]), .refusal(id: 1, refusal),
         ]
         for message in messages {
-            let value = try JSONValue(parsing: message.line.dropLast())
+            let value = try JSON(parsing: message.line.dropLast())
             #expect(faults(value, schema, "message") == [])
         }
-        let wrong: [JSONValue] = [
+        let wrong: [JSON] = [
             [:], ["jsonrpc": "2.0", "id": 1], ["jsonrpc": "1.0", "id": 1, "result": 1],
             ["jsonrpc": "2.0", "id": 1, "method": "fly", "params": [:]],
             ["jsonrpc": "2.0", "id": 1, "method": "page", "params": [:]],
@@ -160,7 +161,7 @@ struct SchemaTests {
 
     /// Returns the violations of a schema by a value. Supports the part of JSON Schema that the schema in `dist` uses.
     private func faults(
-        _ value: JSONValue, _ schema: JSONValue, _ path: String, besides: Set<String> = []
+        _ value: JSON, _ schema: JSON, _ path: String, besides: Set<String> = []
     ) -> [String] {
         if case .string(let reference) = schema["$ref"] {
             guard let target = definitions[String(reference.dropFirst("#/$defs/".count))] else {
@@ -189,9 +190,9 @@ struct SchemaTests {
                 found.append("\(path).\(key): required")
             }
         }
-        if case .object(let properties) = schema["properties"] {
-            for (key, property) in properties {
-                if let member = value[key] { found += faults(member, property, "\(path).\(key)") }
+        for property in schema["properties"]?.members ?? [] {
+            if let member = value[property.name] {
+                found += faults(member, property.value, "\(path).\(property.name)")
             }
         }
         if case .array(let elements) = value, let items = schema["items"] {
@@ -200,7 +201,7 @@ struct SchemaTests {
         return found
     }
 
-    private func isOfType(_ value: JSONValue, _ type: JSONValue) -> Bool {
+    private func isOfType(_ value: JSON, _ type: JSON) -> Bool {
         if case .array(let types) = type { return types.contains { isOfType(value, $0) } }
         return switch value {
         case .null: type == "null"

@@ -1,3 +1,4 @@
+import JSONFormat
 import PluginProtocol
 import ProviderKit
 import Testing
@@ -49,7 +50,7 @@ struct TraceRedactionTests {
     }
 
     @Test func `header fields, members and settings are shown without secrets`() {
-        let request: JSONValue = [
+        let request: JSON = [
             "method": "http",
             "params": [
                 "headers": .array([
@@ -68,7 +69,7 @@ struct TraceRedactionTests {
                     ]), "body": #"{"password":"(secret)"}"#,
                 ],
             ])
-        let start: JSONValue = [
+        let start: JSON = [
             "method": "initialize",
             "params": ["settings": ["Flavour": "a", "MyKey": "b", "Title": "c"]],
         ]
@@ -82,11 +83,11 @@ struct TraceRedactionTests {
     }
 
     @Test func `a body that is not text is left out if it contains a secret`() {
-        let secret: JSONValue = [
+        let secret: JSON = [
             "body_base64": .string(Base64.encode([255] + Array("tok/en+1".utf8)))
         ]
         #expect(redaction.message(secret) == ["body_base64": "(secret)"])
-        let other: JSONValue = ["body_base64": .string(Base64.encode([255, 0]))]
+        let other: JSON = ["body_base64": .string(Base64.encode([255, 0]))]
         #expect(redaction.message(other) == other)
     }
 }

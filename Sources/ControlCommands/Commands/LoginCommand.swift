@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Contract
 internal import DBus
 internal import Glibc
+internal import JSONFormat
 internal import System
 
 struct LoginCommand: AsyncParsableCommand {

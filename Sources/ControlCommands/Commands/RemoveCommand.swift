@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Contract
 internal import DBus
+internal import JSONFormat
 
 struct RemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Contract
 internal import DBus
+internal import JSONFormat
 
 /// The commands of the slideshow; without a subcommand, its state.
 struct SlideshowCommand: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 internal import Contract
 internal import DBus
+internal import JSONFormat
 
 extension MonitorEvent {
     /// Returns the events of a signal; empty for unknown signals.
@@ -111,7 +112,7 @@ extension MonitorEvent {
         case .updated(let source, let new):
             one(
                 "photos-updated",
-                [.init("source", .string(source)), .init("new", .unsigned(UInt64(new)))],
+                [.init("source", .string(source)), .init("new", .integer(Int64(new)))],
                 "\(new) new photo\(new == 1 ? "" : "s") in \(source)")
         case .photosChanged(let photos): photos.map { changed(path, $0.id, $0.changes) }
         case .photosRemoved(let photos):
@@ -124,7 +125,7 @@ extension MonitorEvent {
                 "like-confirmed",
                 [
                     .init("photo", .string(photo)), .init("liked", .bool(isLiked)),
-                    .init("likes", .unsigned(UInt64(likes))),
+                    .init("likes", .integer(Int64(likes))),
                 ], "photo \(photo) is \(isLiked ? "liked" : "not liked any more")")
         case .likeFailed(let photo, let isWanted, let error, let message):
             one(

@@ -1,5 +1,6 @@
 internal import Contract
 internal import DBus
+internal import JSONFormat
 internal import ProviderKit
 
 /// One event, which `monitor` prints as one line.

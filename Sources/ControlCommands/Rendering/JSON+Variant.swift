@@ -1,17 +1,19 @@
 internal import DBus
+internal import JSONFormat
 
 extension JSON {
     /// Creates the JSON form of a D-Bus value. A structure becomes an array, a file descriptor becomes null.
     init(_ variant: Variant) {
         switch variant {
-        case .byte(let value): self = .unsigned(UInt64(value))
+        case .byte(let value): self = .integer(Int64(value))
         case .bool(let value): self = .bool(value)
         case .int16(let value): self = .integer(Int64(value))
-        case .uint16(let value): self = .unsigned(UInt64(value))
+        case .uint16(let value): self = .integer(Int64(value))
         case .int32(let value): self = .integer(Int64(value))
-        case .uint32(let value): self = .unsigned(UInt64(value))
+        case .uint32(let value): self = .integer(Int64(value))
         case .int64(let value): self = .integer(value)
-        case .uint64(let value): self = .unsigned(value)
+        case .uint64(let value):
+            self = Int64(exactly: value).map { .integer($0) } ?? .number(Double(value))
         case .double(let value): self = .number(value)
         case .string(let value): self = .string(value)
         case .objectPath(let value): self = .string(value.text)
@@ -41,5 +43,19 @@ extension JSON {
             (known + others).compactMap { key in values[key].map { Member(key, JSON($0)) } })
     }
 
-    var string: String? { if case .string(let text) = self { text } else { nil } }
+    /// The JSON text on one line, without a line feed at the end.
+    ///
+    /// The text may appear on a terminal. The characters that are unwanted there occur in strings only, and are escaped.
+    var text: String {
+        var text = ""
+        for scalar in String(decoding: line.dropLast(), as: UTF8.self).unicodeScalars {
+            if TerminalText.isUnwanted(scalar) {
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
 }

@@ -1,3 +1,4 @@
+internal import JSONFormat
 internal import System
 
 /// A result that is the path of a file.

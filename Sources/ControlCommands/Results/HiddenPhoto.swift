@@ -1,3 +1,5 @@
+internal import JSONFormat
+
 /// The result of `slideshow hide` and `slideshow unhide`.
 struct HiddenPhoto: Renderable {
     /// The ID of the photo in the combined account.

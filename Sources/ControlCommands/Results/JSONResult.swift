@@ -1,3 +1,5 @@
+internal import JSONFormat
+
 /// The result of a command that prints nothing to standard output without `--json`.
 struct JSONResult: Renderable {
     let json: JSON

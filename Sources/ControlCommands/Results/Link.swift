@@ -1,3 +1,5 @@
+internal import JSONFormat
+
 /// The URL of a web page.
 struct Link: Renderable {
     let address: String

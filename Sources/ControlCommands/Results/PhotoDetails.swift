@@ -1,5 +1,6 @@
 internal import Contract
 internal import DBus
+internal import JSONFormat
 internal import ProviderKit
 
 /// All known properties of a photo.

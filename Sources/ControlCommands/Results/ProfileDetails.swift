@@ -1,4 +1,5 @@
 internal import DBus
+internal import JSONFormat
 
 /// The profile of an account's user.
 struct ProfileDetails: Renderable {

@@ -1,4 +1,5 @@
 internal import Contract
+internal import JSONFormat
 
 /// The list of all providers and their states.
 struct ProviderList: Renderable {

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import JSONFormat
 
 /// The results of the test of a plugin that have arrived so far.
 struct ProviderTestReport: Renderable {
@@ -15,14 +15,14 @@ struct ProviderTestReport: Renderable {
     /// Adds a line of the test program.
     ///
     /// - Returns: The text for users; nil if there is none.
-    /// - Throws: `DecodingError` if the line does not have the format of the program.
+    /// - Throws: ``JSONSyntaxError`` if the line does not have the format of the program.
     mutating func add(_ bytes: [UInt8], _ target: OutputTarget) throws -> String? {
-        let line = try JSONDecoder().decode(JSON.self, from: Data(bytes))
+        let line = try JSON(parsing: bytes)
         if line["section"] != nil {
             checks.append(line)
             return Self.text(line, target)
         }
-        if case .integer(let status)? = line["status"] {
+        if let status = line["status"]?.integer {
             self.status = ProgramStatus(rawValue: Int32(status)) ?? .failed
             return nil
         }
@@ -51,9 +51,8 @@ struct ProviderTestReport: Renderable {
         let member = { (key: String) in TerminalText.line(check[key]?.string ?? "") }
         let (name, note, section) = (member("name"), member("note"), member("section"))
         let result = member("result")
-        var findings: [String] = []
-        if case .array(let elements)? = check["findings"] {
-            findings = elements.map { TerminalText.line($0.string ?? "") }
+        let findings = (check["findings"]?.elements ?? []).map {
+            TerminalText.line($0.string ?? "")
         }
         guard case .terminal(let columns, _) = target else {
             return (findings.isEmpty ? [note] : findings).map { text in

@@ -1,8 +1,10 @@
+internal import JSONFormat
+
 /// The number of new photos that a refresh found.
 struct RefreshResult: Renderable {
     let count: UInt32
 
-    var json: JSON { .object([.init("new", .unsigned(UInt64(count)))]) }
+    var json: JSON { .object([.init("new", .integer(Int64(count)))]) }
 
     func text(for target: OutputTarget) -> String {
         guard target != .pipe else { return "\(count)\n" }

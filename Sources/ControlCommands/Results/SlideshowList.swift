@@ -1,5 +1,6 @@
 internal import Contract
 internal import DBus
+internal import JSONFormat
 
 /// The slideshows, the default one first.
 struct SlideshowList: Renderable {

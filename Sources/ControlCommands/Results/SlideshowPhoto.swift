@@ -1,5 +1,6 @@
 internal import Contract
 internal import DBus
+internal import JSONFormat
 
 /// The current photo of the slideshow, with the path of its image.
 struct SlideshowPhoto: Renderable, Equatable {

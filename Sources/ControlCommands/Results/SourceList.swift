@@ -1,4 +1,5 @@
 internal import Contract
+internal import JSONFormat
 internal import ProviderKit
 
 /// The list of an account's sources.

@@ -1,4 +1,5 @@
 internal import Contract
+internal import JSONFormat
 internal import ProviderKit
 
 /// The status of the daemon, its accounts and its providers on one screen.

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import JSONFormat
 internal import ProviderKit
 
 /// One event of the trace of a plugin.
@@ -6,8 +7,11 @@ struct TraceEvent: Renderable {
     let json: JSON
 
     /// - Parameter line: A line of the output of the daemon.
-    /// - Throws: `DecodingError` if the line is not JSON.
-    init(_ line: [UInt8]) throws { json = try JSONDecoder().decode(JSON.self, from: Data(line)) }
+    /// - Throws: ``JSONSyntaxError`` if the line is not JSON.
+    init(_ line: [UInt8]) throws {
+        // The limits of the message in the event are those of the daemon.
+        json = try JSON(parsing: line, depth: 64, values: 1 << 17)
+    }
 
     func text(for target: OutputTarget) -> String {
         let line = TerminalText.line("\(time) \(summary)")
@@ -17,13 +21,7 @@ struct TraceEvent: Renderable {
 
     /// The local time with milliseconds.
     private var time: String {
-        let time: Double =
-            switch json["time"] {
-            case .number(let value)?: value
-            case .integer(let value)?: Double(value)
-            default: 0
-            }
-        let milliseconds = Int64((time * 1000).rounded())
+        let milliseconds = Int64(((json["time"]?.number ?? 0) * 1000).rounded())
         let rest = String(milliseconds % 1000)
         return Timestamp(secondsSince1970: milliseconds / 1000).second.suffix(8) + "."
             + String(repeating: "0", count: 3 - rest.count) + rest

@@ -1,5 +1,6 @@
 internal import DBus
 internal import Glibc
+internal import JSONFormat
 internal import System
 
 /// The program that tests a plugin. It is separate, so that this program does not contain the code that runs plugins.

@@ -1,3 +1,4 @@
+internal import JSONFormat
 internal import Logging
 internal import PluginProtocol
 internal import ProviderKit
@@ -81,7 +82,7 @@ final class Plugin {
     ///
     /// - Throws: An error of ``PluginRefusal/error(of:)``; ``ProviderError/failed(_:)``.
     func call<Value: Sendable>(
-        _ method: PluginMethod, _ parameters: [String: JSONValue], _ account: PluginAccount,
+        _ method: PluginMethod, _ parameters: [String: JSON], _ account: PluginAccount,
         _ read: @escaping @Sendable (PluginReader) throws(PluginFault) -> Value
     ) async throws -> Value {
         var parameters = parameters
@@ -244,8 +245,8 @@ final class Plugin {
 
     /// Calls `initialize`, and checks the version of the protocol.
     private func initialize(_ new: PluginConnection) async throws {
-        let version = JSONValue.integer(Int64(PluginMessage.version))
-        let values = settings.all.mapValues { JSONValue.string($0) }
+        let version = JSON.integer(Int64(PluginMessage.version))
+        let values = settings.all.mapValues { JSON.string($0) }
         let answer: PluginConnection.Answer
         do {
             answer = try await new.call(
@@ -327,7 +328,7 @@ final class Plugin {
     }
 
     private func answer(
-        _ id: JSONValue, _ method: String, _ parameters: PluginReader,
+        _ id: JSON, _ method: String, _ parameters: PluginReader,
         _ connection: PluginConnection
     ) throws(PluginFault) {
         guard DaemonMethod(rawValue: method) == .http else {

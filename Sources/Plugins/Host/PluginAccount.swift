@@ -1,3 +1,4 @@
+internal import JSONFormat
 internal import PluginProtocol
 internal import ProviderKit
 internal import Quoting
@@ -25,7 +26,7 @@ nonisolated final class PluginAccount: Sendable {
     }
 
     /// The account in the parameters of a call.
-    var json: JSONValue {
+    var json: JSON {
         [
             "id": .string(id), "username": .string(identity.username),
             "server": identity.server.isEmpty ? .null : .string(identity.server),

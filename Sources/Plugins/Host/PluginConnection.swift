@@ -1,4 +1,5 @@
 internal import Glibc
+internal import JSONFormat
 internal import Logging
 internal import PluginProtocol
 internal import ProviderKit
@@ -11,7 +12,7 @@ internal import System
 final class PluginConnection {
     /// The result of a call.
     struct Answer {
-        let result: JSONValue
+        let result: JSON
         /// The size of the message.
         let bytes: Int
     }
@@ -105,7 +106,7 @@ final class PluginConnection {
     /// - Returns: The result.
     /// - Throws: ``PluginRefusal``; ``ProviderError/failed(_:)`` if the plugin fails; `CancellationError`.
     func call(
-        _ method: PluginMethod, _ parameters: JSONValue, _ account: PluginAccount?,
+        _ method: PluginMethod, _ parameters: JSON, _ account: PluginAccount?,
         limit: Duration
     ) async throws -> Answer {
         guard !isOver else { throw failure("it has ended") }
@@ -158,7 +159,7 @@ final class PluginConnection {
     ///   - bytes: The size of the body.
     ///   - send: Sends the request.
     func perform(
-        _ id: JSONValue, bytes: Int, _ send: @escaping @MainActor () async throws -> HTTPResponse
+        _ id: JSON, bytes: Int, _ send: @escaping @MainActor () async throws -> HTTPResponse
     ) {
         guard requests.count < limits.requests else {
             return refuse(
@@ -197,7 +198,7 @@ final class PluginConnection {
     /// The processor time of a request that is not measured.
     private static let requestTime = Duration.microseconds(200)
 
-    private func answer(_ id: JSONValue, _ response: HTTPResponse) async {
+    private func answer(_ id: JSON, _ response: HTTPResponse) async {
         var line = await work.run(bytes: response.body.count) {
             ResponseLine(response, answering: id)
         }
@@ -209,7 +210,7 @@ final class PluginConnection {
         process?.send { withExtendedLifetime(memory) { line.next() } }
     }
 
-    func refuse(_ id: JSONValue, _ refusal: PluginRefusal) { send(.refusal(id: id, refusal)) }
+    func refuse(_ id: JSON, _ refusal: PluginRefusal) { send(.refusal(id: id, refusal)) }
 
     // MARK: Messages of the plugin
 
@@ -246,7 +247,7 @@ final class PluginConnection {
         }
     }
 
-    private func complete(_ id: JSONValue, _ result: Result<Answer, any Error>) {
+    private func complete(_ id: JSON, _ result: Result<Answer, any Error>) {
         guard case .integer(let number) = id, let call = calls.remove(number) else {
             return fail("it sent the result of an unknown call")
         }

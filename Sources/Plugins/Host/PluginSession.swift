@@ -1,3 +1,4 @@
+internal import JSONFormat
 internal import PluginProtocol
 internal import ProviderKit
 
@@ -61,7 +62,7 @@ nonisolated final class PluginSession: ProfileSession, RemoteImages, RemoteLikes
 
     func fetchPage(_ source: SourceID, from place: String?) async throws -> RemotePage {
         try await plugin.call(
-            .page, ["source": .string(source.text), "place": JSONValue(place)], account
+            .page, ["source": .string(source.text), "place": JSON(place)], account
         ) { [account, plugin] reader throws(PluginFault) in
             var page = try RemotePage(reader, account.hosts)
             if !plugin.showsLocation {
@@ -92,7 +93,7 @@ nonisolated final class PluginSession: ProfileSession, RemoteImages, RemoteLikes
     // MARK: RemoteImages
 
     func imageAddress(_ photo: RemotePhoto, _ size: ImageSize) async throws -> String? {
-        let parameters: [String: JSONValue] = [
+        let parameters: [String: JSON] = [
             "photo": .string(photo.photo.id.text), "size": .string(size.rawValue),
             "note": .string(photo.note),
         ]

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import JSONFormat
 internal import PluginProtocol
 internal import ProviderKit
 
@@ -65,12 +66,12 @@ nonisolated struct TraceRedaction {
     }
 
     /// Returns a message without its secrets.
-    func message(_ message: JSONValue) -> JSONValue {
+    func message(_ message: JSON) -> JSON {
         let isStart = message["method"] == .string(PluginMethod.initialize.rawValue)
         let bytes = redacted(message.line.dropLast()) { name in
             Self.isSecretName(name) || isStart && isSecretSetting(name)
         }
-        return (try? JSONValue(parsing: bytes)) ?? .string(Self.mark)
+        return (try? JSON(parsing: bytes)) ?? .string(Self.mark)
     }
 
     /// Returns a text without its secrets.

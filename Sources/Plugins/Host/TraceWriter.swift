@@ -1,4 +1,5 @@
 internal import Glibc
+internal import JSONFormat
 internal import PluginProtocol
 internal import ProviderKit
 internal import System
@@ -79,21 +80,21 @@ final class TraceWriter {
         guard omitted > 0 else { return }
         let count = omitted
         omitted = 0
-        write(["event": "omitted", "count": JSONValue(count)])
+        write(["event": "omitted", "count": JSON(count)])
     }
 
-    private func write(_ members: [String: JSONValue]) {
+    private func write(_ event: JSON) {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         let milliseconds = Double(now.tv_sec) * 1000 + Double(now.tv_nsec / 1_000_000)
-        let time = JSONValue.number(milliseconds / 1000)
-        _ = output?.write(JSONValue.object(members.merging(["time": time]) { $1 }).line)
+        let time = JSON.Member("time", .number(milliseconds / 1000))
+        _ = output?.write(JSON.object([time] + event.members).line)
     }
 }
 
 extension PluginEvent {
     /// The members of the event in a trace, except for its time.
-    nonisolated fileprivate func json(_ redaction: TraceRedaction) -> [String: JSONValue] {
+    nonisolated fileprivate func json(_ redaction: TraceRedaction) -> JSON {
         switch self {
         case .started(let process):
             ["event": "started", "process": .integer(Int64(process))]
@@ -120,9 +121,9 @@ extension PluginEvent {
 
     nonisolated private static func message(
         _ event: String, _ line: [UInt8], _ redaction: TraceRedaction
-    ) -> [String: JSONValue] {
+    ) -> JSON {
         let text = line.last == UInt8(ascii: "\n") ? line.dropLast() : line[...]
-        guard let message = try? JSONValue(parsing: text) else {
+        guard let message = try? JSON(parsing: text) else {
             let text = String(decoding: text.prefix(4096), as: UTF8.self)
             return ["event": .string(event), "text": .string(redaction.text(text))]
         }

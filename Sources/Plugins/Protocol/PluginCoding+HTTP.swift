@@ -1,3 +1,4 @@
+package import JSONFormat
 package import ProviderKit
 
 // The coding of HTTP requests and responses.
@@ -6,16 +7,13 @@ extension HTTPRequest {
     /// The largest size of the body of a request or a response of a plugin, in bytes.
     package static let maximumPluginBytes = 8 << 20
 
-    package var json: JSONValue {
-        var members: [String: JSONValue] = [
+    package var json: JSON {
+        let text = String(validating: body, as: UTF8.self)
+        return [
             "method": .string(method.rawValue), "url": .string(url), "headers": headers.json,
+            "body": body.isEmpty ? .null : JSON(text),
+            "body_base64": text == nil ? .string(Base64.encode(body)) : .null,
         ]
-        if let text = String(validating: body, as: UTF8.self) {
-            members["body"] = text.isEmpty ? nil : .string(text)
-        } else {
-            members["body_base64"] = .string(Base64.encode(body))
-        }
-        return .object(members)
     }
 
     /// Reads a request of a plugin. The address is not checked.
@@ -53,12 +51,12 @@ package struct ResponseLine: Sequence, IteratorProtocol, Sendable {
     /// The bytes of the body in a part, a multiple of 3, which Base64 encodes without padding.
     private static let partBytes = 48 << 10
 
-    package init(_ response: HTTPResponse, answering id: JSONValue) {
+    package init(_ response: HTTPResponse, answering id: JSON) {
         let body = response.body
-        let escapes = body.reduce(0) { $0 + JSONValue.escapeBytes($1) }
+        let escapes = body.reduce(0) { $0 + JSON.escapeBytes($1) }
         // A control character takes six bytes. A body with many of them is shorter in Base64.
         let isText = escapes <= body.count && (try? UTF8Span(validating: body.span)) != nil
-        let result: JSONValue = [
+        let result: JSON = [
             "status": .integer(Int64(response.status)), "url": .string(response.url),
             "headers": response.headers.json,
         ]
@@ -88,7 +86,7 @@ package struct ResponseLine: Sequence, IteratorProtocol, Sendable {
 }
 
 extension HTTPHeaders {
-    fileprivate var json: JSONValue {
+    fileprivate var json: JSON {
         .array(fields.map { .array([.string($0.name), .string($0.value)]) })
     }
 }

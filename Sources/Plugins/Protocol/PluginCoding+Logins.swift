@@ -1,3 +1,4 @@
+package import JSONFormat
 package import ProviderKit
 
 // The coding of login descriptions.
@@ -7,25 +8,21 @@ extension DiscoveredServer {
     private static let maximumNumber = 32
 
     /// The description as JSON.
-    package var json: JSONValue {
-        var members: [String: JSONValue] = [
+    package var json: JSON {
+        let registration: JSON? = oauth.registration.map {
+            [
+                "url": .string($0.url), "fields": .object($0.fields.mapValues { .string($0) }),
+                "redirect_field": .string($0.redirectField), "one_login": .bool($0.isForOneLogin),
+            ]
+        }
+        return [
             "name": .string(name), "authorization_url": .string(oauth.authorizationURL),
             "token_url": .string(oauth.tokenURL),
             "scopes": .array(oauth.scopes.map { .string($0) }), "pkce": .bool(oauth.usesPKCE),
-            "shows_code": .bool(oauth.showsCode),
+            "shows_code": .bool(oauth.showsCode), "revocation_url": JSON(oauth.revocationURL),
+            "issuer": JSON(oauth.issuer), "redirect_port": JSON(oauth.redirectPort.map { Int($0) }),
+            "registration": registration ?? .null,
         ]
-        members["revocation_url"] = oauth.revocationURL.map { .string($0) }
-        members["issuer"] = oauth.issuer.map { .string($0) }
-        members["redirect_port"] = oauth.redirectPort.map { .integer(Int64($0)) }
-        if let registration = oauth.registration {
-            members["registration"] = [
-                "url": .string(registration.url),
-                "fields": .object(registration.fields.mapValues { .string($0) }),
-                "redirect_field": .string(registration.redirectField),
-                "one_login": .bool(registration.isForOneLogin),
-            ]
-        }
-        return .object(members)
     }
 
     /// Decodes the description that a plugin returned. The origins that receive the token, and the responses that
@@ -65,13 +62,14 @@ extension DiscoveredServer {
         _ reader: PluginReader
     ) throws(PluginFault) -> ClientRegistration {
         let given = try reader.object("fields")
-        guard case .object(let members) = given.value, members.count <= maximumNumber else {
+        let names = given.value.members.map(\.name)
+        guard names.count <= maximumNumber else {
             throw PluginFault("\(given.path) has more than \(maximumNumber) members")
         }
         let redirectField = try reader.name("redirect_field")
         var fields: [String: String] = [:]
         // Only the daemon sets the redirect address.
-        for key in members.keys where key != redirectField {
+        for key in names where key != redirectField {
             fields[key] = try given.bounded(key) ?? ""
         }
         var registration = ClientRegistration(
@@ -83,12 +81,11 @@ extension DiscoveredServer {
 
 extension PollingDescription {
     /// The description as JSON.
-    package var json: JSONValue {
-        var members: [String: JSONValue] = [
+    package var json: JSON {
+        [
             "name": .string(server), "start_url": .string(startURL),
+            "revocation": revocation?.json ?? .null,
         ]
-        members["revocation"] = revocation?.json
-        return .object(members)
     }
 
     /// Decodes the description that a plugin returned. The origins of the addresses are not checked.

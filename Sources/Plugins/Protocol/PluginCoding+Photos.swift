@@ -1,19 +1,20 @@
+package import JSONFormat
 package import ProviderKit
 
 // The coding of photos, pages, sources and profiles. The names are those of the D-Bus interfaces.
 
 extension RemotePhoto {
-    package var json: JSONValue {
-        var addresses: [String: JSONValue] = [:]
-        for (size, address) in images { addresses[size.rawValue] = .string(address) }
-        var members: [String: JSONValue] = [
+    package var json: JSON {
+        let addresses = images.map { JSON.Member($0.key.rawValue, .string($0.value)) }
+        let fields = PhotoField.described.compactMap { field in
+            field.json(of: photo).map { JSON.Member(field.key, $0) }
+        }
+        let others: JSON = [
             "id": .string(photo.id.text), "images": .object(addresses),
+            "liked": hasLikeState ? .bool(photo.isLiked) : .null,
+            "note": note.isEmpty ? .null : .string(note), "entry": JSON(entry),
         ]
-        for field in PhotoField.described { members[field.key] = field.json(of: photo) }
-        if hasLikeState { members["liked"] = .bool(photo.isLiked) }
-        if !note.isEmpty { members["note"] = .string(note) }
-        if let entry { members["entry"] = .string(entry) }
-        return .object(members)
+        return .object(others.members + fields)
     }
 
     /// The keys of a photo: those of the photo fields, and those without a ``PhotoField``.
@@ -48,7 +49,7 @@ extension RemotePhoto {
 
 extension PhotoField {
     /// Returns the property of a photo in messages of plugins; nil if it is unknown, or a like state.
-    package func json(of photo: Photo) -> JSONValue? {
+    package func json(of photo: Photo) -> JSON? {
         switch value {
         case .time(let get, _): get(photo).map { .integer($0.secondsSince1970) }
         case .count(let get, _): get(photo).map { .integer(Int64($0)) }
@@ -65,10 +66,10 @@ extension RemotePage {
     /// The maximum number of photos on a page.
     package static let maximumPhotos = 500
 
-    package var json: JSONValue {
+    package var json: JSON {
         [
-            "photos": .array(photos.map(\.json)), "next": JSONValue(next),
-            "total": JSONValue(total), "end": JSONValue(end),
+            "photos": .array(photos.map(\.json)), "next": JSON(next),
+            "total": JSON(total), "end": JSON(end),
         ]
     }
 
@@ -92,10 +93,10 @@ extension Source {
     /// The maximum number of sources of an account.
     package static let maximumNumber = 1000
 
-    package var json: JSONValue {
+    package var json: JSON {
         [
             "id": .string(id.text), "title": .string(title), "kind": .string(kind.rawValue),
-            "count": JSONValue(count), "cover": JSONValue(cover?.text),
+            "count": JSON(count), "cover": JSON(cover?.text),
         ]
     }
 
@@ -114,11 +115,11 @@ extension Source {
 }
 
 extension Profile {
-    package var json: JSONValue {
+    package var json: JSON {
         [
             "username": .string(username), "name": .string(name), "bio": .string(bio),
             "location": .string(location), "url": .string(url), "avatar_url": .string(avatarURL),
-            "likes": JSONValue(likes), "user_id": JSONValue(userID),
+            "likes": JSON(likes), "user_id": JSON(userID),
         ]
     }
 
@@ -138,10 +139,10 @@ extension Profile {
 }
 
 extension AccountIdentity {
-    package var json: JSONValue {
+    package var json: JSON {
         [
             "username": .string(username), "server": server.isEmpty ? .null : .string(server),
-            "user_id": userID.map { .string($0) } ?? .null,
+            "user_id": JSON(userID),
         ]
     }
 
@@ -153,7 +154,7 @@ extension AccountIdentity {
     }
 }
 
-extension JSONValue {
+extension JSON {
     init(_ time: Timestamp?) { self = time.map { .integer($0.secondsSince1970) } ?? .null }
 }
 

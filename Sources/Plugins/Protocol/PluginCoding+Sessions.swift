@@ -1,12 +1,13 @@
+package import JSONFormat
 package import ProviderKit
 
 // The coding of the states of sessions.
 
 extension RateLimit {
-    package var json: JSONValue {
+    package var json: JSON {
         [
             "remaining": .integer(Int64(remaining)), "limit": .integer(Int64(limit)),
-            "reset": JSONValue(reset),
+            "reset": JSON(reset),
         ]
     }
 
@@ -20,7 +21,7 @@ extension RateLimit {
 }
 
 extension SessionStatus {
-    package var json: JSONValue {
+    package var json: JSON {
         switch self {
         case .ready: ["state": "ready"]
         case .loading(let reason): ["state": "loading", "reason": .string(reason)]

@@ -1,13 +1,15 @@
+package import JSONFormat
+
 /// A message between the daemon and a plugin, on one line.
 ///
 /// Source: JSON-RPC 2.0; `imagefeed-providers(7)`. Batches are not supported.
 package enum PluginMessage: Equatable, Sendable {
     /// A request with a reply. The ID is an integer or a string.
-    case call(id: JSONValue, method: String, parameters: JSONValue)
+    case call(id: JSON, method: String, parameters: JSON)
     /// A message without a reply.
-    case notification(method: String, parameters: JSONValue)
-    case answer(id: JSONValue, result: JSONValue)
-    case refusal(id: JSONValue, PluginRefusal)
+    case notification(method: String, parameters: JSON)
+    case answer(id: JSON, result: JSON)
+    case refusal(id: JSON, PluginRefusal)
 
     /// The version of the protocol.
     package static let version = 1
@@ -20,9 +22,9 @@ package enum PluginMessage: Equatable, Sendable {
     /// - Parameter line: The bytes without the line feed.
     /// - Throws: ``PluginFault`` if the line is not a valid message.
     package init(parsing line: some Collection<UInt8>) throws(PluginFault) {
-        let value: JSONValue
+        let value: JSON
         do {
-            value = try JSONValue(parsing: line)
+            value = try JSON(parsing: line)
         } catch {
             throw PluginFault("\(error)")
         }
@@ -48,8 +50,8 @@ package enum PluginMessage: Equatable, Sendable {
                 ?? .notification(method: method, parameters: parameters)
         } else if let id, value["error"] != nil {
             self = .refusal(id: id, try PluginRefusal(reader.object("error")))
-        } else if let id, case .object(let members) = value, let result = members["result"] {
-            self = .answer(id: id, result: result)
+        } else if let id, let result = value.members.first(where: { $0.name == "result" }) {
+            self = .answer(id: id, result: result.value)
         } else {
             throw PluginFault("a message has neither a method nor a result nor an error")
         }
@@ -57,16 +59,16 @@ package enum PluginMessage: Equatable, Sendable {
 
     /// The message as one line with a line feed.
     package var line: [UInt8] {
-        let members: [String: JSONValue] =
+        let members: [JSON.Member] =
             switch self {
             case .call(let id, let method, let parameters):
-                ["id": id, "method": .string(method), "params": parameters]
+                [.init("id", id), .init("method", .string(method)), .init("params", parameters)]
             case .notification(let method, let parameters):
-                ["method": .string(method), "params": parameters]
-            case .answer(let id, let result): ["id": id, "result": result]
-            case .refusal(let id, let refusal): ["id": id, "error": refusal.json]
+                [.init("method", .string(method)), .init("params", parameters)]
+            case .answer(let id, let result): [.init("id", id), .init("result", result)]
+            case .refusal(let id, let refusal): [.init("id", id), .init("error", refusal.json)]
             }
-        return JSONValue.object(members.merging(["jsonrpc": "2.0"]) { $1 }).line
+        return JSON.object([.init("jsonrpc", "2.0")] + members).line
     }
 }
 

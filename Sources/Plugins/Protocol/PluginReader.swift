@@ -1,3 +1,4 @@
+package import JSONFormat
 package import ProviderKit
 
 /// An error in a message of the other process. The description is for the log; users see a shorter message.
@@ -16,17 +17,17 @@ package struct PluginFault: Error, Hashable, CustomStringConvertible {
 ///
 /// Unknown members are ignored, so that later versions can add members.
 package struct PluginReader {
-    package let value: JSONValue
+    package let value: JSON
     /// The name of the object in a ``PluginFault``: `page.photos[3]`.
     package let path: String
 
     /// Creates a reader.
-    package init(_ value: JSONValue, _ path: String) {
+    package init(_ value: JSON, _ path: String) {
         self.value = value
         self.path = path
     }
 
-    private func wrong(_ key: String, _ value: JSONValue, _ wanted: String) -> PluginFault {
+    private func wrong(_ key: String, _ value: JSON, _ wanted: String) -> PluginFault {
         PluginFault("\(path).\(key) is \(value.kind), not \(wanted)")
     }
 

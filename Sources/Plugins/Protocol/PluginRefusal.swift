@@ -1,3 +1,4 @@
+internal import JSONFormat
 package import ProviderKit
 
 /// An error reply: an error of JSON-RPC whose `data` has a `kind`.
@@ -59,14 +60,13 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         limit = try data.count("limit")
     }
 
-    var json: JSONValue {
-        var data: [String: JSONValue] = [:]
-        if let kind { data["kind"] = .string(kind.rawValue) }
-        if let until { data["until"] = .integer(until.secondsSince1970) }
-        if let limit { data["limit"] = .integer(Int64(limit)) }
+    var json: JSON {
+        let data: JSON = [
+            "kind": JSON(kind?.rawValue), "until": JSON(until), "limit": JSON(limit),
+        ]
         return [
             "code": .integer(code), "message": .string(message),
-            "data": data.isEmpty ? .null : .object(data),
+            "data": data == [:] ? .null : data,
         ]
     }
 

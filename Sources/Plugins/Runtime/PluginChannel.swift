@@ -1,4 +1,5 @@
 internal import Glibc
+internal import JSONFormat
 internal import PluginProtocol
 internal import ProviderKit
 internal import System
@@ -10,7 +11,7 @@ final class PluginChannel {
     /// The buffer for reads. It is reused, so that the kernel need not provide new pages for each read.
     private let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
     private var lines = LineBuffer()
-    private var waiting: [Int64: CheckedContinuation<JSONValue, any Error>] = [:]
+    private var waiting: [Int64: CheckedContinuation<JSON, any Error>] = [:]
     private var lastID: Int64 = 0
     private var handler: ((PluginMessage) -> Void)?
 
@@ -48,8 +49,8 @@ final class PluginChannel {
 
     /// Calls a method of the daemon.
     func call(
-        _ method: DaemonMethod, _ parameters: [String: JSONValue]
-    ) async throws -> JSONValue {
+        _ method: DaemonMethod, _ parameters: [JSON.Member]
+    ) async throws -> JSON {
         lastID += 1
         let id = lastID
         return try await withCheckedThrowingContinuation { continuation in
@@ -62,15 +63,14 @@ final class PluginChannel {
 
     /// Reports an event of a session to the daemon.
     func report(_ event: SessionEvent, _ account: String) {
-        let (method, json): (DaemonMethod, JSONValue)
+        let (method, json): (DaemonMethod, JSON)
         switch event {
         case .status(let status): (method, json) = (.status, status.json)
         case .rateLimit(let limit): (method, json) = (.rateLimit, limit.json)
         // The daemon detects these changes itself.
         case .added, .updated, .changed, .removed, .likes, .profileChanged, .notices: return
         }
-        guard case .object(var members) = json else { return }
-        members["account"] = .string(account)
+        let members = [JSON.Member("account", .string(account))] + json.members
         send(.notification(method: method.rawValue, parameters: .object(members)))
     }
 }

@@ -1,3 +1,4 @@
+internal import JSONFormat
 internal import Logging
 internal import PluginProtocol
 internal import ProviderKit
@@ -8,8 +9,7 @@ struct PluginHTTPClient: HTTPClient {
     let channel: PluginChannel
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        guard case .object(var parameters) = request.json else { throw CancellationError() }
-        parameters["account"] = .string(account)
+        let parameters = [JSON.Member("account", .string(account))] + request.json.members
         let answer = try await channel.call(.http, parameters)
         let response: HTTPResponse
         do {

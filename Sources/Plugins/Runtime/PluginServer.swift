@@ -1,3 +1,4 @@
+internal import JSONFormat
 internal import Logging
 internal import PluginProtocol
 internal import ProviderKit
@@ -10,7 +11,7 @@ final class PluginServer {
     private let channel = PluginChannel()
     private var settings = ProviderSettings()
     private var sessions: [String: any Session] = [:]
-    private var running: [JSONValue: Task<Void, Never>] = [:]
+    private var running: [JSON: Task<Void, Never>] = [:]
 
     init(_ provider: any Provider) { self.provider = provider }
 
@@ -25,7 +26,7 @@ final class PluginServer {
         }
     }
 
-    private func perform(_ id: JSONValue, _ name: String, _ parameters: JSONValue) {
+    private func perform(_ id: JSON, _ name: String, _ parameters: JSON) {
         guard let method = PluginMethod(rawValue: name) else {
             let refusal = PluginRefusal(
                 nil, "There is no method “\(name.excerpt)”.",
@@ -51,14 +52,12 @@ final class PluginServer {
 
     private func answer(
         _ method: PluginMethod, _ parameters: PluginReader
-    ) async throws -> JSONValue {
+    ) async throws -> JSON {
         switch method {
         case .initialize:
             let given = try parameters.object("settings")
-            if case .object(let members) = given.value {
-                settings = ProviderSettings(
-                    try members.keys.reduce(into: [:]) { $0[$1] = try given.text($1) })
-            }
+            settings = ProviderSettings(
+                try given.value.members.reduce(into: [:]) { $0[$1.name] = try given.text($1.name) })
             return ["protocol": .integer(Int64(PluginMessage.version))]
         case .discover:
             guard case .federated(let provider) = provider.loginMethod else { break }
@@ -94,11 +93,11 @@ final class PluginServer {
             else { break }
             let photo = RemotePhoto(
                 Photo(id: try photo(parameters)), note: try parameters.text("note") ?? "")
-            return ["url": JSONValue(try await session.imageAddress(photo, size))]
+            return ["url": JSON(try await session.imageAddress(photo, size))]
         case .setLiked:
             guard let session = try feed(parameters).remoteLikes else { break }
             let isLiked = try parameters.flag("liked") ?? true
-            return ["likes": JSONValue(try await session.setLiked(photo(parameters), isLiked))]
+            return ["likes": JSON(try await session.setLiked(photo(parameters), isLiked))]
         case .countDownload:
             let photo = RemotePhoto(
                 Photo(id: try photo(parameters)), note: try parameters.text("note") ?? "")

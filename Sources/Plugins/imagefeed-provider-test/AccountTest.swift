@@ -1,3 +1,4 @@
+internal import JSONFormat
 internal import PluginProtocol
 internal import Plugins
 internal import ProviderKit
@@ -12,7 +13,7 @@ final class AccountTest {
     private var walks: [PageWalk] = []
     private var review = PhotoReview()
     /// The first photo, as the plugin sent it.
-    private var firstSent: JSONValue?
+    private var firstSent: JSON?
 
     /// The largest number of sources of which pages are requested.
     private static let maximumSources = 10

@@ -1,25 +1,27 @@
 internal import Glibc
+internal import JSONFormat
 internal import PluginProtocol
 internal import Plugins
 internal import ProviderKit
 
 /// The options of the test: the members of a JSON object, the only argument. `imagefeedctl` passes it.
 struct Options {
-    private let json: JSONValue
+    private let json: JSON
     let manifest: String
     /// The settings that replace those of the configuration.
     let settings: [String: String]
 
     /// - Returns: nil if the argument is not such an object.
     init?(_ argument: String) {
-        guard let json = try? JSONValue(parsing: Array(argument.utf8)),
+        guard let json = try? JSON(parsing: Array(argument.utf8)),
             let path = json["manifest"]?.string, !path.isEmpty
         else { return nil }
         self.json = json
         // The reader of manifests requires a path with a folder.
         manifest = path.contains("/") ? path : "./\(path)"
-        guard case .object(let members)? = json["settings"] else { return nil }
-        settings = members.compactMapValues(\.string)
+        settings = (json["settings"]?.members ?? []).reduce(into: [:]) {
+            $0[$1.name] = $1.value.string
+        }
     }
 
     /// The ID of the provider, which is in the name of the manifest.
@@ -61,15 +63,4 @@ struct Options {
 
     /// The largest size of a key, the same as in the daemon.
     private static let maximumKeyBytes = 64 << 10
-}
-
-extension JSONValue {
-    /// The text; nil for other types.
-    var string: String? { if case .string(let text) = self { text } else { nil } }
-
-    /// The integer; nil for other types.
-    var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
-
-    /// The elements of an array; none for other types.
-    var elements: [JSONValue] { if case .array(let elements) = self { elements } else { [] } }
 }

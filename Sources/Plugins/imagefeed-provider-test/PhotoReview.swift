@@ -1,3 +1,4 @@
+internal import JSONFormat
 internal import PluginProtocol
 internal import ProviderKit
 
@@ -20,7 +21,7 @@ struct PhotoReview {
     ///   - sent: The photos as the plugin sent them.
     ///   - read: The photos as the daemon decodes them.
     ///   - source: The source of the page.
-    mutating func add(_ sent: [JSONValue], _ read: [RemotePhoto], _ source: SourceID) {
+    mutating func add(_ sent: [JSON], _ read: [RemotePhoto], _ source: SourceID) {
         count += sent.count
         if read.count < sent.count {
             add(
@@ -31,22 +32,19 @@ struct PhotoReview {
             read.map { ([$0.photo.id.text, $0.entry], $0.images) }, uniquingKeysWith: { $1 })
         for photo in sent {
             // Without hosts, so that only the images differ from those of the daemon.
-            guard case .object(let members) = photo,
-                let shown = try? RemotePhoto(PluginReader(photo, "photo"), nil)
-            else { continue }
+            guard let shown = try? RemotePhoto(PluginReader(photo, "photo"), nil) else { continue }
             let id = shown.photo.id.text
-            compare(members, shown.json, id)
-            compare(images: members["images"], byKey[[id, shown.entry]] ?? [:], id)
-            if source.text == "likes", members["liked"] == false {
+            compare(photo, shown.json, id)
+            compare(images: photo["images"], byKey[[id, shown.entry]] ?? [:], id)
+            if source.text == "likes", photo["liked"] == false {
                 add("“liked” is false in the source “likes”", id, isFailure: true)
             }
         }
     }
 
-    private mutating func compare(
-        _ sent: [String: JSONValue], _ shown: JSONValue, _ id: String
-    ) {
-        for (key, value) in sent where value != .null && key != "images" {
+    private mutating func compare(_ sent: JSON, _ shown: JSON, _ id: String) {
+        for member in sent.members where member.value != .null && member.name != "images" {
+            let (key, value) = (member.name, member.value)
             guard let field = PhotoField.described.first(where: { $0.key == key }) else {
                 if !RemotePhoto.keys.contains(key) {
                     add("“\(key.prefix(60))” is unknown and is ignored", id)
@@ -76,11 +74,11 @@ struct PhotoReview {
     }
 
     private mutating func compare(
-        images sent: JSONValue?, _ read: [ImageSize: String], _ id: String
+        images sent: JSON?, _ read: [ImageSize: String], _ id: String
     ) {
-        guard case .object(let images)? = sent else { return }
-        for (size, address) in images {
-            guard case .string(let text) = address else { continue }
+        for image in sent?.members ?? [] {
+            let size = image.name
+            guard let text = image.value.string else { continue }
             guard let known = ImageSize(rawValue: size) else {
                 add("“images.\(size.prefix(60))” is unknown and is ignored", id, isFailure: true)
                 continue

@@ -1,3 +1,4 @@
+internal import JSONFormat
 internal import PluginProtocol
 internal import Plugins
 internal import ProviderKit
@@ -31,7 +32,7 @@ final class PluginLog {
     private(set) var messageCount = 0
     private(set) var longestMessage = 0
     /// The last results of the methods, as the plugin sent them.
-    private(set) var results: [PluginMethod: JSONValue] = [:]
+    private(set) var results: [PluginMethod: JSON] = [:]
 
     // The events since the last call of ``beginCall()``.
     /// The reason why a request got no usable response; nil if none failed.
@@ -45,8 +46,8 @@ final class PluginLog {
 
     /// The number of processes that have not ended. A killed process may still exist when the next one starts.
     private var processCount = 0
-    private var calls: [JSONValue: PluginMethod] = [:]
-    private var requests: [JSONValue: String] = [:]
+    private var calls: [JSON: PluginMethod] = [:]
+    private var requests: [JSON: String] = [:]
     private var endWaiter: CheckedContinuation<Void, Never>?
 
     /// Resets the events of the call before.
@@ -92,7 +93,7 @@ final class PluginLog {
         case .call(let id, let method, let parameters):
             guard method == DaemonMethod.http.rawValue else { return }
             requestCount += 1
-            guard case .string(let url)? = parameters["url"] else { return }
+            guard let url = parameters["url"]?.string else { return }
             requests[id] = String(url.withoutUserInformation.prefix { $0 != "?" && $0 != "#" })
             urls.append(url)
         case .notification(let method, _):
@@ -112,7 +113,7 @@ final class PluginLog {
         case .call(let id, let method, _): calls[id] = PluginMethod(rawValue: method)
         case .answer(let id, let result):
             if requests.removeValue(forKey: id) != nil,
-                case .integer(let status)? = result["status"],
+                let status = result["status"]?.integer,
                 500..<600 ~= status
             {
                 serviceProblem = "it sent status \(status)"

@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Glibc
 internal import HTTP
+internal import JSONFormat
 internal import Logging
 internal import OAuth
 internal import PluginProtocol
@@ -26,7 +27,7 @@ final class ProviderTest {
         let test = ProviderTest(options, &problems)
         Report.write([
             "manifest": .string(options.manifest), "id": .string(options.id),
-            "name": JSONValue(test?.trial.provider.info.name),
+            "name": JSON(test?.trial.provider.info.name),
         ])
         await Report.check("Manifest", .manifest) { check in
             for problem in problems {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import JSONFormat
 internal import PluginProtocol
 internal import ProviderKit
 internal import System
@@ -74,7 +75,7 @@ enum Report {
         ])
     }
 
-    static func write(_ value: JSONValue) {
+    static func write(_ value: JSON) {
         guard AtomicFile.writeAll(value.line, to: STDOUT_FILENO) else { exit(EXIT_FAILURE) }
     }
 

@@ -1,4 +1,4 @@
-extension JSONValue {
+extension JSON {
     /// The value on one line, as UTF-8.
     package var line: [UInt8] {
         var bytes: [UInt8] = []
@@ -25,7 +25,7 @@ extension JSONValue {
             bytes.append(UInt8(ascii: "{"))
             for (index, member) in members.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                bytes.appendJSON(member.key)
+                bytes.appendJSON(member.name)
                 bytes.append(UInt8(ascii: ":"))
                 member.value.write(to: &bytes)
             }
@@ -44,33 +44,39 @@ extension [UInt8] {
     }
 
     /// Appends UTF-8 as a part of a JSON string.
-    mutating func appendEscaped(_ utf8: UnsafeBufferPointer<UInt8>) {
+    package mutating func appendEscaped(_ utf8: UnsafeBufferPointer<UInt8>) {
         var position = 0
         while true {
-            let end = JSONValue.plainEnd(of: utf8, from: position)
+            let end = JSON.plainEnd(of: utf8, from: position)
             append(contentsOf: UnsafeBufferPointer(rebasing: utf8[position..<end]))
             guard end < utf8.count else { break }
             append(UInt8(ascii: "\\"))
-            switch utf8[end] {
-            case UInt8(ascii: "\n"): append(UInt8(ascii: "n"))
-            case let byte where byte < 0x20:
-                append(contentsOf: (byte < 0x10 ? "u000" : "u00").utf8)
-                append(contentsOf: String(byte, radix: 16).utf8)
-            case let byte: append(byte)
+            if let letter = JSON.shortEscape(utf8[end]) {
+                append(letter)
+            } else {
+                append(contentsOf: (utf8[end] < 0x10 ? "u000" : "u00").utf8)
+                append(contentsOf: String(utf8[end], radix: 16).utf8)
             }
             position = end + 1
         }
     }
 }
 
-extension JSONValue {
-    /// Returns the number of bytes that a byte of a string takes in addition, because of its escape sequence.
-    static func escapeBytes(_ byte: UInt8) -> Int {
+extension JSON {
+    /// Returns the byte that follows the backslash in an escape sequence of two bytes; nil if there is no such sequence.
+    fileprivate static func shortEscape(_ byte: UInt8) -> UInt8? {
         switch byte {
-        case UInt8(ascii: "\n"), UInt8(ascii: "\""), UInt8(ascii: "\\"): 1
-        case ..<0x20: 5
-        default: 0
+        case UInt8(ascii: "\n"): UInt8(ascii: "n")
+        case UInt8(ascii: "\r"): UInt8(ascii: "r")
+        case UInt8(ascii: "\t"): UInt8(ascii: "t")
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): byte
+        default: nil
         }
+    }
+
+    /// Returns the number of bytes that a byte of a string takes in addition, because of its escape sequence.
+    package static func escapeBytes(_ byte: UInt8) -> Int {
+        shortEscape(byte) != nil ? 1 : byte < 0x20 ? 5 : 0
     }
 
     /// Returns the index of the first byte of a string that needs escaping: a quotation mark, a backslash or a control

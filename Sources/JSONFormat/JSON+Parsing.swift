@@ -7,21 +7,22 @@ package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
     package var description: String { "invalid JSON at byte \(offset): \(reason)" }
 }
 
-extension JSONValue {
-    /// The largest number of nested arrays and objects.
-    package static let maximumDepth = 32
-    /// The largest number of values in a document.
-    package static let maximumValues = 1 << 16
-
+extension JSON {
     /// Parses one value. Only blanks may precede and follow it.
     ///
-    /// The parser is stricter than RFC 8259 requires: duplicate keys and more than ``maximumValues`` values are errors.
+    /// The parser is stricter than RFC 8259 requires: duplicate keys are errors.
     ///
+    /// - Parameters:
+    ///   - bytes: The value as UTF-8.
+    ///   - depth: The largest number of nested arrays and objects.
+    ///   - values: The largest number of values in the document.
     /// - Throws: ``JSONSyntaxError``.
-    package init(parsing bytes: some Collection<UInt8>) throws(JSONSyntaxError) {
+    package init(
+        parsing bytes: some Collection<UInt8>, depth: Int = 32, values: Int = 1 << 16
+    ) throws(JSONSyntaxError) {
         let parse = { (bytes: UnsafeBufferPointer<UInt8>) in
             Result { () throws(JSONSyntaxError) in
-                var parser = Parser(bytes: bytes)
+                var parser = Parser(bytes: bytes, maximumDepth: depth, maximumValues: values)
                 return try parser.document()
             }
         }
@@ -32,15 +33,18 @@ extension JSONValue {
 
 private struct Parser {
     let bytes: UnsafeBufferPointer<UInt8>
-    var offset = 0
+    let maximumDepth: Int
+    let maximumValues: Int
+    private var offset = 0
     private var count = 0
-    /// The number of members of the last object at each depth, as an estimate for the next one.
-    private var sizes = [Int](repeating: 1, count: JSONValue.maximumDepth)
-    private static let largestGuess = 32
 
-    init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+    init(bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int, maximumValues: Int) {
+        self.bytes = bytes
+        self.maximumDepth = maximumDepth
+        self.maximumValues = maximumValues
+    }
 
-    mutating func document() throws(JSONSyntaxError) -> JSONValue {
+    mutating func document() throws(JSONSyntaxError) -> JSON {
         // The parts of valid text between ASCII characters are valid, too.
         guard (try? UTF8Span(validating: bytes.span)) != nil else {
             throw error("a string is not UTF-8")
@@ -73,13 +77,13 @@ private struct Parser {
         return true
     }
 
-    private mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONValue {
-        guard depth < JSONValue.maximumDepth else {
-            throw error("more than \(JSONValue.maximumDepth) levels")
+    private mutating func value(depth: Int) throws(JSONSyntaxError) -> JSON {
+        guard depth < maximumDepth else {
+            throw error("more than \(maximumDepth) levels")
         }
         count += 1
-        guard count <= JSONValue.maximumValues else {
-            throw error("more than \(JSONValue.maximumValues) values")
+        guard count <= maximumValues else {
+            throw error("more than \(maximumValues) values")
         }
         skipBlanks()
         guard let first = next else { throw error("unexpected end") }
@@ -95,35 +99,35 @@ private struct Parser {
     }
 
     private mutating func word(
-        _ word: StaticString, _ value: JSONValue
-    ) throws(JSONSyntaxError) -> JSONValue {
+        _ word: StaticString, _ value: JSON
+    ) throws(JSONSyntaxError) -> JSON {
         let isThere = word.withUTF8Buffer { bytes[offset...].starts(with: $0) }
         guard isThere else { throw error("an unknown literal") }
         offset += word.utf8CodeUnitCount
         return value
     }
 
-    private mutating func object(_ depth: Int) throws(JSONSyntaxError) -> JSONValue {
+    private mutating func object(_ depth: Int) throws(JSONSyntaxError) -> JSON {
         offset += 1
-        if take("}") { return .object([:]) }
-        var members: [String: JSONValue] = Dictionary(minimumCapacity: sizes[depth])
+        var members: [JSON.Member] = []
+        if take("}") { return .object(members) }
         repeat {
             skipBlanks()
             guard next == UInt8(ascii: "\"") else { throw error("a key is missing") }
             let key = try string()
             guard take(":") else { throw error("a colon is missing") }
-            guard members.updateValue(try value(depth: depth + 1), forKey: key) == nil else {
-                throw error("a duplicate key")
-            }
+            members.append(JSON.Member(key, try value(depth: depth + 1)))
         } while take(",")
+        guard Set(members.lazy.map(\.name)).count == members.count else {
+            throw error("a duplicate key")
+        }
         guard take("}") else { throw error("an object is not closed") }
-        sizes[depth] = min(members.count, Self.largestGuess)
         return .object(members)
     }
 
-    private mutating func array(_ depth: Int) throws(JSONSyntaxError) -> JSONValue {
+    private mutating func array(_ depth: Int) throws(JSONSyntaxError) -> JSON {
         offset += 1
-        var elements: [JSONValue] = []
+        var elements: [JSON] = []
         if take("]") { return .array(elements) }
         repeat { elements.append(try value(depth: depth + 1)) } while take(",")
         guard take("]") else { throw error("an array is not closed") }
@@ -135,7 +139,7 @@ private struct Parser {
     private mutating func string() throws(JSONSyntaxError) -> String {
         offset += 1
         let start = offset
-        offset = JSONValue.plainEnd(of: bytes, from: start)
+        offset = JSON.plainEnd(of: bytes, from: start)
         // Most strings have no escape sequence.
         if next == UInt8(ascii: "\"") {
             defer { offset += 1 }
@@ -146,7 +150,7 @@ private struct Parser {
         while let byte = next, byte == UInt8(ascii: "\\") {
             offset += 1
             utf8 += UTF8.encode(try escape()) ?? UTF8.EncodedScalar()
-            let end = JSONValue.plainEnd(of: bytes, from: offset)
+            let end = JSON.plainEnd(of: bytes, from: offset)
             utf8.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[offset..<end]))
             offset = end
         }
@@ -200,7 +204,7 @@ private struct Parser {
 
     // MARK: Numbers
 
-    private mutating func number() throws(JSONSyntaxError) -> JSONValue {
+    private mutating func number() throws(JSONSyntaxError) -> JSON {
         let start = offset
         if next == UInt8(ascii: "-") { offset += 1 }
         let beginsWithZero = next == UInt8(ascii: "0")
