@@ -111,9 +111,9 @@ struct ManifestTests {
     func `a problem names its line`(_ part: String, _ bad: String, _ line: Int) throws {
         let directory = try TemporaryDirectory()
         try directory.write(Self.good.replacing(part, with: bad), to: "good.provider")
-        var problems = ManifestProblems()
+        let problems = ManifestProblems()
         _ = Manifest(
-            path: directory.appending("good.provider"), settings: ProviderSettings(), &problems)
+            path: directory.appending("good.provider"), settings: ProviderSettings(), problems)
         #expect(problems.all.first?.line == line, "\(problems.all)")
     }
 
@@ -133,8 +133,8 @@ struct ManifestTests {
         // The fastest of several rounds: other tests run at the same time.
         let time = (0..<5).map { _ in
             clock.measure {
-                var problems = ManifestProblems()
-                _ = Manifest(path: path, settings: ProviderSettings(), &problems)
+                let problems = ManifestProblems()
+                _ = Manifest(path: path, settings: ProviderSettings(), problems)
                 #expect(problems.all.count == 20)
             }
         }.min()

@@ -47,8 +47,8 @@ internal import ProviderKit
         rmdir(folder)
     }
     precondition(write(file, bytes, bytes.count) == bytes.count)
-    var problems = ManifestProblems()
-    _ = Manifest(path: path, settings: ProviderSettings(), &problems)
+    let problems = ManifestProblems()
+    _ = Manifest(path: path, settings: ProviderSettings(), problems)
 }
 
 /// Parses a line of a plugin as every kind of result and parameter.

@@ -2,194 +2,160 @@ internal import Configuration
 internal import ProviderKit
 
 nonisolated extension Manifest {
-    /// Reads a manifest, and collects its problems. The result is nil if the file cannot be read as a key file.
+    /// Reads a manifest, and collects its problems. The result is nil if there are any.
     ///
     /// - Parameters:
     ///   - path: The path of the file, `…/NAME.provider`.
     ///   - settings: The settings of the provider.
-    ///   - problems: Receives the problems. If there are any, the manifest must not be used.
-    init?(path: String, settings: ProviderSettings, _ problems: inout ManifestProblems) {
+    ///   - problems: Receives the problems.
+    init?(path: String, settings: ProviderSettings, _ problems: ManifestProblems) {
         problems.stamp = FileStamps([path], folders: [ManifestFile.parent(of: path)])
+        let found = problems.check("") { () throws(ManifestProblem) in
+            try ManifestFile(path: path)
+        }
+        guard let found, let groups = Self.groups(found.text, problems) else { return nil }
         let allowsLoopback = settings["AllowLoopback"] == "true"
-        let addresses = ManifestAddresses(allowsLoopback: allowsLoopback)
-        guard
-            let found = problems.check("", nil, nil, try ManifestFile(path: path) as ManifestFile?),
-            let file = Self.keyFile(found.text, &problems)
-        else { return nil }
-        let main = ManifestGroup("Provider", file.groups)
-        let login = ManifestGroup("Authentication", file.groups)
+        let main = ManifestGroup("Provider", groups, problems, allowsLoopback: allowsLoopback)
+        let login = ManifestGroup(
+            "Authentication", groups, problems, allowsLoopback: allowsLoopback)
         let files = ManifestCommand.files(main["Exec"] ?? "", in: found.folder)
         problems.stamp = FileStamps(
             [path] + files, folders: [found.folder] + files.map(ManifestFile.parent))
-        for name in file.groups.keys.sorted() where name != main.name && name != login.name {
+        stamp = problems.stamp
+        for name in groups.keys.sorted() where name != main.name && name != login.name {
             // The Desktop Entry Specification reserves the prefix X- for extensions.
             guard !name.hasPrefix("X-") else { continue }
             problems.add(
-                ManifestProblem(
-                    "[\(name)] is not a group of a manifest; use [Provider] and [Authentication]."
-                ),
-                name)
+                "[\(name)] is not a group of a manifest; use [Provider] and [Authentication].", name
+            )
         }
-        main.expect(
-            [
-                "Id", "Name", "Icon", "Exec", "Capabilities", "DefaultSource", "Sources", "Hosts",
-                "LastingPlaces", "LikedTogether", "SecretSettings",
-            ], &problems)
-        let group = main.name
-        if problems.check(group, "Id", found.id, try main.required("Id")) != found.id {
-            problems.add(
-                ManifestProblem("Id must be \(found.id), the file name without .provider."),
-                group, "Id")
+        main.expect([
+            "Id", "Name", "Icon", "Exec", "Capabilities", "DefaultSource", "Sources", "Hosts",
+            "LastingPlaces", "LikedTogether", "SecretSettings",
+        ])
+        login.expect(PluginLogin.keys)
+        if let id = main.required("Id"), id != found.id {
+            main.report("Id must be \(found.id), the file name without .provider.", "Id")
         }
-        let sources = problems.check(
-            group, "Sources", nil,
-            try main.list("Sources", required: true).map(SourcePattern.init)
-                as [SourcePattern]?)
-        let hosts = problems.check(
-            group, "Hosts", (patterns: [], origins: []),
-            try addresses.hosts(main.list("Hosts", required: false)))
-        let name = problems.check(group, "Name", "", try main.line("Name"))
-        let icon = problems.check(
-            group, "Icon", "", try main.line("Icon", default: "image-x-generic"))
-        let capabilities = problems.check(
-            group, "Capabilities", [],
-            try Self.capabilities(main.list("Capabilities", required: true)))
-        let defaultSource = problems.check(
-            group, "DefaultSource", SourceID(""),
-            try Self.source(main.required("DefaultSource"), in: sources))
-        for problem in Self.missingSources(of: capabilities, in: sources) {
-            problems.add(problem, group, "Capabilities")
-        }
-        command = problems.check(
-            group, "Exec", [], try ManifestCommand.words(main.required("Exec"), in: found.folder))
+        sources = main.list("Sources", isRequired: true).map(SourcePattern.init)
+        var hosts = main.hosts()
+        let name = main.line("Name")
+        let icon = main.line("Icon", default: "image-x-generic")
+        let capabilities = Self.capabilities(main, sources)
+        let defaultSource = Self.defaultSource(main, sources)
         folder = found.folder
-        self.sources = sources ?? []
-        login.expect(PluginLogin.keys, &problems)
-        let kind = problems.check(
-            login.name, nil, .open(needsServer: false), try PluginLogin(login, addresses))
+        command =
+            main.required("Exec").flatMap { line in
+                problems.check(main.name, "Exec") { () throws(ManifestProblem) in
+                    try ManifestCommand.words(line, in: found.folder)
+                }
+            } ?? []
+        let kind = PluginLogin(login)
+        allowsHomeServers = login.flag("HomeServers")
+        if allowsHomeServers { kind?.checkHomeServers(login, hasHosts: !hosts.patterns.isEmpty) }
+        hasStablePageTokens = main.flag("LastingPlaces")
+        likeGroupEnd = main.character("LikedTogether")
+        secretSettings = Set(main.list("SecretSettings"))
+        let loopbackServers = LoopbackServers(
+            allowsLoopback ? settings["LoopbackServers"] ?? "" : "")
+        if loopbackServers == nil {
+            main.report("LoopbackServers in the configuration \(LoopbackServers.rule)")
+        }
+        guard problems.all.isEmpty, let kind, let loopbackServers else { return nil }
+        self.loopbackServers = loopbackServers
         self.login = kind
         info = ProviderInfo(
             id: found.id, name: name, iconName: icon, authentication: kind.authentication,
             capabilities: capabilities.sorted { $0.rawValue < $1.rawValue }
                 + (kind.needsServer ? [.server] : []),
             defaultSource: defaultSource)
-        allowsHomeServers = problems.check(
-            login.name, "HomeServers", false,
-            try kind.homeServers(login.flag("HomeServers"), hasHosts: !hosts.patterns.isEmpty))
-        hasStablePageTokens = problems.check(
-            group, "LastingPlaces", false, try main.flag("LastingPlaces"))
-        likeGroupEnd = problems.check(
-            group, "LikedTogether", nil, try main.character("LikedTogether"))
-        secretSettings = problems.check(
-            group, "SecretSettings", [], Set(try main.list("SecretSettings", required: false)))
-        loopbackServers = problems.check(
-            group, nil, LoopbackServers(),
-            try ManifestAddresses.loopbackServers(allowsLoopback ? settings : ProviderSettings()))
         // The hosts that receive the key or the token are permitted, too.
-        var patterns = hosts.patterns
-        var origins = hosts.origins
-        for text in self.login.credentialOrigins {
-            guard let address = WebAddress(text) else { continue }
+        for address in kind.credentialOrigins.compactMap({ WebAddress($0) }) {
             if address.isLoopback {
-                origins.insert(address.origin)
+                hosts.origins.insert(address.origin)
             } else if let pattern = AllowedHosts.Pattern(String(address.origin.dropFirst(8))) {
-                patterns.append(pattern)
+                hosts.patterns.append(pattern)
             }
         }
-        self.hosts = patterns
-        loopbackOrigins = origins
-        stamp = problems.stamp
-    }
-
-    private static func source(
-        _ text: String, in sources: [SourcePattern]?
-    ) throws(ManifestProblem) -> SourceID {
-        let source = SourceID(text)
-        guard text.utf8.count <= 512, ServiceText.line(text) == text else {
-            throw ManifestProblem("DefaultSource must be one line of at most 512 bytes.")
-        }
-        guard sources?.contains(where: { $0.matches(source) }) ?? true else {
-            throw ManifestProblem("DefaultSource matches no entry of Sources; add it there.")
-        }
-        return source
+        (self.hosts, loopbackOrigins) = (hosts.patterns, hosts.origins)
     }
 
     /// Parses the groups, and checks the lines. The result is nil if the groups would not be what the author meant.
-    private static func keyFile(_ text: String, _ problems: inout ManifestProblems) -> KeyFile? {
+    private static func groups(
+        _ text: String, _ problems: ManifestProblems
+    ) -> [String: [String: String]]? {
         let lines = ManifestLines(text)
         problems.lines = lines
         guard lines.count <= ManifestLines.maximum else {
-            problems.add(
-                ManifestProblem("The manifest has more than \(ManifestLines.maximum) lines."))
+            problems.add("The manifest has more than \(ManifestLines.maximum) lines.")
             return nil
         }
         if let first = lines.indented.first {
             let count = lines.indented.count - 1
             let others = count == 0 ? "begins" : "and \(count) more begin"
             problems.add(
-                ManifestProblem("Line \(first) \(others) with a blank; remove the indentation."),
-                line: first)
+                "Line \(first) \(others) with a blank; remove the indentation.", line: first)
             return nil
         }
         let file = KeyFile(text)
         for line in file.badLines {
-            problems.add(
-                ManifestProblem("Line \(line.number) cannot be read: \(line.reason)"),
-                line: line.number)
+            problems.add("Line \(line.number) cannot be read: \(line.reason)", line: line.number)
         }
         for (place, number) in lines.repetitions {
             problems.add(
-                ManifestProblem(
-                    "\(place.key) in [\(place.group)] is set more than once; remove a line."),
+                "\(place.key) in [\(place.group)] is set more than once; remove a line.",
                 line: number)
         }
-        return file
+        return file.groups
     }
 
+    private static func defaultSource(
+        _ group: ManifestGroup, _ sources: [SourcePattern]
+    ) -> SourceID {
+        let key = "DefaultSource"
+        guard let text = group.required(key) else { return SourceID("") }
+        let source = SourceID(text)
+        if text.utf8.count > 512 || ServiceText.line(text) != text {
+            group.report("DefaultSource must be one line of at most 512 bytes.", key)
+        } else if !sources.isEmpty, !sources.contains(where: { $0.matches(source) }) {
+            group.report("DefaultSource matches no entry of Sources; add it there.", key)
+        }
+        return source
+    }
+
+    /// Reads the capabilities, and checks that they have their sources.
     private static func capabilities(
-        _ names: [String]
-    ) throws(ManifestProblem) -> Set<ProviderInfo.Capability> {
+        _ group: ManifestGroup, _ sources: [SourcePattern]
+    ) -> Set<ProviderInfo.Capability> {
+        let key = "Capabilities"
         var capabilities: Set<ProviderInfo.Capability> = []
+        let names = group.list(key, isRequired: true)
         for name in names {
-            guard let capability = ProviderInfo.Capability(rawValue: name),
+            if let capability = ProviderInfo.Capability(rawValue: name),
                 [.feed, .like, .profile, .albums, .search, .download].contains(capability)
-            else {
-                throw ManifestProblem(
-                    "\(name) is not a capability of a plugin; use feed, like, profile, albums, search and download."
-                )
+            {
+                capabilities.insert(capability)
+            } else {
+                group.report(
+                    "\(name) is not a capability of a plugin; use feed, like, profile, albums, search and download.",
+                    key)
             }
-            capabilities.insert(capability)
         }
-        guard capabilities.contains(.feed) else {
-            throw ManifestProblem("Capabilities does not contain feed; add it.")
+        if !names.isEmpty, !capabilities.contains(.feed) {
+            group.report("Capabilities does not contain feed; add it.", key)
         }
-        return capabilities
-    }
-
-    /// Returns the problems of capabilities without their source.
-    ///
-    /// - Parameters:
-    ///   - capabilities: The capabilities.
-    ///   - sources: The entries of `Sources`; nil if they have a problem.
-    /// - Returns: A problem for each capability without its source.
-    private static func missingSources(
-        of capabilities: Set<ProviderInfo.Capability>, in sources: [SourcePattern]?
-    ) -> [ManifestProblem] {
-        guard let sources else { return [] }
-        var problems: [ManifestProblem] = []
+        guard !sources.isEmpty else { return capabilities }
         if capabilities.contains(.like), !sources.contains(where: { $0.matches(SourceID("likes")) })
         {
-            problems.append(
-                ManifestProblem(
-                    "Capabilities contains like, but Sources does not contain likes; add it."))
+            group.report(
+                "Capabilities contains like, but Sources does not contain likes; add it.", key)
         }
         if capabilities.contains(.search),
             !sources.contains(where: { $0.prefix.map { "search:".hasPrefix($0) } ?? false })
         {
-            problems.append(
-                ManifestProblem(
-                    "Capabilities contains search, but Sources does not contain search:*; add it."))
+            group.report(
+                "Capabilities contains search, but Sources does not contain search:*; add it.", key)
         }
-        return problems
+        return capabilities
     }
 }

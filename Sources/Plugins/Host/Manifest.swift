@@ -126,18 +126,3 @@ nonisolated struct SourcePattern: Hashable, Sendable {
         isPrefix ? source.text.hasPrefix(text) && source.text != text : source.text == text
     }
 }
-
-/// A problem of a manifest: one sentence for its author.
-nonisolated struct ManifestProblem: Error, Hashable, CustomStringConvertible {
-    let description: String
-    /// The key that the problem concerns; nil for no key or several keys.
-    let key: String?
-    /// The number of the line that the problem concerns, from 1; nil if it concerns no line.
-    var line: Int?
-
-    /// Creates a problem from a sentence that may quote the manifest.
-    init(_ description: String, key: String? = nil) {
-        self.key = key
-        self.description = ServiceText.message(description) ?? ""
-    }
-}

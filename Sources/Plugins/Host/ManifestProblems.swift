@@ -1,5 +1,20 @@
+internal import ProviderKit
+
+/// A problem of a manifest: one sentence for its author.
+nonisolated struct ManifestProblem: Error, Hashable, CustomStringConvertible {
+    let description: String
+    /// The number of the line that the problem concerns, from 1; nil if it concerns no line.
+    let line: Int?
+
+    /// Creates a problem from a sentence that may quote the manifest.
+    init(_ description: String, line: Int? = nil) {
+        self.description = ServiceText.message(description) ?? ""
+        self.line = line
+    }
+}
+
 /// The problems of a manifest, in the order in which they are found.
-nonisolated struct ManifestProblems {
+nonisolated final class ManifestProblems {
     /// The number of problems that are reported.
     static let maximum = 20
 
@@ -12,43 +27,32 @@ nonisolated struct ManifestProblems {
     /// Adds a problem, unless there are enough.
     ///
     /// - Parameters:
-    ///   - problem: The problem.
+    ///   - problem: A sentence that may quote the manifest.
     ///   - group: The group that the problem concerns.
-    ///   - key: The key in the group that the problem concerns.
+    ///   - key: The key in the group that the problem concerns. Without such a line, the problem concerns the heading.
     ///   - line: The line, if it is known.
-    mutating func add(
-        _ problem: @autoclosure () -> ManifestProblem, _ group: String? = nil,
-        _ key: String? = nil, line: Int? = nil
+    func add(
+        _ problem: @autoclosure () -> String, _ group: String = "", _ key: String? = nil,
+        line: Int? = nil
     ) {
         guard all.count < Self.maximum else { return }
-        var problem = problem()
-        problem.line = line ?? group.flatMap { self.line($0, key) }
-        all.append(problem)
+        let known = [key ?? "", ""].lazy.compactMap { [lines] key in
+            lines.numbers[ManifestLines.Place(group: group, key: key)]
+        }
+        all.append(ManifestProblem(problem(), line: line ?? known.first))
     }
 
-    /// Evaluates a part of the manifest.
+    /// Evaluates a part of the manifest, and adds its problem.
     ///
-    /// - Parameters:
-    ///   - group: The group of the part.
-    ///   - key: The key of the part; nil for several keys.
-    ///   - fallback: The value to return if the part has a problem.
-    ///   - body: The part.
-    /// - Returns: The part, or the fallback.
-    mutating func check<Value>(
-        _ group: String, _ key: String?, _ fallback: Value,
-        _ body: @autoclosure () throws(ManifestProblem) -> Value
-    ) -> Value {
+    /// - Returns: The part; nil if it has a problem.
+    func check<Value>(
+        _ group: String, _ key: String? = nil, _ body: () throws(ManifestProblem) -> Value
+    ) -> Value? {
         do throws(ManifestProblem) {
             return try body()
         } catch {
-            let line = line(group, key ?? error.key) ?? (key == nil ? line(group, nil) : nil)
-            add(error, line: line)
-            return fallback
+            add(error.description, group, key)
+            return nil
         }
-    }
-
-    /// Returns the line of a key, or of the heading of the group if `key` is nil; nil if there is no such line.
-    private func line(_ group: String, _ key: String?) -> Int? {
-        lines.numbers[ManifestLines.Place(group: group, key: key ?? "")]
     }
 }

@@ -145,16 +145,12 @@ package final class PluginHost {
     private func read(
         _ path: String, id: String, base: String, _ settings: ProviderSettings
     ) -> Installed {
-        var problems = ManifestProblems()
+        let problems = ManifestProblems()
         if reserved.contains(base) {
             problems.stamp = FileStamps([path])
             problems.add(
-                ManifestProblem(
-                    "The ID “\(base)” belongs to a provider of Image Feed; choose another file name."
-                ))
-        } else if let manifest = Manifest(path: path, settings: settings, &problems),
-            problems.all.isEmpty
-        {
+                "The ID “\(base)” belongs to a provider of Image Feed; choose another file name.")
+        } else if let manifest = Manifest(path: path, settings: settings, problems) {
             let trace = traces[id] ?? PluginTrace()
             traces[id] = trace
             let plugin = Plugin(manifest, settings, context, trace)

@@ -8,83 +8,84 @@ nonisolated extension PluginLogin {
         "RevocationUrl", "Scopes", "Pkce", "RedirectPort", "Issuer", "Help", "TokenRefusals",
     ]
 
-    /// Parses the group `Authentication`.
-    init(_ group: ManifestGroup, _ addresses: ManifestAddresses) throws(ManifestProblem) {
-        let needsServer = try group.flag("Server")
-        switch try group.required("Type") {
+    /// Parses the group `Authentication`. The result is nil if the type is missing or unknown.
+    init?(_ group: ManifestGroup) {
+        let needsServer = group.flag("Server")
+        switch group.required("Type") {
         case "none": self = .open(needsServer: needsServer)
-        case "key":
-            let header = try group.line("Header", default: "Authorization")
-            let prefix = group["Prefix"] ?? (header == "Authorization" ? "Bearer " : "")
-            let hosts = try addresses.tokenOrigins(group)
-            guard header.utf8.allSatisfy(Self.isNameByte) else {
-                throw ManifestProblem("Header is not the name of a header field.", key: "Header")
-            }
-            guard prefix.utf8.allSatisfy({ 0x20...0x7e ~= $0 }) else {
-                throw ManifestProblem("Prefix is not printable ASCII.", key: "Prefix")
-            }
-            guard !HTTPHeaders.reserved.contains(header.lowercased()) else {
-                throw ManifestProblem(
-                    "Header cannot be \(header), because only the daemon sets this field.",
-                    key: "Header")
-            }
-            guard needsServer != !hosts.isEmpty else {
-                throw ManifestProblem(
-                    "Type=key requires Server=true or TokenHosts, but not both."
-                )
-            }
-            self = .key(
-                field: "\(header): \(prefix)", hosts: hosts, needsServer: needsServer)
+        case "key": self = Self.key(group, needsServer: needsServer)
         case "oauth2":
-            var description = OAuthDescription(
-                authorizationURL: try addresses.endpoint(group, "AuthorizationUrl"),
-                tokenURL: try addresses.endpoint(group, "TokenUrl"),
-                scopes: try group.list("Scopes", required: false),
-                tokenOrigins: try addresses.tokenOrigins(group))
-            guard !description.tokenOrigins.isEmpty else {
-                throw ManifestProblem(
-                    "TokenHosts is missing; name the hosts that receive the token.")
-            }
-            if group["RevocationUrl"] != nil {
-                description.revocationURL = try addresses.endpoint(group, "RevocationUrl")
-            }
-            description.usesPKCE = try group.flag("Pkce")
-            description.issuer = group["Issuer"]
-            if let port = group["RedirectPort"] {
-                guard let number = UInt16(port), number >= 1024 else {
-                    throw ManifestProblem(
-                        "RedirectPort must be a number from 1024 to 65535.", key: "RedirectPort")
-                }
-                description.redirectPort = number
-            }
-            description.tokenRefusals = try Self.refusals(group)
             self = .oauth2(
-                description,
+                Self.description(group),
                 help: ServiceText.message(group["Help"])
                     ?? "Register an application at the service.")
         case "federated":
             self = .federated(
-                scopes: Set(try group.list("Scopes", required: true)),
-                refusals: try Self.refusals(group))
+                scopes: Set(group.list("Scopes", isRequired: true)),
+                refusals: Self.refusals(group))
         case "polling": self = .polling
-        case let type:
-            throw ManifestProblem(
-                "Type must be none, key, oauth2, federated or polling, not “\(type)”.", key: "Type")
+        case let type?:
+            group.report(
+                "Type must be none, key, oauth2, federated or polling, not “\(type)”.", "Type")
+            return nil
+        case nil: return nil
         }
+    }
+
+    private static func key(_ group: ManifestGroup, needsServer: Bool) -> PluginLogin {
+        let header = group.line("Header", default: "Authorization")
+        let prefix = group["Prefix"] ?? (header == "Authorization" ? "Bearer " : "")
+        let hosts = group.tokenOrigins()
+        if !header.utf8.allSatisfy(isNameByte) {
+            group.report("Header is not the name of a header field.", "Header")
+        }
+        if !prefix.utf8.allSatisfy({ 0x20...0x7e ~= $0 }) {
+            group.report("Prefix is not printable ASCII.", "Prefix")
+        }
+        if HTTPHeaders.reserved.contains(header.lowercased()) {
+            group.report(
+                "Header cannot be \(header), because only the daemon sets this field.", "Header")
+        }
+        if needsServer != group.list("TokenHosts").isEmpty {
+            group.report("Type=key requires Server=true or TokenHosts, but not both.")
+        }
+        return .key(field: "\(header): \(prefix)", hosts: hosts, needsServer: needsServer)
+    }
+
+    private static func description(_ group: ManifestGroup) -> OAuthDescription {
+        var description = OAuthDescription(
+            authorizationURL: group.endpoint("AuthorizationUrl"),
+            tokenURL: group.endpoint("TokenUrl"), scopes: group.list("Scopes"),
+            tokenOrigins: group.tokenOrigins())
+        if group.list("TokenHosts").isEmpty {
+            group.report("TokenHosts is missing; name the hosts that receive the token.")
+        }
+        if group["RevocationUrl"] != nil {
+            description.revocationURL = group.endpoint("RevocationUrl")
+        }
+        description.usesPKCE = group.flag("Pkce")
+        description.issuer = group["Issuer"]
+        if let text = group["RedirectPort"] {
+            description.redirectPort = UInt16(text)
+            if description.redirectPort ?? 0 < 1024 {
+                group.report("RedirectPort must be a number from 1024 to 65535.", "RedirectPort")
+            }
+        }
+        description.tokenRefusals = refusals(group)
+        return description
     }
 
     /// Parses the responses that reject a token in addition to 401: a status, and optionally the text in the body or
     /// the path of the requests, which begins with a slash.
-    private static func refusals(
-        _ group: ManifestGroup
-    ) throws(ManifestProblem) -> [TokenRefusal] {
+    private static func refusals(_ group: ManifestGroup) -> [TokenRefusal] {
         var refusals = [TokenRefusal(status: 401)]
-        for item in try group.list("TokenRefusals", required: false) {
+        for item in group.list("TokenRefusals") {
             let words = item.split(separator: " ", maxSplits: 1).map(String.init)
             guard let status = words.first.flatMap({ Int($0) }), 400..<600 ~= status else {
-                throw ManifestProblem(
+                group.report(
                     "“\(item)” in TokenRefusals must begin with a status from 400 to 599.",
-                    key: "TokenRefusals")
+                    "TokenRefusals")
+                continue
             }
             let detail = words.count > 1 ? words[1] : nil
             let isPath = detail?.hasPrefix("/") == true
@@ -95,27 +96,20 @@ nonisolated extension PluginLogin {
         return refusals
     }
 
-    /// Checks whether the accounts may have home servers.
-    ///
-    /// - Parameters:
-    ///   - areRequested: True if the manifest permits home servers.
-    ///   - hasHosts: True if the manifest names hosts.
-    /// - Returns: True if home servers are permitted.
-    /// - Throws: ``ManifestProblem`` if the plugin cannot have home servers.
-    func homeServers(_ areRequested: Bool, hasHosts: Bool) throws(ManifestProblem) -> Bool {
-        guard areRequested else { return false }
+    /// Reports a login or hosts that exclude home servers.
+    func checkHomeServers(_ group: ManifestGroup, hasHosts: Bool) {
         switch self {
         case .open(needsServer: true), .key(_, _, needsServer: true), .polling: break
         case .open, .key, .oauth2, .federated:
-            throw ManifestProblem(
-                "HomeServers requires Server=true and Type=none or Type=key, or Type=polling.")
+            group.report(
+                "HomeServers requires Server=true and Type=none or Type=key, or Type=polling.",
+                "HomeServers")
         }
-        guard !hasHosts else {
-            throw ManifestProblem(
-                "Hosts must be empty with HomeServers=true; requests go only to the server of the account."
-            )
+        if hasHosts {
+            group.report(
+                "Hosts must be empty with HomeServers=true; requests go only to the server of the account.",
+                "HomeServers")
         }
-        return true
     }
 
     /// The origins that receive the key or the token according to the manifest.

@@ -21,10 +21,10 @@ package final class PluginTrial {
         confinements: [SandboxKind], _ problems: inout [(text: String, line: Int?)],
         observer: @escaping (PluginEvent) -> Void
     ) {
-        var found = ManifestProblems()
-        let manifest = Manifest(path: path, settings: settings, &found)
+        let found = ManifestProblems()
+        let manifest = Manifest(path: path, settings: settings, found)
         problems = found.all.map { ($0.description, $0.line) }
-        guard problems.isEmpty, let manifest else { return nil }
+        guard let manifest else { return nil }
         var limits = limits
         limits.failures = .max
         limits.firstPause = .zero
