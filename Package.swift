@@ -253,7 +253,7 @@ if Context.environment["IMAGEFEED_FUZZER"] != nil {
             """
             CFuzzer Configuration DBus DailyProvider Engine HTTP ImageMetadata ImageProtocol
             ImmichProvider MastodonProvider NextcloudProvider OAuth PluginProtocol Plugins
-            ProviderKit UnsplashProvider XML Logging
+            ProviderKit System UnsplashProvider XML Logging
             """, in: "Development/Fuzzer"),
     ]
 }

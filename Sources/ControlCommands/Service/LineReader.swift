@@ -5,7 +5,7 @@ internal import System
 @MainActor
 final class LineReader {
     private var source: DescriptorSource?
-    private var rest: [UInt8] = []
+    private var lines = LineBuffer()
     private var waiter: CheckedContinuation<Bool, any Error>?
     private var isEnded = false
 
@@ -51,15 +51,10 @@ final class LineReader {
         if count < 0, errno == EAGAIN || errno == EINTR { return }
         guard count > 0 else { return finish(.success(false)) }
         do {
-            var pieces = chunk[..<count].split(
-                separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-            let last = pieces.removeLast()
-            for piece in pieces {
-                let line = rest + piece
-                rest = []
-                try handler(line)
+            let complete = chunk.withUnsafeBytes {
+                lines.append(UnsafeRawBufferPointer(rebasing: $0.prefix(count)))
             }
-            rest += last
+            for line in complete { try handler(line) }
         } catch {
             finish(.failure(error))
         }

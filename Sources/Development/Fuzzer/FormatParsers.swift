@@ -2,6 +2,7 @@ internal import Glibc
 internal import ImageProtocol
 import PluginProtocol
 internal import ProviderKit
+internal import System
 
 @testable import ImageMetadata
 @testable import MastodonProvider
@@ -54,16 +55,14 @@ internal import ProviderKit
 /// Parses a line of a plugin as every kind of result and parameter.
 @MainActor func readPluginMessage(_ bytes: [UInt8]) {
     var lines = LineBuffer(limit: 4096)
-    bytes.withUnsafeBytes { bytes in
-        _ = try? lines.append(bytes) { line in
-            guard let message = try? PluginMessage(parsing: line) else { return }
-            precondition((try? PluginMessage(parsing: message.line.dropLast())) == message)
-            switch message {
-            case .call(_, _, let parameters), .notification(_, let parameters):
-                read(PluginReader(parameters, "params"))
-            case .answer(_, let result): read(PluginReader(result, "result"))
-            case .refusal: break
-            }
+    for line in bytes.withUnsafeBytes({ lines.append($0) }) {
+        guard let message = try? PluginMessage(parsing: line) else { continue }
+        precondition((try? PluginMessage(parsing: message.line.dropLast())) == message)
+        switch message {
+        case .call(_, _, let parameters), .notification(_, let parameters):
+            read(PluginReader(parameters, "params"))
+        case .answer(_, let result): read(PluginReader(result, "result"))
+        case .refusal: break
         }
     }
 }

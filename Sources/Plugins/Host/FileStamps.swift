@@ -12,17 +12,15 @@ nonisolated struct FileStamps: Hashable, Sendable {
     init(_ paths: [String], folders: [String] = []) {
         self.paths = paths
         self.folders = folders
-        let state = { (path: String, isFolder: Bool) -> [Int]? in
+        states = (paths + folders).enumerated().map { index, path in
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }
-            let mode = Int(status.st_mode)
-            guard !isFolder else { return [mode] }
-            return [
-                mode, Int(status.st_dev), Int(status.st_ino), Int(status.st_size),
+            let file = [
+                Int(status.st_dev), Int(status.st_ino), Int(status.st_size),
                 status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
             ]
+            return [Int(status.st_mode)] + (index < paths.count ? file : [])
         }
-        states = paths.map { state($0, false) } + folders.map { state($0, true) }
     }
 
     /// Reads the stamps of the same files again.

@@ -10,8 +10,6 @@ final class FolderWatch {
     private let descriptor: Int32
     private var source: DescriptorSource?
     private var pause: MainLoopTimer?
-    /// The watches of further folders, by their paths.
-    private var further: [String: Int32] = [:]
 
     /// The time in which changes are collected. Unpacking an archive causes many changes.
     private static let delay = Duration.milliseconds(100)
@@ -31,19 +29,10 @@ final class FolderWatch {
     private static let changes =
         IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE | IN_ATTRIB
 
-    /// Replaces the further folders to watch, in addition to the folders of the initializer.
+    /// Watches further folders until they are deleted.
     func watch(further paths: Set<String>) {
-        guard descriptor >= 0 else { return }
-        for (path, watch) in further where !paths.contains(path) {
-            inotify_rm_watch(descriptor, watch)
-            further[path] = nil
-        }
         // A folder that was replaced needs a new watch. Adding an existing watch again has no effect.
-        for path in paths where !folders.contains(path) {
-            let watch = inotify_add_watch(
-                descriptor, path, UInt32(Self.changes) | UInt32(IN_ONLYDIR))
-            further[path] = watch >= 0 ? watch : nil
-        }
+        for path in paths where !folders.contains(path) { _ = add(path, Self.changes) }
     }
 
     private func watch() {

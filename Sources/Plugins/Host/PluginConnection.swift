@@ -28,9 +28,10 @@ final class PluginConnection {
     /// The ID of the process for the log, also after its end.
     private var number: Int32 = 0
     private(set) var calls = PendingPluginCalls<Answer>()
-    /// The notifications by their method and account. Each of them causes a D-Bus signal.
-    private var notifications: [String: LatestValue<SessionEvent>] = [:]
-    /// The shortest time between two notifications with the same method and account.
+    /// The deliveries of the latest notifications, by their method and account. Each of them causes a D-Bus signal.
+    private var notifications: [String: () -> Void] = [:]
+    /// Runs between two deliveries.
+    private var notificationPause: MainLoopTimer?
     private static let notificationInterval = Duration.milliseconds(250)
     /// A timer that fires no later than the next time limit. It is not restarted if the next limit is later, because
     /// each call would restart it.
@@ -135,14 +136,22 @@ final class PluginConnection {
         continuation.resume(throwing: CancellationError())
     }
 
-    /// Forwards a notification about an account, unless no call concerned the account, or the account has no session.
+    /// Forwards a notification about an account, now or after the pause. It is ignored if no call concerned the account,
+    /// or if the account has no session. A later one about the same account replaces it.
     func notify(_ event: SessionEvent, _ method: DaemonMethod, about id: String) {
         guard let events = calls.knownAccounts[id]?.events else { return }
-        let key = "\(method) \(id)"
-        let latest =
-            notifications[key] ?? LatestValue(every: Self.notificationInterval) { events.yield($0) }
-        notifications[key] = latest
-        latest.send(event)
+        notifications["\(method) \(id)"] = { events.yield(event) }
+        if notificationPause == nil { deliverNotifications() }
+    }
+
+    private func deliverNotifications() {
+        notificationPause = nil
+        guard !notifications.isEmpty else { return }
+        for deliver in notifications.values { deliver() }
+        notifications = [:]
+        notificationPause = MainLoopTimer(after: Self.notificationInterval) { [weak self] in
+            self?.deliverNotifications()
+        }
     }
 
     func send(_ message: PluginMessage) {
@@ -161,20 +170,14 @@ final class PluginConnection {
     func perform(
         _ id: JSON, bytes: Int, _ send: @escaping @MainActor () async throws -> HTTPResponse
     ) {
-        guard requests.count < limits.requests else {
-            return refuse(
-                id,
-                PluginRefusal(
-                    .failed,
-                    "More than \(limits.requests) HTTP requests are running; wait for a response."))
-        }
-        guard requestBytes + bytes <= limits.lineBytes else {
-            return refuse(
-                id,
-                PluginRefusal(
-                    .failed,
-                    "The bodies of the running HTTP requests would have more than \(limits.lineBytes.sizeText); wait for a response."
-                ))
+        let excess: String? =
+            requests.count >= limits.requests
+            ? "More than \(limits.requests) HTTP requests are running"
+            : requestBytes + bytes > limits.lineBytes
+                ? "The bodies of the running HTTP requests would have more than \(limits.lineBytes.sizeText)"
+                : nil
+        if let excess {
+            return refuse(id, PluginRefusal(.failed, "\(excess); wait for a response."))
         }
         requestBytes += bytes
         lastRequest += 1

@@ -98,9 +98,14 @@ final class PluginProcess {
         _ descriptor: Int32, _ handler: @escaping (UnsafeRawBufferPointer) -> Void
     ) {
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        watch(descriptor) { [unowned self] in readChunk(descriptor, handler) }
+    }
+
+    /// Calls a function while a descriptor is readable, until the function returns false.
+    private func watch(_ descriptor: Int32, _ handler: @escaping () -> Bool) {
         let place = sources.count
         let source = DescriptorSource(descriptor, .reading) { [unowned self] in
-            let isOpen = work.measure { readChunk(descriptor, handler) }
+            let isOpen = work.measure(handler)
             if !isOpen || isTerminated { sources[place].cancel() }
         }
         sources.append(source)
@@ -122,16 +127,14 @@ final class PluginProcess {
     }
 
     private func take(_ chunk: UnsafeRawBufferPointer) {
-        var complete: [[UInt8]] = []
-        let result = Result { () throws(LineBuffer.TooLong) in
-            try lines.append(chunk) { complete.append($0) }
-        }
+        let complete = lines.append(chunk)
+        let isTooLong = lines.isTooLong
         handlingCount += 1
         // Without a long line, the task ends at once.
         handling = Task.immediate { [handling] in
             await handling?.value
             for line in complete { await connection.take(line) }
-            if case .failure = result {
+            if isTooLong {
                 terminate("it sends a message of more than \(limits.lineBytes.sizeText)")
             }
             handlingCount -= 1
@@ -143,45 +146,38 @@ final class PluginProcess {
     }
 
     private func takeStandardError(_ chunk: UnsafeRawBufferPointer) {
-        do {
-            try standardErrorLines.append(chunk, connection.takeErrorLine)
-        } catch {
-            connection.takeErrorLine(Array(standardErrorLines.takeRest().prefix(1024)))
-        }
+        standardErrorLines.append(chunk).forEach(connection.takeErrorLine)
+        guard standardErrorLines.isTooLong else { return }
+        connection.takeErrorLine(Array(standardErrorLines.takeRest().prefix(1024)))
     }
 
     // MARK: System calls
 
     /// Receives the ``SystemCallListener`` that the launcher sends to a socket.
     private func receiveListener(_ socket: Int32) {
-        let place = sources.count
-        let source = DescriptorSource(socket, .reading) { [unowned self] in
-            defer { sources[place].cancel() }
+        watch(socket) { [unowned self] in
             do throws(SandboxError) {
                 let new = try SystemCallListener(from: socket, threads: limits.threads)
                 if let new { listen(new) }
             } catch {
                 terminate("\(error)")
             }
+            return false
         }
-        sources.append(source)
-        source.resume()
     }
 
     /// Handles the system calls that the filter reports. Each of them fails, except for the start of a thread within
     /// the limit.
     private func listen(_ listener: SystemCallListener) {
         var calls = listener
-        let place = sources.count
-        let source = DescriptorSource(listener.descriptor, .reading) { [unowned self] in
-            switch work.measure({ calls.next() }) {
+        watch(listener.descriptor) { [unowned self] in
+            switch calls.next() {
             case .refused(let name): if !isTerminated { connection.recordDeniedCall(name) }
             case .permitted, .nothing: break
-            case .over: sources[place].cancel()
+            case .over: return false
             }
+            return true
         }
-        sources.append(source)
-        source.resume()
     }
 
     // MARK: Exit

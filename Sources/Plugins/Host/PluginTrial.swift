@@ -40,6 +40,11 @@ package final class PluginTrial {
     /// The prefixes of the sources that the manifest names with a `*`.
     package var sourcePrefixes: [String] { plugin.manifest.sources.compactMap(\.prefix) }
 
+    /// Returns a session of an account, which has all features.
+    package func makeSession(
+        _ account: AccountIdentity, _ ports: SessionPorts
+    ) -> any ProfileSession & RemoteImages & RemoteLikes { PluginSession(plugin, account, ports) }
+
     /// Starts the plugin if it does not run.
     ///
     /// - Throws: ``ProviderError``.

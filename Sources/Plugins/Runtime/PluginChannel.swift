@@ -27,7 +27,7 @@ final class PluginChannel {
         let count = Glibc.read(STDIN_FILENO, chunk.baseAddress, chunk.count)
         if count == 0 || count < 0 && errno != EINTR { exit(EXIT_SUCCESS) }
         // The length of the lines of the daemon is not limited.
-        try? lines.append(UnsafeRawBufferPointer(rebasing: chunk.prefix(max(0, count))), take)
+        lines.append(UnsafeRawBufferPointer(rebasing: chunk.prefix(max(0, count)))).forEach(take)
     }
 
     private func take(_ line: [UInt8]) {

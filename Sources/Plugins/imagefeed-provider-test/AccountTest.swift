@@ -9,7 +9,7 @@ final class AccountTest {
     private let account: AccountIdentity
     private let ports: SessionPorts
     private let session: any ProfileSession & RemoteImages & RemoteLikes
-    private let info: ProviderInfo
+    private var info: ProviderInfo { test.trial.provider.info }
     private var walks: [PageWalk] = []
     private var review = PhotoReview()
     /// The first photo, as the plugin sent it.
@@ -22,18 +22,12 @@ final class AccountTest {
     /// An ID and a page token that exist at no service.
     private static let unknown = "imagefeed-provider-test-unknown"
 
-    /// Starts a session. The initializer fails if the session is not that of a plugin.
-    init?(_ test: ProviderTest, _ account: AccountIdentity, _ ports: SessionPorts) {
-        let provider = test.trial.provider
-        guard
-            let session = provider.makeSession(account, ports)
-                as? any ProfileSession & RemoteImages & RemoteLikes
-        else { return nil }
+    /// Starts a session.
+    init(_ test: ProviderTest, _ account: AccountIdentity, _ ports: SessionPorts) {
         self.test = test
         self.account = account
         self.ports = ports
-        self.session = session
-        info = provider.info
+        session = test.trial.makeSession(account, ports)
     }
 
     func run() async {

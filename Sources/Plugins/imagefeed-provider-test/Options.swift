@@ -47,18 +47,12 @@ struct Options {
             bytes.wipe()
             close(descriptor)
         }
-        var count = 0
-        while count < bytes.count {
-            let result = bytes.withUnsafeMutableBytes {
-                read(descriptor, $0.baseAddress.map { $0 + count }, $0.count - count)
-            }
-            if result < 0, errno == EINTR { continue }
-            guard result > 0 else { break }
-            count += result
+        // The pipe contains the complete key.
+        let count = max(0, read(descriptor, &bytes, bytes.count))
+        guard count > 0, bytes[..<count].allSatisfy({ 0x21...0x7e ~= $0 }) else { return nil }
+        return bytes.withUnsafeBytes {
+            Secret(copying: UnsafeRawBufferPointer(rebasing: $0[..<count]))
         }
-        bytes.removeLast(bytes.count - count)
-        guard count > 0, bytes.allSatisfy({ 0x21...0x7e ~= $0 }) else { return nil }
-        return Secret(bytes)
     }
 
     /// The largest size of a key, the same as in the daemon.
