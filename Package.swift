@@ -105,7 +105,7 @@ let modules = [
         "imagefeed-provider-test",
         "Configuration HTTP JSONFormat OAuth PluginProtocol Plugins ProviderKit System Logging",
         in: "Plugins/imagefeed-provider-test"),
-    module("PluginProtocol", "JSONFormat ProviderKit", in: "Plugins/Protocol"),
+    module("PluginProtocol", "JSONFormat ProviderKit Quoting", in: "Plugins/Protocol"),
     module(
         "PluginRuntime",
         "JSONFormat PluginProtocol ProviderKit Quoting System Logging", in: "Plugins/Runtime"),

@@ -31,9 +31,7 @@ nonisolated struct Manifest: Sendable {
 
     /// The folders of the files of ``command`` that are below the folder of the manifest.
     var commandFolders: [String] {
-        command.filter { $0.hasPrefix("\(folder)/") }.map { path in
-            String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
-        }
+        command.filter { $0.hasPrefix("\(folder)/") }.map(ManifestFile.parent)
     }
 
     /// Returns the hosts to which a plugin may send requests for an account.
@@ -111,18 +109,13 @@ nonisolated enum PluginLogin: Hashable, Sendable {
 
 /// The ID of a source, or the prefix of several IDs if the text ends with `*`.
 nonisolated struct SourcePattern: Hashable, Sendable {
-    private let text: String
-    private let isPrefix: Bool
-
-    init(_ text: String) {
-        isPrefix = text.hasSuffix("*")
-        self.text = isPrefix ? String(text.dropLast()) : text
-    }
+    let text: String
 
     /// The prefix of the IDs; nil if the pattern is the ID of one source.
-    var prefix: String? { isPrefix ? text : nil }
+    var prefix: String? { text.hasSuffix("*") ? String(text.dropLast()) : nil }
 
     func matches(_ source: SourceID) -> Bool {
-        isPrefix ? source.text.hasPrefix(text) && source.text != text : source.text == text
+        guard let prefix else { return source.text == text }
+        return source.text.hasPrefix(prefix) && source.text != prefix
     }
 }

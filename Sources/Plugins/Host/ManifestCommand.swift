@@ -28,7 +28,7 @@ nonisolated enum ManifestCommand {
         }
         let files = (words.first.map { candidates($0, in: folder) } ?? []) + arguments
         return files.flatMap { path in
-            let resolved = (try? ManifestFile.resolve(path, parent: false)) ?? path
+            let resolved = (try? ManifestFile.resolve(path)) ?? path
             return resolved == path ? [path] : [path, resolved]
         }
     }
@@ -54,7 +54,7 @@ nonisolated enum ManifestCommand {
     private static func file(
         _ path: String, in folder: String
     ) throws(ManifestProblem) -> String {
-        let resolved = try ManifestFile.resolve(path, parent: false)
+        let resolved = try ManifestFile.resolve(path)
         var status = stat()
         guard stat(resolved, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw ManifestProblem("\(path) of Exec is not a regular file.")

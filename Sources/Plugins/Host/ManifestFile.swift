@@ -20,7 +20,7 @@ nonisolated struct ManifestFile {
     init(path: String) throws(ManifestProblem) {
         let name = path.split(separator: "/").last.map(String.init) ?? ""
         id = String(name.dropLast(Self.suffix.count))
-        folder = try Self.resolve(String(path.prefix { $0 != "\0" }), parent: true)
+        folder = try Self.resolve(Self.parent(of: String(path.prefix { $0 != "\0" })))
         guard Self.isID(id) else {
             throw ManifestProblem(
                 "The file name is not a valid provider ID: use a lower-case letter, then at most 31 lower-case letters, digits and underscores."
@@ -83,10 +83,9 @@ nonisolated struct ManifestFile {
         }
     }
 
-    /// Returns a path, or the folder that contains it, with links resolved.
-    static func resolve(_ path: String, parent: Bool) throws(ManifestProblem) -> String {
-        let end = parent ? path.lastIndex(of: "/") ?? path.endIndex : path.endIndex
-        guard let resolved = realpath(String(path[..<end]), nil) else {
+    /// Returns a path with links resolved.
+    static func resolve(_ path: String) throws(ManifestProblem) -> String {
+        guard let resolved = realpath(path, nil) else {
             throw ManifestProblem("\(path) does not exist.")
         }
         defer { free(resolved) }

@@ -54,8 +54,14 @@ final class Plugin {
         return hash.value.hexDigits
     }
 
-    /// True if the user allows the locations of the plugin's photos. A change of the setting replaces the plugin.
-    nonisolated var showsLocation: Bool { settings["ShowLocation"] == "true" }
+    /// Returns a photo without its location, unless the user allows it. A change of the setting replaces the plugin.
+    nonisolated func shown(_ photo: RemotePhoto) -> RemotePhoto {
+        var photo = photo
+        if settings["ShowLocation"] != "true" {
+            (photo.photo.latitude, photo.photo.longitude) = (nil, nil)
+        }
+        return photo
+    }
 
     /// The reason for which the plugin is disabled; nil if it is enabled.
     var disablement: String? {
@@ -122,8 +128,7 @@ final class Plugin {
             logger.warning("A plugin sent an invalid result", metadata: ["reason": "\(error)"])
             let reason = ServiceText.message("\(error)") ?? "the reason is unknown"
             trace.record(.invalidResult(method: method.rawValue, reason: reason))
-            throw ProviderError.failed(
-                "The plugin of \(manifest.info.name) failed: it sent an invalid result: \(reason).")
+            throw failure("failed: it sent an invalid result: \(reason).")
         }
     }
 
@@ -144,17 +149,12 @@ final class Plugin {
     }
 
     private func checkReadiness() throws {
-        let name = manifest.info.name
-        guard !isRetired else {
-            throw ProviderError.failed("The plugin of \(name) was removed or replaced; try again.")
-        }
+        guard !isRetired else { throw failure("was removed or replaced; try again.") }
         if health.isDisabled, stamp.haveChanged { enable() }
         if let disablement { throw ProviderError.failed(disablement) }
         if let pause = health.pause(now: .now) {
             let seconds = Duration.seconds(pause.components.seconds + 1).secondsText
-            throw ProviderError.failed(
-                "The plugin of \(name) failed and is not started again for \(seconds): \(health.lastReason)."
-            )
+            throw failure("failed and is not started again for \(seconds): \(health.lastReason).")
         }
     }
 
@@ -225,7 +225,12 @@ final class Plugin {
             recordFailure("it cannot be started: \(reason)")
         }
         let time = isShortage ? " at present" : ""
-        return .failed("The plugin of \(manifest.info.name) cannot be started\(time): \(reason).")
+        return failure("cannot be started\(time): \(reason).")
+    }
+
+    /// Returns the error of a call; the text continues a sentence about the plugin.
+    private func failure(_ text: String) -> ProviderError {
+        .failed("The plugin of \(manifest.info.name) \(text)")
     }
 
     private static let noSandbox =
@@ -261,8 +266,8 @@ final class Plugin {
         }
         guard answer.result["protocol"] == version else {
             new.fail("it does not support version \(PluginMessage.version) of the protocol")
-            throw ProviderError.failed(
-                "The plugin of \(manifest.info.name) does not support version \(PluginMessage.version) of the protocol; install a matching version of it."
+            throw failure(
+                "does not support version \(PluginMessage.version) of the protocol; install a matching version of it."
             )
         }
     }
@@ -332,11 +337,7 @@ final class Plugin {
         _ connection: PluginConnection
     ) throws(PluginFault) {
         guard DaemonMethod(rawValue: method) == .http else {
-            return connection.refuse(
-                id,
-                PluginRefusal(
-                    nil, "There is no method “\(method.excerpt)”.",
-                    code: PluginRefusal.Code.methodNotFound))
+            return connection.refuse(id, .unknownMethod(method))
         }
         guard let account = connection.calls.account(try parameters.requiredText("account")) else {
             connection.log(

@@ -4,8 +4,8 @@ nonisolated extension PluginLogin {
     /// The keys of the group `Authentication`.
     static let keys: Set = [
         "Type", "Server", "HomeServers", "Header", "Prefix", "TokenHosts", "AuthorizationUrl",
-        "TokenUrl",
-        "RevocationUrl", "Scopes", "Pkce", "RedirectPort", "Issuer", "Help", "TokenRefusals",
+        "TokenUrl", "RevocationUrl", "Scopes", "Pkce", "RedirectPort", "Issuer", "Help",
+        "TokenRefusals",
     ]
 
     /// Parses the group `Authentication`. The result is nil if the type is missing or unknown.

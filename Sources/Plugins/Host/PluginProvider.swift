@@ -1,32 +1,43 @@
-internal import Logging
 internal import PluginProtocol
-internal import ProviderKit
+package import ProviderKit
 internal import Quoting
 
-/// A provider that runs as a separate process.
-protocol PluginProvider: InstalledProvider {
-    nonisolated var plugin: Plugin { get }
-}
+/// A provider that runs as a separate process, with the login that its manifest names.
+///
+/// The daemon performs the login. The plugin only describes it, if there are many servers, and receives no code, secret or
+/// token.
+package struct PluginProvider: InstalledProvider, KeyLogin, OAuthLogin, FederatedLogin, PollingLogin
+{
+    nonisolated let plugin: Plugin
 
-extension PluginProvider {
-    nonisolated var info: ProviderInfo { plugin.manifest.info }
+    nonisolated private var manifest: Manifest { plugin.manifest }
+    package nonisolated var info: ProviderInfo { manifest.info }
 
-    var condition: ProviderCondition {
+    package nonisolated var loginMethod: LoginMethod {
+        switch manifest.login {
+        case .open, .key: .key(self)
+        case .oauth2: .oauth(self)
+        case .federated: .federated(self)
+        case .polling: .polling(self)
+        }
+    }
+
+    package var condition: ProviderCondition {
         ProviderCondition(
             state: plugin.disablement == nil ? .ready : .disabled,
             reason: plugin.disablement ?? "", sandbox: plugin.confinement?.rawValue ?? "")
     }
 
-    nonisolated var tokenRecipients: Set<String> { plugin.manifest.tokenRecipients }
+    package nonisolated var tokenRecipients: Set<String> { manifest.tokenRecipients }
 
-    func startTrace(_ descriptor: Int32) -> TraceStart {
+    package func startTrace(_ descriptor: Int32) -> TraceStart {
         guard plugin.trace.hasRoom else { return .tooMany }
         let isStarted = TraceWriter.start(
-            descriptor, plugin.trace, secretSettings: plugin.manifest.secretSettings)
+            descriptor, plugin.trace, secretSettings: manifest.secretSettings)
         return isStarted ? .started : .noPipe
     }
 
-    nonisolated func makeSession(
+    package nonisolated func makeSession(
         _ account: AccountIdentity, _ ports: SessionPorts
     ) -> any Session {
         // A new session is the user's way to retry a disabled plugin.
@@ -34,97 +45,170 @@ extension PluginProvider {
         return PluginSession(plugin, account, ports)
     }
 
-    /// Returns the address of a server that the user named.
-    ///
-    /// - Throws: ``ProviderError/invalidArgument(_:)``.
-    nonisolated func address(ofServer server: String) throws(ProviderError) -> WebAddress {
-        guard let address = plugin.manifest.address(ofServer: server) else {
-            throw .invalidArgument(
-                "“\(server.withoutUserInformation.excerpt)” \(plugin.manifest.serverRule)")
-        }
-        return address
-    }
+    // MARK: Identity
 
-    /// Returns the description of a key that is sent to a server that the user named.
-    nonisolated func access(
-        _ keyField: String?, server: String
-    ) throws(ProviderError) -> KeyDescription {
-        let origin = try address(ofServer: server).origin
-        var description = KeyDescription(
-            keyField: keyField, keyOrigins: keyField == nil ? [] : [origin], needsServer: true)
-        if plugin.manifest.allowsHomeServers { description.namedOrigins = [origin] }
-        return description
-    }
-
-    /// Fetches the identity of a user from the plugin.
-    nonisolated func fetchIdentity(
-        _ identity: AccountIdentity, _ ports: SessionPorts
+    package nonisolated func identify(
+        _ account: AccountIdentity, _ ports: SessionPorts
     ) async throws -> AccountIdentity {
-        let account = PluginAccount(plugin, identity, ports)
-        let found = try await plugin.call(.identify, [:], account) {
+        let found = try await plugin.call(.identify, [:], PluginAccount(plugin, account, ports)) {
             reader throws(PluginFault) in try AccountIdentity(reader)
         }
         // The plugin cannot change the server that the user named.
         return AccountIdentity(
-            username: found.username, server: plugin.manifest.name(ofServer: identity.server),
+            username: found.username, server: manifest.name(ofServer: account.server),
             userID: found.userID)
+    }
+
+    package nonisolated func identify(_ ports: SessionPorts) async throws -> AccountIdentity {
+        try await identify(AccountIdentity(username: ""), ports)
+    }
+
+    package nonisolated func identify(
+        _ server: String, _ ports: SessionPorts
+    ) async throws -> AccountIdentity {
+        try await identify(AccountIdentity(username: "", server: server), ports)
+    }
+
+    // MARK: Servers
+
+    package nonisolated func server(
+        _ text: String, _ settings: ProviderSettings
+    ) throws(ProviderError) -> String {
+        guard manifest.login == .polling else { return try ServerName(text).text }
+        let server = try ServerAddress(text, keepsPath: true).name
+        _ = try address(ofServer: server)
+        return server
+    }
+
+    /// Returns the address of a server that the user named.
+    ///
+    /// - Throws: ``ProviderError/invalidArgument(_:)``.
+    nonisolated private func address(ofServer server: String) throws(ProviderError) -> WebAddress {
+        guard let address = manifest.address(ofServer: server) else {
+            throw .invalidArgument(
+                "“\(server.withoutUserInformation.excerpt)” \(manifest.serverRule)")
+        }
+        return address
+    }
+
+    // MARK: Keys and passwords
+
+    package nonisolated func access(
+        _ settings: ProviderSettings, server: String
+    ) throws(ProviderError) -> KeyDescription {
+        let login = manifest.login
+        var description = KeyDescription(
+            keyField: login == .polling ? KeyDescription.basicField : nil, keyOrigins: [],
+            needsServer: login.needsServer)
+        if case .key(let field, let hosts, _) = login {
+            (description.keyField, description.keyOrigins) = (field, hosts)
+        }
+        guard login.needsServer, !server.isEmpty else { return description }
+        let origin = try address(ofServer: server).origin
+        if description.keyField != nil { description.keyOrigins = [origin] }
+        if manifest.allowsHomeServers { description.namedOrigins = [origin] }
+        return description
+    }
+
+    /// Fetches the description of a login whose result the daemon polls for. The password is sent to that server only.
+    package nonisolated func describeLogin(
+        _ server: String, _ ports: SessionPorts
+    ) async throws -> PollingDescription {
+        let origin = try address(ofServer: server).origin
+        let account = PluginAccount(plugin, AccountIdentity(username: "", server: server), ports)
+        return try await plugin.call(.describeLogin, [:], account) {
+            [manifest] reader throws(PluginFault) in
+            let found = try PollingDescription(reader)
+            let urls = [found.startURL, found.revocation?.url].compactMap { $0 }
+            for address in [manifest.address(ofServer: found.server)]
+                + urls.map({ WebAddress($0) }) where address?.origin != origin
+            {
+                throw PluginFault(
+                    "an address of the login is not at \(origin), the only origin that may receive secrets"
+                )
+            }
+            return found
+        }
+    }
+
+    // MARK: Browser logins
+
+    package nonisolated func oauth(
+        _ settings: ProviderSettings
+    ) throws(ProviderError) -> OAuthDescription {
+        guard case .oauth2(let description, _) = manifest.login else {
+            throw .notSupported("\(info.name) has another login.")
+        }
+        return description
+    }
+
+    package nonisolated var registrationHelp: String {
+        if case .oauth2(_, let help) = manifest.login { help } else { "" }
+    }
+
+    /// Returns a description that does not depend on the plugin's discovery: the token is sent to the server only.
+    package nonisolated func oauth(
+        _ server: String, _ settings: ProviderSettings
+    ) throws(ProviderError) -> OAuthDescription {
+        guard let base = manifest.address(ofServer: server) else {
+            throw .invalidArgument(
+                "\(server.excerpt) is not the name of a server, such as photos.example.org.")
+        }
+        return complete(
+            OAuthDescription(
+                authorizationURL: base.text, tokenURL: base.text, scopes: [], tokenOrigins: []),
+            base)
+    }
+
+    nonisolated private func complete(
+        _ oauth: OAuthDescription, _ base: WebAddress
+    ) -> OAuthDescription {
+        var oauth = oauth
+        oauth.tokenOrigins = [base.origin]
+        if case .federated(_, let refusals) = manifest.login { oauth.tokenRefusals = refusals }
+        // The servers of a service are independent: each one has its own rate limit.
+        oauth.countsPerApplication = false
+        return oauth
+    }
+
+    package nonisolated func discover(
+        _ server: String, user: String?, _ ports: SessionPorts
+    ) async throws -> DiscoveredServer {
+        let account = PluginAccount(
+            plugin, AccountIdentity(username: user ?? "", server: server), ports)
+        return try await plugin.call(.discover, [:], account) {
+            reader throws(PluginFault) in
+            let found = try DiscoveredServer(reader)
+            guard let base = manifest.address(ofServer: found.name), account.hosts.permits(base)
+            else {
+                throw PluginFault(
+                    "\(found.name) is neither the server of the login nor in Hosts of the manifest")
+            }
+            try check(found.oauth, base)
+            return DiscoveredServer(name: found.name, oauth: complete(found.oauth, base))
+        }
+    }
+
+    nonisolated private func check(
+        _ oauth: OAuthDescription, _ base: WebAddress
+    ) throws(PluginFault) {
+        let addresses = [
+            oauth.authorizationURL, oauth.tokenURL, oauth.revocationURL, oauth.registration?.url,
+        ]
+        for text in addresses.compactMap({ $0 }) where WebAddress(text)?.origin != base.origin {
+            throw PluginFault(
+                "\(text) is not at \(base.origin), the only origin that may receive secrets")
+        }
+        guard case .federated(let scopes, _) = manifest.login else { return }
+        for scope in oauth.scopes where !scopes.contains(scope) {
+            throw PluginFault("the scope \(scope) is not in Scopes of the manifest")
+        }
     }
 }
 
 extension Plugin {
-    /// The provider of the plugin, which depends on its login.
-    var provider: any InstalledProvider {
-        switch manifest.login {
-        case .open, .key: KeyPluginProvider(plugin: self)
-        case .oauth2(let description, let help):
-            OAuthPluginProvider(plugin: self, description: description, registrationHelp: help)
-        case .federated(let scopes, let refusals):
-            FederatedPluginProvider(plugin: self, scopes: scopes, refusals: refusals)
-        case .polling: PollingPluginProvider(plugin: self)
-        }
-    }
-}
-
-/// A plugin whose accounts have a key or no credentials.
-struct KeyPluginProvider: PluginProvider, KeyLogin {
-    let plugin: Plugin
-
-    nonisolated func access(
-        _ settings: ProviderSettings, server: String
-    ) throws(ProviderError) -> KeyDescription {
-        var keyField: String?
-        var origins: [String] = []
-        if case .key(let field, let hosts, _) = plugin.manifest.login {
-            (keyField, origins) = (field, hosts)
-        }
-        let needsServer = plugin.manifest.login.needsServer
-        guard needsServer, !server.isEmpty else {
-            return KeyDescription(
-                keyField: keyField, keyOrigins: origins, needsServer: needsServer)
-        }
-        return try access(keyField, server: server)
-    }
-
-    nonisolated func identify(
-        _ account: AccountIdentity, _ ports: SessionPorts
-    ) async throws -> AccountIdentity {
-        try await fetchIdentity(account, ports)
-    }
-}
-
-/// A plugin with a browser login.
-struct OAuthPluginProvider: PluginProvider, OAuthLogin {
-    let plugin: Plugin
-    let description: OAuthDescription
-    let registrationHelp: String
-
-    nonisolated func oauth(
-        _ settings: ProviderSettings
-    ) throws(ProviderError) -> OAuthDescription { description }
-
-    nonisolated func identify(_ ports: SessionPorts) async throws -> AccountIdentity {
-        try await fetchIdentity(AccountIdentity(username: ""), ports)
-    }
+    /// The provider of the plugin.
+    var provider: PluginProvider { PluginProvider(plugin: self) }
 }
 
 nonisolated extension Manifest {

@@ -65,9 +65,7 @@ nonisolated final class PluginSession: ProfileSession, RemoteImages, RemoteLikes
             .page, ["source": .string(source.text), "place": JSON(place)], account
         ) { [account, plugin] reader throws(PluginFault) in
             var page = try RemotePage(reader, account.hosts)
-            if !plugin.showsLocation {
-                for index in page.photos.indices { page.photos[index].removeLocation() }
-            }
+            page.photos = page.photos.map(plugin.shown)
             return page
         }
     }
@@ -75,10 +73,9 @@ nonisolated final class PluginSession: ProfileSession, RemoteImages, RemoteLikes
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
         try await plugin.call(.photo, ["photo": .string(id.text)], account) {
             [account, plugin] reader throws(PluginFault) in
-            var photo = try RemotePhoto(reader, account.hosts)
-            if !plugin.showsLocation { photo.removeLocation() }
+            let photo = try RemotePhoto(reader, account.hosts)
             guard photo.photo.id == id else { throw PluginFault("the result is another photo") }
-            return photo
+            return plugin.shown(photo)
         }
     }
 
@@ -138,14 +135,6 @@ nonisolated final class PluginSession: ProfileSession, RemoteImages, RemoteLikes
         } catch ProviderError.staleCursor {
             throw ProviderError.refused("\(plugin.manifest.info.name) does not accept the like.")
         }
-    }
-}
-
-extension RemotePhoto {
-    /// Removes the location of the photo.
-    nonisolated fileprivate mutating func removeLocation() {
-        photo.latitude = nil
-        photo.longitude = nil
     }
 }
 

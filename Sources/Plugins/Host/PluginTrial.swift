@@ -5,7 +5,7 @@ package import ProviderKit
 package final class PluginTrial {
     private let plugin: Plugin
     /// The provider, as the daemon uses it.
-    package let provider: any InstalledProvider
+    package let provider: PluginProvider
 
     /// Reads a manifest, and creates its plugin. The initializer fails if the daemon would not use the manifest.
     ///

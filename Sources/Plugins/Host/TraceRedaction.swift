@@ -45,16 +45,14 @@ nonisolated struct TraceRedaction {
     ///
     /// Source: RFC 3986 §2.1; RFC 8259 §7.
     private static func encodings(_ secret: [UInt8]) -> Set<[UInt8]> {
-        let percent = ["0123456789ABCDEF", "0123456789abcdef"].map { digits in
-            let digits = Array(digits.utf8)
-            return secret.flatMap { byte -> [UInt8] in
-                let isPlain =
-                    0x30...0x39 ~= byte || 0x41...0x5a ~= byte || 0x61...0x7a ~= byte
-                    || "-._~".utf8.contains(byte)
-                return isPlain
-                    ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
+        let bytes = secret.map { byte in
+            var escaped: [UInt8] = []
+            URLEncoding.escape([byte], into: &escaped)
+            return escaped
         }
+        // The digits of an escape may have lower-case letters.
+        let lowerCase = bytes.map { $0.count == 1 ? $0 : $0.map { $0 | 0x20 } }
+        let percent = [bytes, lowerCase].map { Array($0.joined()) }
         func escaped(_ bytes: [UInt8], slash: [UInt8]) -> [UInt8] {
             bytes.flatMap { byte in
                 byte == quote || byte == escape

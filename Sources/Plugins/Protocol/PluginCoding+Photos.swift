@@ -166,7 +166,8 @@ extension PluginReader {
         switch field.value {
         case .time(_, let set): set(&photo, try time(field.key))
         case .count(_, let set): set(&photo, try count(field.key))
-        case .number(let range, _, let set): set(&photo, try number(field.key, in: range))
+        case .number(let range, _, let set):
+            set(&photo, try number(field.key).flatMap { range.contains($0) ? $0 : nil })
         case .flag(_, let set): set(&photo, try flag(field.key))
         case .text(let form, _, let set): set(&photo, try text(field.key, form, hosts))
         case .point(_, let set): set(&photo, try focalPoint(field.key))
@@ -186,14 +187,6 @@ extension PluginReader {
         case .blurHash: try text(key).flatMap { BlurHash.isValid($0) ? $0 : nil }
         case .mediaType: try text(key).flatMap { $0.isMediaType ? $0 : nil }
         }
-    }
-
-    /// Returns a number; nil if it is missing or not in the range.
-    private func number(
-        _ key: String, in range: ClosedRange<Double>
-    ) throws(PluginFault) -> Double? {
-        guard let number = try number(key), range.contains(number) else { return nil }
-        return number
     }
 
     /// Returns a focal point; nil for anything except two numbers from -1 to 1.

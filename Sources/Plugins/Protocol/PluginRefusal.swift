@@ -1,5 +1,6 @@
 internal import JSONFormat
 package import ProviderKit
+internal import Quoting
 
 /// An error reply: an error of JSON-RPC whose `data` has a `kind`.
 package struct PluginRefusal: Error, Hashable, Sendable {
@@ -30,7 +31,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
     /// The error codes of JSON-RPC 2.0 that are in use, and the code of all other errors.
     package enum Code {
         package static let methodNotFound: Int64 = -32601
-        package static let invalidParameters: Int64 = -32602
+        fileprivate static let invalidParameters: Int64 = -32602
         package static let refused: Int64 = -32000
     }
 
@@ -48,6 +49,11 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         self.code = code
         self.kind = kind
         self.message = ServiceText.message(message) ?? ""
+    }
+
+    /// Creates the reply to a call of an unknown method.
+    package static func unknownMethod(_ name: String) -> PluginRefusal {
+        PluginRefusal(nil, "There is no method “\(name.excerpt)”.", code: Code.methodNotFound)
     }
 
     init(_ reader: PluginReader) throws(PluginFault) {
@@ -78,12 +84,10 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         case let refusal as PluginRefusal: self = refusal
         case let error as ProviderError: self.init(error)
         case let error as HTTPError: self.init(error)
-        case let error as SecretStoreError:
-            if case .locked = error {
-                self.init(.keyringLocked, error.message)
-            } else {
-                self.init(.keyringUnavailable, error.message)
-            }
+        case let fault as PluginFault:
+            self.init(nil, fault.description, code: Code.invalidParameters)
+        case SecretStoreError.locked(let message): self.init(.keyringLocked, message)
+        case let error as SecretStoreError: self.init(.keyringUnavailable, error.message)
         case is CancellationError: self.init(.cancelled, "The call was cancelled.")
         default: self.init(.failed, "\(error)")
         }

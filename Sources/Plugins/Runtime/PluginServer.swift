@@ -28,20 +28,13 @@ final class PluginServer {
 
     private func perform(_ id: JSON, _ name: String, _ parameters: JSON) {
         guard let method = PluginMethod(rawValue: name) else {
-            let refusal = PluginRefusal(
-                nil, "There is no method “\(name.excerpt)”.",
-                code: PluginRefusal.Code.methodNotFound)
-            return channel.send(.refusal(id: id, refusal))
+            return channel.send(.refusal(id: id, .unknownMethod(name)))
         }
         running[id] = Task {
             defer { running[id] = nil }
             do {
                 let result = try await answer(method, PluginReader(parameters, name))
                 channel.send(.answer(id: id, result: result))
-            } catch let fault as PluginFault {
-                let refusal = PluginRefusal(
-                    nil, fault.description, code: PluginRefusal.Code.invalidParameters)
-                channel.send(.refusal(id: id, refusal))
             } catch {
                 channel.send(.refusal(id: id, PluginRefusal(error)))
             }

@@ -93,8 +93,9 @@ final class ProviderTest {
             try await trial.start()
             start.note = (ContinuousClock.now - begin).seconds
         } catch {
-            if let failure = log.failures.last { start.section = failure.section }
-            start.fail(log.failures.last?.sentence ?? "\(error)")
+            let failure = log.failures.last
+            start.section = failure?.section ?? start.section
+            start.fail(failure?.sentence ?? "\(error)")
             for line in log.errorLines.suffix(5) { start.fail("Standard error: \(line)") }
         }
         // The sandbox is shown after the start, because one that does not work is replaced during the start.
@@ -148,28 +149,22 @@ final class ProviderTest {
     /// - Returns: The test of its calls; nil if the options describe none.
     /// - Throws: ``ProviderError`` if the options do not match the login of the plugin.
     private func makeAccountTest() async throws -> AccountTest? {
-        let info = trial.provider.info
+        let provider = trial.provider
+        let info = provider.info
         let takesKey = info.authentication != .none
         let takesServer = info.capabilities.contains(.server)
         guard takesKey || !options.hasKey else {
             throw ProviderError.invalidArgument("\(info.name) uses no key; omit --password-file.")
         }
-        let login = trial.provider.loginMethod
+        // The plugin describes a browser login at a server that the user names.
+        let isDescribed = takesServer && info.authentication == .oauth2
         let server =
-            switch login {
-            case .federated(let login) where !options.server.isEmpty:
-                try login.server(options.server, settings)
-            case .polling(let login) where !options.server.isEmpty:
-                try login.server(options.server, settings)
-            default: options.server.lowercased()
-            }
+            isDescribed && !options.server.isEmpty
+            ? try provider.server(options.server, settings) : options.server.lowercased()
         guard
             takesKey ? options.hasKey : !options.username.isEmpty || !options.server.isEmpty
         else {
-            switch login {
-            case .federated, .polling: if !server.isEmpty { await checkDiscovery(server) }
-            default: break
-            }
+            if isDescribed, !server.isEmpty { await checkDescription(server) }
             await Report.check("Calls for an account", .calls) {
                 $0.skip("No account was named, so its calls were not tested; pass \(advice).")
             }
@@ -188,14 +183,11 @@ final class ProviderTest {
         let http = CurlClient(userAgent: options.userAgent) {}
         let token = FixedToken(token: key ?? Secret(""))
         let client =
-            switch login {
-            case .key(let login):
-                AuthorizedClient(http, token, try login.access(settings, server: server))
-            case .polling(let login):
-                AuthorizedClient(http, token, try login.access(settings, server: server))
-            case .oauth(let login): AuthorizedClient(http, token, try login.oauth(settings))
-            case .federated(let login):
-                AuthorizedClient(http, token, try login.oauth(server, settings))
+            switch provider.loginMethod {
+            case .key, .polling:
+                AuthorizedClient(http, token, try provider.access(settings, server: server))
+            case .oauth: AuthorizedClient(http, token, try provider.oauth(settings))
+            case .federated: AuthorizedClient(http, token, try provider.oauth(server, settings))
             case .none: AuthorizedClient(http, token, nil)
             }
         let account = AccountIdentity(username: options.username, server: server)
@@ -209,20 +201,18 @@ final class ProviderTest {
     }
 
     /// Checks the description of the login at a server.
-    private func checkDiscovery(_ server: String) async {
+    private func checkDescription(_ server: String) async {
         let http = CurlClient(userAgent: options.userAgent) {}
-        let login = trial.provider.loginMethod
-        await Report.check(login.isFederated ? "discover" : "describeLogin", .calls) { check in
+        let provider = trial.provider
+        let isFederated = provider.loginMethod.isFederated
+        await Report.check(isFederated ? "discover" : "describeLogin", .calls) { check in
             await attempt(check.name, &check) {
-                switch login {
-                case .federated(let login):
-                    _ = try await login.discover(server, user: nil, ports(http))
-                case .polling(let login):
-                    let access = try login.access(settings, server: server)
-                    let client = AuthorizedClient(
-                        http, FixedToken(token: Secret("")), access.anonymous)
-                    _ = try await login.describeLogin(server, ports(client))
-                default: break
+                if isFederated {
+                    _ = try await provider.discover(server, user: nil, ports(http))
+                } else {
+                    let access = try provider.access(settings, server: server).anonymous
+                    let client = AuthorizedClient(http, FixedToken(token: Secret("")), access)
+                    _ = try await provider.describeLogin(server, ports(client))
                 }
             }
         }

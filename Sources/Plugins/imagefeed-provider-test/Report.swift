@@ -79,18 +79,15 @@ enum Report {
         guard AtomicFile.writeAll(value.line, to: STDOUT_FILENO) else { exit(EXIT_FAILURE) }
     }
 
-    /// Calls a function when the reader of standard output closes the pipe.
-    static func watchReader(_ handler: @escaping @MainActor @Sendable () -> Void)
-        -> DescriptorSource?
-    {
+    private static var reader: DescriptorSource?
+
+    /// Ends the program when the reader of standard output closes the pipe.
+    static func endWithReader() {
         var status = stat()
-        guard fstat(STDOUT_FILENO, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
-            return nil
-        }
-        let source = DescriptorSource(
-            fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0), .reading, handler: handler)
-        source.resume()
-        return source
+        guard fstat(STDOUT_FILENO, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else { return }
+        let end = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+        reader = DescriptorSource(end, .reading) { exit(EXIT_FAILURE) }
+        reader?.resume()
     }
 }
 

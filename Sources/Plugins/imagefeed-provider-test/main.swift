@@ -14,7 +14,6 @@ guard let options = CommandLine.arguments.dropFirst().first.flatMap({ Options($0
     exit(EX_USAGE)
 }
 
-// The program ends when the reader closes the pipe.
-let reader = Report.watchReader { exit(EXIT_FAILURE) }
+Report.endWithReader()
 Task { exit(await ProviderTest.run(options)) }
 MainLoop.run()
