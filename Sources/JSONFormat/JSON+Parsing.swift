@@ -118,11 +118,19 @@ private struct Parser {
             guard take(":") else { throw error("a colon is missing") }
             members.append(JSON.Member(key, try value(depth: depth + 1)))
         } while take(",")
-        guard Set(members.lazy.map(\.name)).count == members.count else {
-            throw error("a duplicate key")
-        }
+        guard !Self.hasDuplicates(members) else { throw error("a duplicate key") }
         guard take("}") else { throw error("an object is not closed") }
         return .object(members)
+    }
+
+    private static func hasDuplicates(_ members: [JSON.Member]) -> Bool {
+        // A set takes longer than the comparisons of a few names.
+        guard members.count <= 8 else {
+            return Set(members.lazy.map(\.name)).count < members.count
+        }
+        return members.indices.contains { index in
+            members[..<index].contains { $0.name == members[index].name }
+        }
     }
 
     private mutating func array(_ depth: Int) throws(JSONSyntaxError) -> JSON {

@@ -65,6 +65,14 @@ struct JSONTests {
         #expect(try JSON(parsing: value.line.dropLast()) == value)
     }
 
+    @Test(arguments: [2, 8, 9, 100])
+    func `an object with two members of the same name is refused`(_ count: Int) throws {
+        var members = (0..<count).map { "\"\($0)\":0" }
+        #expect(try parse("{\(members.joined(separator: ","))}").members.count == count)
+        members[count - 1] = members[0]
+        #expect(throws: JSONSyntaxError.self) { try parse("{\(members.joined(separator: ","))}") }
+    }
+
     @Test func `objects keep the order of their members`() throws {
         let text = #"{"b":1,"a":{"d":[],"c":null},"B":"x"}"#
         #expect(try parse(text).line == Array("\(text)\n".utf8))
