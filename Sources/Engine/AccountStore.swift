@@ -46,9 +46,8 @@ nonisolated package struct AccountStore: Sendable {
         package var readOnlyError: StorageError?
     }
 
-    static let migrations: KeyValuePairs = [3: firstFormat, 6: userIDs]
-
-    private static let firstFormat = """
+    static let migrations = [
+        """
         CREATE TABLE account (
             position INTEGER PRIMARY KEY,
             id TEXT NOT NULL UNIQUE,
@@ -57,16 +56,25 @@ nonisolated package struct AccountStore: Sendable {
             server TEXT NOT NULL,
             label TEXT NOT NULL,
             is_logged_in INTEGER NOT NULL,
-            default_source TEXT
+            default_source TEXT,
+            UNIQUE (provider, username, server)
         );
         CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-        \(LikeStore.firstFormat)
+        """,
+        LikeStore.migration,
+        LikeStore.secondMigration,
+        LikeStore.thirdMigration,
+        userIDMigration,
         """
+        ALTER TABLE account ADD COLUMN login INTEGER NOT NULL DEFAULT 0;
+        UPDATE account SET login = 1 + abs(random() % 4294967295);
+        """,
+    ]
 
-    /// The columns for the user ID, the login, and the time at which a pending like was stored. User names are no longer
-    /// unique: another user may take the former name of a renamed one. SQLite cannot drop that constraint, so the table
-    /// is replaced. Dropping the old one deletes the rows that refer to it, so those are saved before.
-    private static let userIDs = """
+    /// The column for the user ID. User names are no longer unique: another user may take the former name of a
+    /// renamed one. SQLite cannot drop that constraint, so the table is replaced. Dropping the old one deletes the
+    /// rows that refer to it, so those are saved before.
+    private static let userIDMigration = """
         CREATE TABLE new_account (
             position INTEGER PRIMARY KEY,
             id TEXT NOT NULL UNIQUE,
@@ -76,18 +84,16 @@ nonisolated package struct AccountStore: Sendable {
             label TEXT NOT NULL,
             is_logged_in INTEGER NOT NULL,
             default_source TEXT,
-            user_id TEXT,
-            login INTEGER NOT NULL DEFAULT 0
+            user_id TEXT
         );
         INSERT INTO new_account SELECT position, id, provider, username, server, label, is_logged_in,
-            default_source, NULL, 1 + abs(random() % 4294967295) FROM account;
-        CREATE TABLE saved_wish AS SELECT number, account, photo, is_wanted FROM like_wish;
+            default_source, NULL FROM account;
+        CREATE TABLE saved_wish AS SELECT number, account, photo, is_wanted, stored FROM like_wish;
         CREATE TABLE saved_like AS SELECT number, account, photo, is_wanted FROM local_like;
         CREATE TABLE saved_unavailable AS SELECT account, asked FROM likes_unavailable;
         DROP TABLE account;
         ALTER TABLE new_account RENAME TO account;
-        ALTER TABLE like_wish ADD COLUMN stored INTEGER;
-        INSERT INTO like_wish (number, account, photo, is_wanted) SELECT * FROM saved_wish;
+        INSERT INTO like_wish (number, account, photo, is_wanted, stored) SELECT * FROM saved_wish;
         INSERT INTO local_like (number, account, photo, is_wanted) SELECT * FROM saved_like;
         INSERT INTO likes_unavailable (account, asked) SELECT * FROM saved_unavailable;
         DROP TABLE saved_wish;

@@ -14,7 +14,7 @@ extension Database {
     /// - Returns: The database, the result of `read`, and the new name of a damaged file; nil if it was not damaged.
     /// - Throws: ``StorageError``. A file of a newer version is not changed.
     package static func open<Value>(
-        preserving path: String, _ migrations: KeyValuePairs<Int, String>,
+        preserving path: String, _ migrations: [String],
         read: (Database) throws(StorageError) -> Value
     ) throws(StorageError) -> (database: Database, value: Value, damaged: String?) {
         do throws(StorageError) {
@@ -38,7 +38,7 @@ extension Database {
     }
 
     private static func openSound<Value>(
-        _ path: String, _ migrations: KeyValuePairs<Int, String>,
+        _ path: String, _ migrations: [String],
         _ read: (Database) throws(StorageError) -> Value
     ) throws(StorageError) -> (Database, Value) {
         let database = try Database(path: path, durability: .full)
@@ -48,7 +48,7 @@ extension Database {
 
     /// Reads a file that cannot be written into memory.
     private static func openCopy<Value>(
-        _ path: String, _ error: StorageError, _ migrations: KeyValuePairs<Int, String>,
+        _ path: String, _ error: StorageError, _ migrations: [String],
         _ read: (Database) throws(StorageError) -> Value
     ) throws(StorageError) -> (database: Database, value: Value, damaged: String?) {
         func open(_ isCopy: Bool) throws(StorageError) -> (Database, Value) {

@@ -206,28 +206,23 @@ package final class Database {
 
     /// Migrates the file to the newest format.
     ///
-    /// - Parameter steps: The changes to the format of each release from the one before. Version 0 is an empty file.
-    ///   Steps are only ever appended. They run in one transaction.
-    /// - Throws: ``StorageError/newerVersion(path:found:known:)`` for a file of a newer version;
-    ///   ``StorageError/damaged(_:)`` for a format that no release had.
-    package func migrate(_ steps: KeyValuePairs<Int, String>) throws(StorageError) {
-        guard let newest = steps.last?.key, try version(steps, newest) < newest else { return }
+    /// - Parameter steps: The changes from each version to the next. Version 0 is an empty file. Steps are only ever
+    ///   appended. They run in one transaction.
+    /// - Throws: ``StorageError/newerVersion(path:found:known:)`` for a file of a newer version.
+    package func migrate(_ steps: [String]) throws(StorageError) {
+        guard try version(atMost: steps.count) < steps.count else { return }
         try transaction { () throws(StorageError) in
             // Another connection may have migrated the file meanwhile.
-            let found = try version(steps, newest)
-            for (version, step) in steps where version > found { try execute(step) }
-            try execute("PRAGMA user_version = \(newest)")
+            for step in steps[try version(atMost: steps.count)...] { try execute(step) }
+            try execute("PRAGMA user_version = \(steps.count)")
         }
     }
 
-    private func version(
-        _ steps: KeyValuePairs<Int, String>, _ newest: Int
-    ) throws(StorageError) -> Int {
+    private func version(atMost known: Int) throws(StorageError) -> Int {
         let found = try first("PRAGMA user_version") { Int($0.integer(0)) } ?? 0
-        guard found <= newest else {
-            throw .newerVersion(path: path, found: found, known: newest)
+        guard found <= known else {
+            throw .newerVersion(path: path, found: found, known: known)
         }
-        guard found == 0 || steps.contains(where: { $0.key == found }) else { throw .damaged(path) }
         return found
     }
 

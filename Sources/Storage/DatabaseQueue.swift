@@ -63,7 +63,7 @@ package final class DatabaseQueue: Sendable {
     /// - Returns: The queue, and the values.
     /// - Throws: ``StorageError``.
     package static func open<Value: Sendable>(
-        preserving path: String, _ migrations: KeyValuePairs<Int, String>, label: String,
+        preserving path: String, _ migrations: [String], label: String,
         lock: FolderLock? = nil,
         read: @Sendable (Database) throws(StorageError) -> Value
     ) throws(StorageError) -> Preserved<Value> {

@@ -163,22 +163,23 @@ import Testing
 
     @Test func `a cache of an older version is kept and counted`() throws {
         let database = try Database(path: ":memory:", durability: .process)
-        try database.migrate([3: FeedStore.migrations[0].value])
+        try database.migrate(Array(FeedStore.migrations.prefix(4)))
         try database.execute(
             """
-            INSERT INTO source (key, account, id, fetched)
-                VALUES (1, 'service_ada', 'new', 1700000000);
+            INSERT INTO source (key, account, id, epoch, fetched, generation)
+                VALUES (1, 'service_ada', 'new', 7, 1700000000, 1);
             INSERT INTO photo (account, id, title, is_liked, note)
                 VALUES ('service_ada', 'p1', 'One', 0, ''), ('service_ada', 'p2', NULL, 1, 'n'),
                     ('service_bob', 'p1', 'One', 0, '');
-            INSERT INTO entry (source, position, photo) VALUES (1, 9, 'p2'), (1, -5, 'p1');
-            INSERT INTO gap (source, position, place, told) VALUES (1, -5, 'next', 0);
+            INSERT INTO entry (source, key, born, photo) VALUES (1, 'k2', 1, 'p2'), (1, 'k1', 1, 'p1');
+            INSERT INTO mark (source, key, token, told, is_gap, born, fetched)
+                VALUES (1, 'k1', 'next', 0, 1, 1, 0);
             """)
         try FeedStore.migrate(database)
         let tables = FeedTables(database)
         #expect(try tables.bytes(of: AccountID(stored: "service_bob")) == 256 + 5)
         let photos = 2 * 256 + 5 + 3
-        #expect(try tables.bytes(of: account) == photos + 2 * (64 + 36) + 64 + 20)
+        #expect(try tables.bytes(of: account) == photos + 2 * (64 + 8) + 64 + 6)
         let state = try #require(try tables.source(account, SourceID("new")))
         let slice = try tables.slice(
             of: state, account, below: nil, count: 10, fresh: now...now)

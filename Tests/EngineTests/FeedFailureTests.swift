@@ -153,7 +153,7 @@ struct FeedFailureTests {
         for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
         let other = try Database(path: path, durability: .process)
         try other.execute(
-            "CREATE TABLE other (x); PRAGMA user_version = \(FeedStore.migrations.last?.key ?? 0)")
+            "CREATE TABLE other (x); PRAGMA user_version = \(FeedStore.migrations.count)")
         let next = try await ServiceFixture(after: fixture)
         #expect(try await next.walk() == nine)
         #expect(access("\(path).damaged", F_OK) == 0)

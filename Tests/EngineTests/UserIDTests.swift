@@ -146,7 +146,7 @@ struct UserIDTests {
         do {
             let database = try Database(
                 path: directory.appending("data/accounts.sqlite"), durability: .process)
-            try database.migrate([3: AccountStore.migrations[0].value])
+            try database.migrate(Array(AccountStore.migrations.prefix(4)))
             try database.execute(
                 """
                 INSERT INTO account VALUES (3, 'federation_ada', 'federation', 'ada', 'one.example',
@@ -154,7 +154,7 @@ struct UserIDTests {
                 INSERT INTO account VALUES (5, 'federation_eve', 'federation', 'eve', 'one.example',
                     'eve', 1, NULL);
                 INSERT INTO setting VALUES ('default_account', 'federation_eve');
-                INSERT INTO like_wish VALUES (7, 'federation_eve', 'a', 1);
+                INSERT INTO like_wish VALUES (7, 'federation_eve', 'a', 1, 1800000000);
                 INSERT INTO local_like VALUES (8, 'federation_eve', 'b', 0);
                 INSERT INTO likes_unavailable VALUES ('federation_eve', 1700000000);
                 """)
@@ -170,7 +170,7 @@ struct UserIDTests {
         let records = try await AccountStore.open(folder: directory.appending("data")).store
             .likes(of: accounts[1].id).read()
         #expect(records.pending.map(\.like) == [PendingLike(photo: PhotoID("a"), isWanted: true)])
-        #expect(records.pending.first?.stored == nil)
+        #expect(records.pending.first?.stored == Timestamp(secondsSince1970: 1_800_000_000))
         #expect(records.local == [PendingLike(photo: PhotoID("b"), isWanted: false)])
         #expect(records.unavailableSince == Timestamp(secondsSince1970: 1_700_000_000))
         // The account is found by its name and keeps the ID.

@@ -184,8 +184,11 @@ import Testing
             atPath: directory.appending("data"), withIntermediateDirectories: true)
         let old = try Database(
             path: directory.appending("data/local.sqlite"), durability: .process)
-        try old.migrate([3: LocalUserDatabase.migrations[0].value])
-        try old.execute("INSERT INTO user (key, name) VALUES ('ada', 'Ada')")
+        try old.execute(
+            """
+            CREATE TABLE user (key TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
+            INSERT INTO user VALUES ('ada', 'Ada'); PRAGMA user_version = 1
+            """)
         #expect(try await provider.logIn(request("ada")).username == "Ada")
     }
 }

@@ -12,7 +12,7 @@ import Testing
         let queue = DatabaseQueue(label: "test") { try Database(path: path, durability: .process) }
         await #expect(throws: StorageError.self) { try await queue.run { _ in } }
         try PrivateFolder.create(folder.appending("private"))
-        try await queue.run { try $0.migrate([1: "CREATE TABLE a (b)"]) }
+        try await queue.run { try $0.migrate(["CREATE TABLE a (b)"]) }
     }
 
     @Test func `a closed database is reopened by the next task`() async throws {
@@ -23,7 +23,7 @@ import Testing
             opened.withLock { $0 += 1 }
             return try Database(path: path, durability: .process)
         }
-        try await queue.run { try $0.migrate([1: "CREATE TABLE a (b)"]) }
+        try await queue.run { try $0.migrate(["CREATE TABLE a (b)"]) }
         await queue.close()
         try await queue.run { try $0.query("INSERT INTO a VALUES (1)") }
         #expect(opened.withLock(\.self) == 2)
@@ -35,8 +35,7 @@ import Testing
         let folder = try TemporaryDirectory()
         let path = folder.appending("data/a.sqlite")
         let open: @Sendable () throws -> Database = {
-            try Database.open(preserving: path, [1: "CREATE TABLE a (b)"]) {
-                _ throws(StorageError) in
+            try Database.open(preserving: path, ["CREATE TABLE a (b)"]) { _ throws(StorageError) in
             }
             .database
         }
@@ -55,8 +54,7 @@ import Testing
         let folder = try TemporaryDirectory()
         let path = folder.appending("data/a.sqlite")
         let open: @Sendable () throws -> Database = {
-            try Database.open(preserving: path, [1: "CREATE TABLE a (b)"]) {
-                _ throws(StorageError) in
+            try Database.open(preserving: path, ["CREATE TABLE a (b)"]) { _ throws(StorageError) in
             }
             .database
         }

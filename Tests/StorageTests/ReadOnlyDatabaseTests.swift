@@ -7,7 +7,7 @@ import Testing
 /// a read-only disk, since permissions do not apply to root.
 @Suite struct ReadOnlyDatabaseTests {
     private let folder: TemporaryDirectory
-    private static let migrations: KeyValuePairs = [1: "CREATE TABLE a (b)"]
+    private static let migrations = ["CREATE TABLE a (b)"]
 
     init() throws { folder = try TemporaryDirectory() }
 

@@ -140,7 +140,7 @@ nonisolated struct FeedStore: Sendable {
             .filter { !known.contains($0.name) }
     }
 
-    /// The size of a row of a photo: see ``orderByKeys``.
+    /// The size of a row of a photo: see ``byteCounts``.
     private static let photoBytes: String = {
         let columns =
             PhotoField.described.flatMap(\.columns).filter { $0.type == "TEXT" }.map(\.name)
@@ -149,10 +149,9 @@ nonisolated struct FeedStore: Sendable {
         return "256 + length(CAST(\((["id", "note"] + texts).joined(separator: " || ")) AS BLOB))"
     }()
 
-    /// The formats of the releases, except for columns of properties: see ``migrate(_:)``.
-    static let migrations: KeyValuePairs = [3: firstFormat, 5: orderByKeys]
-
-    private static let firstFormat = """
+    /// The steps that upgrade a file to the current format, except for columns of properties: see ``migrate(_:)``.
+    static let migrations = [
+        """
         CREATE TABLE photo (
             account TEXT NOT NULL,
             id TEXT NOT NULL,
@@ -161,17 +160,36 @@ nonisolated struct FeedStore: Sendable {
             author TEXT, author_username TEXT, author_url TEXT, url TEXT,
             likes INTEGER, is_liked INTEGER NOT NULL, is_sensitive INTEGER, media_type TEXT,
             thumb TEXT, small TEXT, regular TEXT, "full" TEXT, note TEXT NOT NULL,
-            -- The time of the last confirmed like or unlike.
+            -- When the service confirmed a like or unlike of ours: until a while later, lists are behind.
             like_confirmed INTEGER NOT NULL DEFAULT 0,
-            -- In millionths.
-            focus_x INTEGER, focus_y INTEGER,
             PRIMARY KEY (account, id)
         ) WITHOUT ROWID;
-        CREATE INDEX photo_liked ON photo (account) WHERE is_liked;
         CREATE TABLE source (
-            key INTEGER PRIMARY KEY, account TEXT, id TEXT, fetched INTEGER, total INTEGER);
-        CREATE TABLE entry (source INTEGER, position INTEGER, photo TEXT);
-        CREATE TABLE gap (source INTEGER, position INTEGER, place TEXT, told INTEGER);
+            key INTEGER PRIMARY KEY,
+            account TEXT NOT NULL,
+            id TEXT NOT NULL,
+            -- Tells cursors of an earlier cache from those of this one.
+            epoch INTEGER NOT NULL,
+            -- When its top was asked for last.
+            fetched INTEGER NOT NULL,
+            total INTEGER,
+            UNIQUE (account, id)
+        );
+        -- The order of a source: newest first is highest first. Neighbours lie far apart.
+        CREATE TABLE entry (
+            source INTEGER NOT NULL REFERENCES source ON DELETE CASCADE,
+            position INTEGER NOT NULL,
+            photo TEXT NOT NULL,
+            PRIMARY KEY (source, position)
+        ) WITHOUT ROWID;
+        CREATE UNIQUE INDEX entry_photo ON entry (source, photo);
+        -- Right below the entry at this position there are photos that were not asked for yet.
+        CREATE TABLE gap (
+            source INTEGER NOT NULL REFERENCES source ON DELETE CASCADE,
+            position INTEGER NOT NULL,
+            place TEXT NOT NULL,
+            PRIMARY KEY (source, position)
+        ) WITHOUT ROWID;
         CREATE TABLE listed_source (
             account TEXT NOT NULL,
             number INTEGER NOT NULL,
@@ -182,17 +200,25 @@ nonisolated struct FeedStore: Sendable {
             account TEXT PRIMARY KEY,
             fetched INTEGER NOT NULL,
             username TEXT NOT NULL, name TEXT NOT NULL, bio TEXT NOT NULL, location TEXT NOT NULL,
-            url TEXT NOT NULL, avatar TEXT NOT NULL, avatar_url TEXT NOT NULL, likes INTEGER,
-            -- The time of the last confirmed like, which the number of the service may not contain.
-            likes_changed INTEGER NOT NULL DEFAULT 0
+            url TEXT NOT NULL, avatar TEXT NOT NULL, avatar_url TEXT NOT NULL, likes INTEGER
         ) WITHOUT ROWID;
+        """,
+        // In millionths.
         """
-
-    /// The order by number becomes an order by key, and entries get versions. The cached data remains.
-    ///
-    /// `bytes` is the size of a row, about as many bytes as it takes in the file. Triggers keep the sums: for photos by
-    /// account, for entries and marks by source; `REPLACE` would delete rows without them.
-    private static let orderByKeys = """
+        ALTER TABLE photo ADD COLUMN focus_x INTEGER;
+        ALTER TABLE photo ADD COLUMN focus_y INTEGER;
+        """,
+        """
+        -- When a like was confirmed last: what the service counts may be from before.
+        ALTER TABLE profile ADD COLUMN likes_changed INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX photo_liked ON photo (account) WHERE is_liked;
+        -- When the service said where the photos below are: it may count from the top.
+        ALTER TABLE gap ADD COLUMN told INTEGER NOT NULL DEFAULT 0;
+        -- What was here and further down was dropped.
+        ALTER TABLE source ADD COLUMN floor INTEGER;
+        """,
+        // The order by number becomes an order by key, and entries get versions. The cached data remains.
+        """
         CREATE TABLE new_source (
             key INTEGER PRIMARY KEY,
             account TEXT NOT NULL,
@@ -213,7 +239,6 @@ nonisolated struct FeedStore: Sendable {
             -- Walks that began before this generation have lost their position if it is at this key or below.
             floor_generation INTEGER NOT NULL DEFAULT 0,
             floor TEXT,
-            bytes INTEGER NOT NULL DEFAULT 0,
             UNIQUE (account, id)
         );
         CREATE TABLE new_entry (
@@ -223,8 +248,6 @@ nonisolated struct FeedStore: Sendable {
             born INTEGER NOT NULL,
             died INTEGER NOT NULL DEFAULT 9223372036854775807,
             photo TEXT NOT NULL,
-            -- An entry is in two indexes.
-            bytes INTEGER GENERATED ALWAYS AS (64 + 2 * length(CAST(key || photo AS BLOB))) VIRTUAL,
             PRIMARY KEY (source, key, born)
         ) WITHOUT ROWID;
         -- Right below the key begins the page that this token leads to.
@@ -241,33 +264,18 @@ nonisolated struct FeedStore: Sendable {
             -- When the photos below were fetched; for a gap, those below it.
             fetched INTEGER NOT NULL,
             doubted INTEGER NOT NULL DEFAULT 0,
-            bytes INTEGER GENERATED ALWAYS AS (64 + length(CAST(key || token AS BLOB))) VIRTUAL,
             PRIMARY KEY (source, key)
         ) WITHOUT ROWID;
-        CREATE TRIGGER entry_inserted AFTER INSERT ON new_entry BEGIN
-            UPDATE new_source SET bytes = bytes + NEW.bytes WHERE key = NEW.source;
-        END;
-        CREATE TRIGGER entry_updated AFTER UPDATE OF photo ON new_entry BEGIN
-            UPDATE new_source SET bytes = bytes + NEW.bytes - OLD.bytes WHERE key = NEW.source;
-        END;
-        CREATE TRIGGER entry_deleted AFTER DELETE ON new_entry BEGIN
-            UPDATE new_source SET bytes = bytes - OLD.bytes WHERE key = OLD.source;
-        END;
-        CREATE TRIGGER mark_inserted AFTER INSERT ON mark BEGIN
-            UPDATE new_source SET bytes = bytes + NEW.bytes WHERE key = NEW.source;
-        END;
-        CREATE TRIGGER mark_updated AFTER UPDATE OF token ON mark BEGIN
-            UPDATE new_source SET bytes = bytes + NEW.bytes - OLD.bytes WHERE key = NEW.source;
-        END;
-        CREATE TRIGGER mark_deleted AFTER DELETE ON mark BEGIN
-            UPDATE new_source SET bytes = bytes - OLD.bytes WHERE key = OLD.source;
-        END;
         INSERT INTO new_source (key, account, id, epoch, fetched, total, generation)
             SELECT key, account, id, random() >> 1, fetched, total, 1 FROM source;
         INSERT INTO new_entry (source, key, born, photo)
-            SELECT source, \(keyOfPosition), 1, photo FROM entry;
+            SELECT source, printf('%016x', CASE WHEN position < 0
+                THEN position + 9223372036854775807 + 1
+                ELSE position - 9223372036854775807 - 1 END), 1, photo FROM entry;
         INSERT INTO mark (source, key, token, told, is_gap, born, fetched)
-            SELECT source, \(keyOfPosition), place, told, 1, 1, told FROM gap;
+            SELECT source, printf('%016x', CASE WHEN position < 0
+                THEN position + 9223372036854775807 + 1
+                ELSE position - 9223372036854775807 - 1 END), place, told, 1, 1, told FROM gap;
         DROP TABLE gap;
         DROP TABLE entry;
         DROP TABLE source;
@@ -276,26 +284,55 @@ nonisolated struct FeedStore: Sendable {
         CREATE INDEX entry_photo ON entry (source, photo);
         CREATE INDEX mark_gap ON mark (source, key) WHERE is_gap;
         CREATE INDEX entry_dead ON entry (source, died) WHERE died < 9223372036854775807;
+        """,
+        byteCounts,
+    ]
+
+    /// The sizes of rows, about as many bytes as they take in the file, and their sums: for photos by account, for
+    /// entries and marks by source. Triggers keep the sums; `REPLACE` would delete rows without them.
+    private static let byteCounts = """
         ALTER TABLE photo ADD COLUMN bytes INTEGER GENERATED ALWAYS AS (256 + length(CAST(
             id || note || coalesce(color, '') || coalesce(blur_hash, '') || coalesce(title, '')
             || coalesce(description, '') || coalesce(author, '') || coalesce(author_username, '')
             || coalesce(author_url, '') || coalesce(url, '') || coalesce(media_type, '')
             || coalesce(thumb, '') || coalesce(small, '') || coalesce(regular, '')
             || coalesce("full", '') AS BLOB))) VIRTUAL;
+        -- An entry is in two indexes.
+        ALTER TABLE entry ADD COLUMN bytes INTEGER
+            GENERATED ALWAYS AS (64 + 2 * length(CAST(key || photo AS BLOB))) VIRTUAL;
+        ALTER TABLE mark ADD COLUMN bytes INTEGER
+            GENERATED ALWAYS AS (64 + length(CAST(key || token AS BLOB))) VIRTUAL;
+        ALTER TABLE source ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+        UPDATE source SET bytes =
+            coalesce((SELECT sum(entry.bytes) FROM entry WHERE entry.source = source.key), 0)
+            + coalesce((SELECT sum(mark.bytes) FROM mark WHERE mark.source = source.key), 0);
         CREATE TABLE account_bytes (
             account TEXT PRIMARY KEY,
             bytes INTEGER NOT NULL
         ) WITHOUT ROWID;
         INSERT INTO account_bytes SELECT account, sum(bytes) FROM photo GROUP BY account;
         \(photoTriggers)
+        CREATE TRIGGER entry_inserted AFTER INSERT ON entry BEGIN
+            UPDATE source SET bytes = bytes + NEW.bytes WHERE key = NEW.source;
+        END;
+        CREATE TRIGGER entry_updated AFTER UPDATE OF photo ON entry BEGIN
+            UPDATE source SET bytes = bytes + NEW.bytes - OLD.bytes WHERE key = NEW.source;
+        END;
+        CREATE TRIGGER entry_deleted AFTER DELETE ON entry BEGIN
+            UPDATE source SET bytes = bytes - OLD.bytes WHERE key = OLD.source;
+        END;
+        CREATE TRIGGER mark_inserted AFTER INSERT ON mark BEGIN
+            UPDATE source SET bytes = bytes + NEW.bytes WHERE key = NEW.source;
+        END;
+        CREATE TRIGGER mark_updated AFTER UPDATE OF token ON mark BEGIN
+            UPDATE source SET bytes = bytes + NEW.bytes - OLD.bytes WHERE key = NEW.source;
+        END;
+        CREATE TRIGGER mark_deleted AFTER DELETE ON mark BEGIN
+            UPDATE source SET bytes = bytes - OLD.bytes WHERE key = OLD.source;
+        END;
         """
 
-    private static let keyOfPosition = """
-        printf('%016x', CASE WHEN position < 0 THEN position + 9223372036854775807 + 1
-            ELSE position - 9223372036854775807 - 1 END)
-        """
-
-    /// The triggers that keep the sums of the bytes of photos: see ``orderByKeys``.
+    /// The triggers that keep the sums of the bytes of photos: see ``byteCounts``.
     private static let photoTriggers = """
         CREATE TRIGGER photo_inserted AFTER INSERT ON photo BEGIN
             INSERT INTO account_bytes VALUES (NEW.account, NEW.bytes)

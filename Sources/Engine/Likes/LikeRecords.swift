@@ -27,7 +27,7 @@ nonisolated struct LikeRecords: Sendable {
 
 /// The likes of an account in the account database. They survive a restart and an abrupt end.
 nonisolated struct LikeStore: Sendable {
-    static let firstFormat = """
+    static let migration = """
         CREATE TABLE like_wish (
             number INTEGER PRIMARY KEY AUTOINCREMENT,
             account TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
@@ -39,8 +39,6 @@ nonisolated struct LikeStore: Sendable {
             number INTEGER PRIMARY KEY AUTOINCREMENT,
             account TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
             photo TEXT NOT NULL,
-            -- 0 for an unlike.
-            is_wanted INTEGER NOT NULL DEFAULT 1,
             UNIQUE (account, photo)
         );
         -- Accounts whose service offers no likes, and when it was asked last.
@@ -48,6 +46,16 @@ nonisolated struct LikeStore: Sendable {
             account TEXT PRIMARY KEY REFERENCES account (id) ON DELETE CASCADE,
             asked INTEGER NOT NULL
         ) WITHOUT ROWID;
+        """
+
+    /// The column for unlikes that are stored locally.
+    static let secondMigration = """
+        ALTER TABLE local_like ADD COLUMN is_wanted INTEGER NOT NULL DEFAULT 1;
+        """
+
+    /// The column for the time at which a pending like was stored.
+    static let thirdMigration = """
+        ALTER TABLE like_wish ADD COLUMN stored INTEGER;
         """
 
     let database: DatabaseQueue

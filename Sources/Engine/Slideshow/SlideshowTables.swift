@@ -16,8 +16,8 @@ nonisolated struct SlideshowTables {
     /// only new photos.
     ///
     /// `unsized` has the photos of the source whose size, and thus orientation, was unknown when they were read.
-    static let migrations: KeyValuePairs = [
-        3: """
+    static let migrations = [
+        """
         CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
         CREATE TABLE current_photo (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
         CREATE TABLE history (
@@ -28,8 +28,6 @@ nonisolated struct SlideshowTables {
             photo TEXT NOT NULL,
             UNIQUE (account, photo)
         );
-        CREATE TABLE source (
-            number INTEGER PRIMARY KEY, account TEXT NOT NULL, source TEXT NOT NULL);
         CREATE TABLE part (
             account TEXT PRIMARY KEY,
             source TEXT NOT NULL,
@@ -47,11 +45,21 @@ nonisolated struct SlideshowTables {
             UNIQUE (account, photo)
         );
         CREATE INDEX known_order ON known (order_key) WHERE order_key IS NOT NULL;
+        """,
+        """
+        CREATE TABLE source (
+            number INTEGER PRIMARY KEY, account TEXT NOT NULL, source TEXT NOT NULL);
+        INSERT INTO source
+            SELECT 0, coalesce((SELECT value FROM setting WHERE key = 'source_account'), ''), value
+            FROM setting WHERE key = 'source';
+        DELETE FROM setting WHERE key IN ('source', 'source_account');
+        """,
+        """
         CREATE TABLE unsized (
             account TEXT NOT NULL, photo TEXT NOT NULL, pass INTEGER NOT NULL,
             PRIMARY KEY (account, photo)
         ) WITHOUT ROWID;
-        """
+        """,
     ]
 
     private enum Key: String {

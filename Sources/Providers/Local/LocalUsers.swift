@@ -61,23 +61,57 @@ struct LocalUsers: Sendable {
 
 /// The database of the local users and their marks, which must not be lost.
 enum LocalUserDatabase {
-    static let migrations: KeyValuePairs = [
-        3: """
+    static let migrations = [
+        """
         CREATE TABLE user (
+            -- The name in the form for comparisons
+            key TEXT PRIMARY KEY,
+            name TEXT NOT NULL
+        ) WITHOUT ROWID;
+        """,
+        """
+        CREATE TABLE person (
             -- Numbers are never reused
             number INTEGER PRIMARY KEY AUTOINCREMENT,
-            -- The name in the form for comparisons
             key TEXT NOT NULL UNIQUE,
             name TEXT NOT NULL,
             -- A hash in the format of crypt(5); NULL for a user without a password
             password TEXT
         );
-        CREATE TABLE liked (
-            number INTEGER PRIMARY KEY, digest BLOB, size INTEGER, file INTEGER, path BLOB,
-            modified INTEGER);
-        CREATE TABLE favourite (user INTEGER, liked INTEGER);
+        INSERT INTO person (key, name) SELECT key, name FROM user;
+        DROP TABLE user;
+        ALTER TABLE person RENAME TO user;
         """,
-        5: """
+        """
+        CREATE TABLE liked (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            -- SHA-256 of the file, and its size in bytes: the file is recognized by these anywhere
+            digest BLOB NOT NULL,
+            size INTEGER NOT NULL,
+            -- The last known location, so that the file is not read again: the row in the index, the path
+            -- below the pictures folder, and the modification time
+            file INTEGER NOT NULL,
+            path BLOB NOT NULL,
+            modified INTEGER NOT NULL
+        );
+        CREATE TABLE favourite (
+            user INTEGER NOT NULL REFERENCES user (number) ON DELETE CASCADE,
+            liked INTEGER NOT NULL REFERENCES liked (number) ON DELETE CASCADE,
+            PRIMARY KEY (user, liked)
+        ) WITHOUT ROWID;
+        CREATE INDEX favourite_by_liked ON favourite (liked);
+        """,
+        """
+        -- The properties by which an edited file is recognized: inode, time of creation in nanoseconds
+        -- since 1970, capture time
+        ALTER TABLE liked ADD COLUMN inode INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE liked ADD COLUMN birth INTEGER;
+        ALTER TABLE liked ADD COLUMN taken TEXT;
+        CREATE INDEX liked_by_digest ON liked (digest);
+        -- So that all files are read once to get these properties
+        UPDATE liked SET modified = 0;
+        """,
+        """
         -- The photos that users have marked. The ID of a photo, which is also its row in the index, never changes.
         CREATE TABLE marked (
             id INTEGER PRIMARY KEY,
@@ -104,8 +138,7 @@ enum LocalUserDatabase {
         UPDATE liked SET photo = CASE WHEN file <> 0 AND number =
             (SELECT min(number) FROM liked AS other WHERE other.file = liked.file)
             THEN file ELSE -number END;
-        -- Without an inode and a time, all files are read once to get the other properties.
-        INSERT INTO marked SELECT photo, path, 0, size, 0, digest, NULL, NULL FROM liked;
+        INSERT INTO marked SELECT photo, path, inode, size, modified, digest, birth, taken FROM liked;
         INSERT INTO mark SELECT user, photo, 'like' FROM favourite JOIN liked ON number = liked;
         DROP TABLE favourite;
         DROP TABLE liked;

@@ -286,8 +286,11 @@ final class MetadataReader: Sendable {
         do {
             var facts = try await images.probe(path, urgency: urgency)
             let captured = PictureIndex.CaptureDate(facts)
-            // The date is in other columns.
-            facts.takenOn = nil
+            // As it is stored: the date of the clock is in other columns.
+            let taken = facts.taken
+            (facts.clockSeconds, facts.clockOffset) = (
+                taken?.secondsSince1970, taken.map { _ in 0 }
+            )
             return FileMetadata(file: picture.file, facts: facts, captured: captured)
         } catch {
             switch error {

@@ -15,13 +15,13 @@ extension ImageFacts {
         self.init(
             width: width, height: height,
             taken: row.optionalInteger(column + 3).map { Timestamp(secondsSince1970: $0) })
-        camera = row.optionalText(column + 4)
-        latitude = row.optionalReal(column + 5)
-        longitude = row.optionalReal(column + 6)
-        lens = row.optionalText(column + 7)
-        exposureTime = row.optionalReal(column + 8)
-        aperture = row.optionalReal(column + 9)
-        iso = row.optionalInteger(column + 10).map { Int($0) }
+        details.camera = row.optionalText(column + 4)
+        details.latitude = row.optionalReal(column + 5)
+        details.longitude = row.optionalReal(column + 6)
+        details.lens = row.optionalText(column + 7)
+        details.exposureTime = row.optionalReal(column + 8)
+        details.aperture = row.optionalReal(column + 9)
+        details.iso = row.optionalInteger(column + 10).map { Int($0) }
         isAnimated = row.integer(column + 11) != 0
     }
 }

@@ -6,7 +6,7 @@ package struct ImageClient: HTTPClient {
     private let alternative: @Sendable (HTTPResponse, String) async throws -> String?
     private let refusal: @Sendable (HTTPResponse, String) -> ProviderError?
 
-    /// The maximum number of other addresses; Wikimedia Commons has eleven widths.
+    /// The maximum number of other addresses; one of the services has images of eleven widths.
     private static let maximumAlternatives = 11
 
     /// - Parameters:
