@@ -63,7 +63,7 @@ final class AccountObject {
             .property("Username") { $0.account.identity.username },
             .property("Server") { $0.account.identity.server },
             .property("Label", { $0.account.label }) { try await $0.account.setLabel($1) },
-            .property("State") { $0.account.state.name },
+            .property("State") { $0.account.state.name.rawValue },
             .property("StateReason") { $0.account.state.reason },
             .property("Remedy") { $0.account.state.remedy?.rawValue ?? "" },
             .property("RetryAt") { $0.account.retryAt?.secondsSince1970 ?? 0 },

@@ -1,18 +1,19 @@
+internal import Contract
 internal import Engine
 internal import ProviderKit
 
 extension AccountState {
     /// The name of the state on the bus.
-    var name: String {
+    var name: AccountStateName {
         switch self {
-        case .ready: "ready"
-        case .loading: "loading"
-        case .offline: "offline"
-        case .rateLimited: "rate-limited"
-        case .locked: "locked"
-        case .needsLogin: "needs-login"
-        case .failed: "failed"
-        case .loggedOut: "logged-out"
+        case .ready: .ready
+        case .loading: .loading
+        case .offline: .offline
+        case .rateLimited: .rateLimited
+        case .locked: .locked
+        case .needsLogin: .needsLogin
+        case .failed: .failed
+        case .loggedOut: .loggedOut
         }
     }
 

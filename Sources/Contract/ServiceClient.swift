@@ -40,6 +40,11 @@ package struct ServiceClient {
         try await proxy(ServiceName.root).managedObjects()
     }
 
+    /// Reads the state of the daemon.
+    package func snapshot() async throws -> DaemonMirror {
+        DaemonMirror(manager: try await manager.properties(), objects: try await objects())
+    }
+
     private func proxy(_ path: ObjectPath) -> BusProxy {
         BusProxy(connection, ServiceName.bus, path)
     }
@@ -160,7 +165,7 @@ package struct AccountClient {
                 sender: proxy.destination, path: proxy.path, interface: .account,
                 member: "TokenRemains")
         ) { signal in
-            message.text = try? signal.read()
+            if case .tokenRemains(let text) = ServiceEvent(signal) { message.text = text }
         }
         try await proxy.perform(.account, "Remove", timeout: nil)
         withExtendedLifetime(watch) {}

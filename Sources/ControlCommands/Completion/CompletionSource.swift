@@ -74,8 +74,7 @@ struct CompletionSource {
         // A completion does not start the daemon.
         guard try await connection.owner(of: ServiceName.bus) != nil else { return [] }
         let client = ServiceClient(connection)
-        let snapshot = DaemonMirror(
-            manager: try await client.manager.properties(), objects: try await client.objects())
+        let snapshot = try await client.snapshot()
         switch kind {
         case "account":
             return snapshot.accounts.map { ($0.id, "\($0.label), \($0.stateText)") }

@@ -21,10 +21,8 @@ struct LikeResult: Renderable {
     func text(for target: OutputTarget) -> String {
         let reference = "\(account.lastElement)/\(photo)"
         guard target != .pipe else {
-            return [reference, liked ? "liked" : "not liked", outcome.rawValue].map(
-                TerminalText.line
-            )
-            .joined(separator: "\t") + "\n"
+            let fields = [reference, liked ? "liked" : "not liked", outcome.rawValue]
+            return fields.map(TerminalText.line).joined(separator: "\t") + "\n"
         }
         let suffix =
             switch outcome {

@@ -13,8 +13,7 @@ struct ServiceSession {
 
     /// Returns the current state of the daemon.
     func snapshot() async throws -> DaemonMirror {
-        DaemonMirror(
-            manager: try await client.manager.properties(), objects: try await client.objects())
+        try await client.snapshot()
     }
 
     /// Finds a logged-in account.
