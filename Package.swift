@@ -50,21 +50,24 @@ let libraries = [
     library("CSandbox"),
     library("CSecret", pkgConfig: "glib-2.0", package: "libglib2.0-dev"),
     library("CSwiftRuntime"),
+    library("CTranslation"),
 ]
 
 let modules = [
-    module("Contract", "CHomepage DBus ProviderKit System"),
+    module("Contract", "CHomepage DBus ProviderKit System Translation"),
     tests("ContractTests", "Contract DBus System TestSupport"),
     module(
         "BusService",
-        "Contract DBus Engine JSONFormat PluginProtocol ProviderKit Quoting Storage System"),
+        "Contract DBus Engine JSONFormat PluginProtocol ProviderKit Quoting Storage System Translation"
+    ),
     tests(
         "BusServiceTests",
         "Contract BusService DBus Engine OAuth ProviderKit Storage TestSupport Logging"),
     module("Configuration", "CGLib Quoting System"),
     tests("ConfigurationTests", "Configuration TestSupport"),
     module(
-        "ControlCommands", "Contract DBus JSONFormat ProviderKit Quoting System ArgumentParser"),
+        "ControlCommands",
+        "Contract DBus JSONFormat ProviderKit Quoting System Translation ArgumentParser"),
     tests(
         "ControlCommandsTests",
         """
@@ -74,11 +77,13 @@ let modules = [
         """),
     module("DBus", "CDBus Quoting System"),
     tests("DBusTests", "DBus TestSupport"),
-    module("Desktop", "CLinux DBus Engine ProviderKit System Logging"),
+    module("Desktop", "CLinux DBus Engine ProviderKit System Translation Logging"),
     tests("DesktopTests", "DBus Desktop Engine ProviderKit TestSupport Logging"),
-    module("Engine", "CLinux ImageMetadata OAuth ProviderKit Quoting Storage System Logging"),
+    module(
+        "Engine",
+        "CLinux ImageMetadata OAuth ProviderKit Quoting Storage System Translation Logging"),
     tests("EngineTests", "Engine ImageMetadata ProviderKit Storage System TestSupport Logging"),
-    module("HTTP", "CCurl ProviderKit System"),
+    module("HTTP", "CCurl ProviderKit System Translation"),
     tests("HTTPTests", "HTTP ProviderKit TestSupport"),
     module(
         "ImageClient", "CLinux ImageProtocol ProviderKit System Logging", in: "ImageHelper/Client"),
@@ -98,7 +103,7 @@ let modules = [
     tests("ImageMetadataTests", "ImageMetadata ProviderKit TestSupport"),
     module("JSONFormat"),
     tests("JSONFormatTests", "JSONFormat"),
-    module("OAuth", "CGLib CLinux ProviderKit System"),
+    module("OAuth", "CGLib CLinux ProviderKit System Translation"),
     tests("OAuthTests", "OAuth ProviderKit System TestSupport"),
     program("imagefeed-plugin-launcher", in: "Plugins/imagefeed-plugin-launcher"),
     program(
@@ -111,7 +116,7 @@ let modules = [
         "JSONFormat PluginProtocol ProviderKit Quoting System Logging", in: "Plugins/Runtime"),
     module(
         "Plugins",
-        "Configuration JSONFormat PluginProtocol ProviderKit Quoting Sandbox System Logging",
+        "Configuration JSONFormat PluginProtocol ProviderKit Quoting Sandbox System Translation Logging",
         in: "Plugins/Host"),
     tests(
         "PluginsTests",
@@ -119,11 +124,11 @@ let modules = [
         HTTP JSONFormat LoopbackHTTP PluginProtocol Plugins ProviderKit ServiceSimulator TestSupport
         UnsplashProvider UnsplashSimulator imagefeed-plugin-launcher unsplash-plugin Logging
         """),
-    module("ProviderKit", "Quoting Logging"),
+    module("ProviderKit", "Quoting Translation Logging"),
     tests("ProviderKitTests", "ProviderKit TestSupport"),
     module(
         "LocalProvider",
-        "CCrypt CGLib CLinux ImageMetadata ProviderKit Quoting Storage System Logging",
+        "CCrypt CGLib CLinux ImageMetadata ProviderKit Quoting Storage System Translation Logging",
         in: "Providers/Local"),
     tests(
         "LocalProviderTests",
@@ -132,12 +137,14 @@ let modules = [
     tests("QuotingTests", "Quoting"),
     module("Sandbox", "CLinux CSandbox"),
     tests("SandboxTests", "Sandbox TestSupport"),
-    module("Secrets", "CLinux CSecret DBus ProviderKit"),
+    module("Secrets", "CLinux CSecret DBus ProviderKit Translation"),
     tests("SecretsTests", "DBus ProviderKit Secrets TestSupport"),
     module("Storage", "CSQLite"),
     tests("StorageTests", "Storage TestSupport"),
     module("System", "CLinux CProcesses CSwiftRuntime"),
     tests("SystemTests", "System TestSupport event-loop-scenarios"),
+    module("Translation", "CTranslation"),
+    tests("TranslationTests", "Translation TestSupport imagefeedctl"),
     module("XML", "CExpat"),
     tests("XMLTests", "XML"),
     program("imagefeedctl", "ControlCommands"),
@@ -159,32 +166,41 @@ let modules = [
 ]
 
 let providers = [
-    module("DailyProvider", "ProviderKit Quoting WebService Logging", in: "Providers/Daily"),
+    module(
+        "DailyProvider", "ProviderKit Quoting Translation WebService Logging", in: "Providers/Daily"
+    ),
     tests(
         "DailyProviderTests",
         "DailyProvider HTTP ProviderKit TestSupport WikimediaSimulator Logging",
         excluding: "Examples"),
-    module("ImmichProvider", "ProviderKit Quoting WebService Logging", in: "Providers/Immich"),
+    module(
+        "ImmichProvider", "ProviderKit Quoting Translation WebService Logging",
+        in: "Providers/Immich"),
     tests(
         "ImmichProviderTests",
         "HTTP ImmichProvider ImmichSimulator LoopbackHTTP ProviderKit TestSupport Logging",
         excluding: "Examples"),
-    module("MastodonProvider", "ProviderKit Quoting WebService Logging", in: "Providers/Mastodon"),
+    module(
+        "MastodonProvider", "ProviderKit Quoting Translation WebService Logging",
+        in: "Providers/Mastodon"),
     tests(
         "MastodonProviderTests",
         "MastodonProvider ProviderKit TestSupport WebService Logging", excluding: "Recordings"),
     module(
-        "NextcloudProvider", "ProviderKit Quoting WebService XML Logging", in: "Providers/Nextcloud"
+        "NextcloudProvider", "ProviderKit Quoting Translation WebService XML Logging",
+        in: "Providers/Nextcloud"
     ),
     tests(
         "NextcloudProviderTests",
         "HTTP LoopbackHTTP NextcloudProvider NextcloudSimulator ProviderKit TestSupport Logging",
         excluding: "Examples"),
-    module("UnsplashProvider", "ProviderKit Quoting WebService Logging", in: "Providers/Unsplash"),
+    module(
+        "UnsplashProvider", "ProviderKit Quoting Translation WebService Logging",
+        in: "Providers/Unsplash"),
     tests(
         "UnsplashProviderTests",
         "ProviderKit TestSupport UnsplashProvider WebService Logging", excluding: "Recordings"),
-    module("WebService", "ProviderKit Quoting Logging", in: "Providers/WebService"),
+    module("WebService", "ProviderKit Quoting Translation Logging", in: "Providers/WebService"),
 ]
 
 // Simulated services, support for tests, and programs that only tests start.
@@ -265,7 +281,9 @@ if Context.environment["IMAGEFEED_VIEWER"] != nil {
         library("CAdwaita", pkgConfig: "libadwaita-1", package: "libadwaita-1-dev"),
         module("Toolkit", "CAdwaita System"),
         module(
-            "Viewer", "Contract Configuration DBus ImageClient ProviderKit System Toolkit Logging"),
+            "Viewer",
+            "Contract Configuration DBus ImageClient ProviderKit System Toolkit Translation Logging"
+        ),
         tests("ViewerTests", "Contract DBus Viewer"),
         program("imagefeed", "Viewer"),
     ]

@@ -1,0 +1,6 @@
+#pragma once
+
+#include <langinfo.h>
+#include <libintl.h>
+#include <locale.h>
+#include <time.h>

@@ -1,0 +1,51 @@
+/// A sentence for the user, in English for programs and logs, and in the language of the user.
+///
+///     throw ProviderError.failed(Message("{server} does not answer.", ["server": name]))
+public struct Message: Hashable, Sendable, CustomStringConvertible {
+    private let text: StaticString?
+    private let values: [(name: String, value: Message)]
+    /// The sentence in English: for details of D-Bus errors and for logs.
+    public let english: String
+
+    /// Creates a sentence from a literal.
+    ///
+    /// - Parameters:
+    ///   - text: A literal in English, with names in braces for the values. `dist/translate` collects these literals.
+    ///   - values: The values by their names.
+    public init(_ text: StaticString, _ values: KeyValuePairs<String, String> = [:]) {
+        self.init(text, values.map { ($0.key, Message(verbatim: $0.value)) })
+    }
+
+    /// Creates a sentence with values that are translated themselves.
+    public init(_ text: StaticString, messages values: KeyValuePairs<String, Message>) {
+        self.init(text, values.map { ($0.key, $0.value) })
+    }
+
+    private init(_ text: StaticString, _ values: [(name: String, value: Message)]) {
+        self.text = text
+        self.values = values
+        english = filled("\(text)") { name in values.first { $0.name == name }?.value.english }
+    }
+
+    /// Creates a sentence that is the same in each language, such as one of a server.
+    public init(verbatim text: String) {
+        self.text = nil
+        values = []
+        english = text
+    }
+
+    /// The sentence in the language of the user.
+    public var translated: String {
+        guard let text else { return english }
+        return filled(Catalog.text(text)) { name in
+            values.first { $0.name == name }?.value.translated
+        }
+    }
+
+    public var description: String { english }
+
+    /// Sentences are equal if they are the same in English.
+    public static func == (left: Message, right: Message) -> Bool { left.english == right.english }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(english) }
+}

@@ -1,0 +1,48 @@
+/// A text in the language of the user.
+///
+///     tr("There are no photos.")
+///     tr("{server} does not answer.", ["server": name])
+///
+/// - Parameters:
+///   - text: A literal in English. The names in braces stand for the values, in any order. `dist/translate` collects
+///     these literals.
+///   - values: The values by their names. They are inserted as they are.
+/// - Returns: The text of the catalog, or the literal if the catalog has none.
+public func tr(_ text: StaticString, _ values: KeyValuePairs<String, String> = [:]) -> String {
+    filled(Catalog.text(text)) { name in values.first { $0.key == name }?.value }
+}
+
+/// A text about a number of things, in the language of the user.
+///
+///     trn("{count} photo", "{count} photos", photos.count)
+///
+/// - Parameters:
+///   - singular: A literal in English for one.
+///   - plural: A literal in English for another number. Other languages have up to six forms.
+///   - count: The number. It is inserted for `{count}`.
+///   - values: The other values by their names.
+public func trn(
+    _ singular: StaticString, _ plural: StaticString, _ count: Int,
+    _ values: KeyValuePairs<String, String> = [:]
+) -> String {
+    filled(Catalog.text(singular, plural, count)) { name in
+        name == "count" ? "\(count)" : values.first { $0.key == name }?.value
+    }
+}
+
+/// A text with values in place of the names in braces, in one pass: a value with braces stays as it is.
+func filled(_ text: String, value: (Substring) -> String?) -> String {
+    guard text.utf8.contains(UInt8(ascii: "{")) else { return text }
+    var result = ""
+    var rest = text[...]
+    while let start = rest.firstIndex(of: "{"), let end = rest[start...].firstIndex(of: "}") {
+        let name = rest[rest.index(after: start)..<end]
+        result += rest[..<start]
+        result += value(name) ?? String(rest[start...end])
+        rest = rest[rest.index(after: end)...]
+    }
+    return result + rest
+}
+
+/// True if the user reads another language than that of the source.
+public var isTextTranslated: Bool { Catalog.isTranslated }
