@@ -1,5 +1,6 @@
 internal import Contract
 internal import DBus
+internal import ProviderKit
 
 /// The measured daemon, on a separate bus.
 final class DaemonFixture {

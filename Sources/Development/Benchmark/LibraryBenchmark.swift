@@ -1,6 +1,7 @@
 internal import Contract
 internal import DBus
 internal import Glibc
+internal import ProviderKit
 
 /// The cost of scans of a large pictures folder, and of changes in it.
 ///
