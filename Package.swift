@@ -284,7 +284,7 @@ if Context.environment["IMAGEFEED_VIEWER"] != nil {
             "Viewer",
             "Contract Configuration DBus ImageClient ProviderKit System Toolkit Translation Logging"
         ),
-        tests("ViewerTests", "Contract DBus Viewer"),
+        tests("ViewerTests", "Contract DBus TestSupport Viewer"),
         program("imagefeed", "Viewer"),
     ]
 }

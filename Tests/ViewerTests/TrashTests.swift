@@ -1,9 +1,14 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Viewer
 
-@Suite struct TrashTests {
+@Suite final class TrashTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
     /// Writes a file, with its folders.
     private func write(_ path: String, _ text: String) {
         var folder = ""
@@ -19,8 +24,7 @@ import Testing
     private func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     @Test func `the file that was deleted last at a path is restored`() throws {
-        var template = Array("/tmp/imagefeed-trash-XXXXXX\0".utf8CString)
-        let folder = String(cString: try #require(mkdtemp(&template)))
+        let folder = directory.path
         let (trash, path) = ("\(folder)/Trash", "\(folder)/Sea 100 %.jpg")
         let stored = "\(folder)/Sea%20100%20%25.jpg"
         for (name, date, path) in [
@@ -42,8 +46,7 @@ import Testing
     }
 
     @Test func `a file on another disk is restored from the trash of the disk`() throws {
-        var template = Array("/tmp/imagefeed-trash-XXXXXX\0".utf8CString)
-        let folder = String(cString: try #require(mkdtemp(&template)))
+        let folder = directory.path
         let (trash, path) = ("\(folder)/.Trash-\(getuid())", "\(folder)/2026/Sea.jpg")
         write("\(folder)/2026/Other.jpg", "")
         write("\(trash)/files/Sea.jpg", "")

@@ -1,16 +1,24 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import LoopbackHTTP
+internal import Synchronization
 
 /// A temporary directory for a test, with a home and the XDG directories. It is removed when the last reference is
-/// released.
+/// released, and again when the process exits: a task that still runs may create a database after the removal.
 package final class TemporaryDirectory: Sendable {
+    private static let paths: Mutex<[String]> = {
+        atexit { for path in TemporaryDirectory.paths.withLock({ $0 }) { remove(path) } }
+        return Mutex([])
+    }()
+
     package let path: String
 
     package init() throws {
         var template = Array("/tmp/imagefeed-test.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw SystemError("mkdtemp", errno) }
-        path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        self.path = path
+        Self.paths.withLock { $0.append(path) }
         for directory in Set(directories.values) {
             try FileManager.default.createDirectory(
                 atPath: directory, withIntermediateDirectories: true,
@@ -18,7 +26,7 @@ package final class TemporaryDirectory: Sendable {
         }
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    deinit { remove(path) }
 
     /// Returns the path of a file or directory in the directory.
     package func appending(_ name: String) -> String { "\(path)/\(name)" }
@@ -69,3 +77,5 @@ package final class TemporaryDirectory: Sendable {
         ]
     }
 }
+
+private func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
