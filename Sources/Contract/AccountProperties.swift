@@ -36,6 +36,8 @@ package struct AccountProperties: Equatable {
     /// The state; nil for a state of a newer daemon.
     package var state: AccountStateName? { AccountStateName(rawValue: stateText) }
     package var stateText: String { text(.account, "State") }
+    /// The state in the language of the user.
+    package var stateWord: String { state?.word ?? stateText }
     package var stateReason: String { text(.account, "StateReason") }
     /// The user's remedy for the state; nil if there is none.
     package var remedy: Remedy? { Remedy(rawValue: text(.account, "Remedy")) }

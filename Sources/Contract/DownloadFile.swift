@@ -1,6 +1,7 @@
 package import DBus
 internal import Glibc
 package import System
+internal import Translation
 
 /// A file for a download, whose name is created when the file is complete.
 ///
@@ -199,11 +200,15 @@ package enum DownloadFileError: Error, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .exists(let path): "\(path.text) already exists."
-        case .isFolder(let path): "\(path.text) is a folder. Choose another file name."
+        case .exists(let path): tr("{file} already exists.", ["file": path.text])
+        case .isFolder(let path):
+            tr("{file} is a folder. Choose another file name.", ["file": path.text])
         case .notRegular(let path):
-            "\(path.text) cannot be replaced: it is not a regular file."
-        case .failed(let path, let error): "\(path.text) cannot be written: \(error)."
+            tr("{file} cannot be replaced: it is not a regular file.", ["file": path.text])
+        case .failed(let path, let error):
+            tr(
+                "{file} cannot be written: {reason}.",
+                ["file": path.text, "reason": error.description])
         }
     }
 }

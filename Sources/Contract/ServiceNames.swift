@@ -1,4 +1,5 @@
 package import DBus
+internal import Translation
 
 /// The names of this project's D-Bus contract.
 ///
@@ -99,4 +100,24 @@ package enum AccountStateName: String, CaseIterable, Sendable {
     case needsLogin = "needs-login"
     case failed
     case loggedOut = "logged-out"
+
+    /// The state in the language of the user.
+    package var word: String {
+        switch self {
+        // Translators: the state of an account or a provider.
+        case .ready: tr("ready")
+        // Translators: the state of an account: its photos are being fetched.
+        case .loading: tr("loading")
+        // Translators: the state of an account, or of the daemon: there is no network.
+        case .offline: tr("offline")
+        // Translators: the state of an account: the service permits no more requests at the moment.
+        case .rateLimited: tr("rate-limited")
+        // Translators: the state of an account: the keyring is locked, which stores the passwords.
+        case .locked: tr("locked")
+        // Translators: the state of an account.
+        case .needsLogin: tr("needs-login")
+        case .failed: tr("failed")
+        case .loggedOut: tr("logged-out")
+        }
+    }
 }

@@ -1,4 +1,5 @@
 internal import Quoting
+internal import Translation
 
 /// Preparation of the command line for the argument parser.
 enum ArgumentList {
@@ -34,7 +35,9 @@ enum ArgumentList {
                 let bytes = RawText.bytes(of: word)
                 guard let text = String(validating: bytes, as: UTF8.self) else {
                     let text = String(decoding: bytes, as: UTF8.self)
-                    throw CommandFailure(.usage, "The argument “\(text)” is not valid UTF-8.")
+                    throw CommandFailure(
+                        .usage,
+                        tr("The argument “{argument}” is not valid UTF-8.", ["argument": text]))
                 }
                 decoded.append(text)
             }

@@ -4,13 +4,15 @@ internal import DBus
 internal import Glibc
 internal import Quoting
 internal import System
+internal import Translation
 
 /// The command-line client `imagefeedctl`.
 package struct ImageFeedControl: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "imagefeedctl",
-        abstract: "Control the Image Feed daemon from the command line.",
-        discussion: """
+        abstract: tr("Control the Image Feed daemon from the command line."),
+        discussion: tr(
+            """
             PHOTO is ACCOUNT/ID as printed by the lists, or the ID of a photo of the default account; \
             without it, most commands use the current photo of the slideshow. \
             ACCOUNT is an account ID or an unambiguous prefix of one. Output is a table on a terminal, \
@@ -18,7 +20,7 @@ package struct ImageFeedControl: AsyncParsableCommand {
 
             Exit status: 0 success, 1 failure, 64 usage error, 69 no daemon or no bus, 75 try again \
             later, 77 login required, 78 not configured.
-            """,
+            """),
         version: programVersion,
         subcommands: [
             StatusCommand.self, ProvidersCommand.self, ProviderCommand.self, ConfigureCommand.self,
@@ -86,7 +88,9 @@ package struct ImageFeedControl: AsyncParsableCommand {
             else {
                 throw CommandFailure(
                     .usage,
-                    "There is no command \(word.quoted). “imagefeedctl --help” lists the commands.")
+                    tr(
+                        "There is no command {command}. “imagefeedctl --help” lists the commands.",
+                        ["command": word.quoted]))
             }
             commands = command.configuration.subcommands
         }
@@ -96,7 +100,7 @@ package struct ImageFeedControl: AsyncParsableCommand {
     @MainActor private static func explain(_ error: any Error) -> ProgramStatus {
         guard exitCode(for: error) != .success else {
             do {
-                try Console.write(fullMessage(for: error) + "\n")
+                try Console.write(HelpText.translated(fullMessage(for: error)) + "\n")
                 return .done
             } catch {
                 Console.printError(error.message)
@@ -105,11 +109,11 @@ package struct ImageFeedControl: AsyncParsableCommand {
         }
         // An error is one line. The last line of the parser's message names the help command.
         let advice = fullMessage(for: error).split(separator: "\n").last
-            .flatMap { $0.contains("--help' for") ? $0.drop { $0 == " " } : nil }
+            .flatMap { $0.contains("--help' for") ? HelpText.translated(advice: $0) : nil }
         let message = CommandFailure.sentence(
             message(for: error).split(separator: "\n").joined(separator: " "))
         Console.printError(
-            [message, advice.map(String.init)].compactMap(\.self).joined(separator: " "))
+            [message, advice].compactMap(\.self).joined(separator: " "))
         return .usage
     }
 }

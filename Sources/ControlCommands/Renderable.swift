@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import JSONFormat
+internal import Translation
 
 /// A result that a command prints as text or as JSON.
 protocol Renderable {
@@ -24,7 +25,7 @@ extension Renderable {
 
 /// The options of every command.
 struct OutputOptions: ParsableArguments {
-    @Flag(help: "Print the result as JSON.")
+    @Flag(help: .init(tr("Print the result as JSON.")))
     var json = false
 
     /// Prints a result to standard output, in the format that the options select.

@@ -168,9 +168,9 @@ struct RenderingTests {
     @Test func `the confirmation question counts pending likes`() throws {
         let account = try Samples.snapshot.account("local_ada_2")
         #expect(
-            account.confirmationQuestion("Log out of 山田")
-                == "Log out of 山田 and discard 2 likes that have not been sent yet?")
-        #expect(try Samples.snapshot.account("local_ada").confirmationQuestion("Go") == "Go?")
+            account.logoutQuestion
+                == "Log out of \(account.label) and discard 2 likes that have not been sent yet?")
+        #expect(try Samples.snapshot.account("local_ada").removalQuestion.hasSuffix("(local_ada)?"))
     }
 
     @Test(arguments: [("y", true), ("Yes ", true), ("", false), ("no", false), (nil, false)])

@@ -1,21 +1,23 @@
 internal import ArgumentParser
+internal import Translation
 
 /// The option that selects an account.
 struct AccountOption: ParsableArguments {
     @Option(
-        help: "The ID of an account, or an unambiguous prefix. If omitted: the default account.")
+        help: .init(
+            tr("The ID of an account, or an unambiguous prefix. If omitted: the default account.")))
     var account: String?
 }
 
 /// The options that select an account or the combined account.
 struct CombinedAccountOption: ParsableArguments {
     @OptionGroup var accountOption: AccountOption
-    @Flag(help: "All accounts that are logged in, as one.")
+    @Flag(help: .init(tr("All accounts that are logged in, as one.")))
     var combined = false
 
     func validate() throws {
         if combined, accountOption.account != nil {
-            throw ValidationError("--combined cannot be used with --account.")
+            throw ValidationError(tr("--combined cannot be used with --account."))
         }
     }
 }

@@ -1,9 +1,11 @@
 internal import ArgumentParser
 internal import Contract
+internal import Translation
 
 struct AccountsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "accounts", abstract: "List all known accounts; * marks the default account.")
+        commandName: "accounts",
+        abstract: tr("List all known accounts; * marks the default account."))
 
     @OptionGroup var output: OutputOptions
 
@@ -12,7 +14,7 @@ struct AccountsCommand: AsyncParsableCommand {
         try output.show(AccountList(snapshot: snapshot))
         if snapshot.accounts.isEmpty {
             Console.printMessage(
-                "There are no accounts. Log in with “imagefeedctl login PROVIDER”.")
+                tr("There are no accounts. Log in with “imagefeedctl login PROVIDER”."))
         }
     }
 }

@@ -1,11 +1,12 @@
 internal import ArgumentParser
+internal import Translation
 
 struct CompletionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "completion",
-        abstract: "Print a shell script that completes commands, accounts, sources and photos.")
+        abstract: tr("Print a shell script that completes commands, accounts, sources and photos."))
 
-    @Argument(help: "The shell: bash, zsh or fish.")
+    @Argument(help: .init(tr("The shell: bash, zsh or fish.")))
     var shell: CompletingShell
 
     @MainActor func run() async throws { try Console.write(shell.script) }
@@ -14,7 +15,8 @@ struct CompletionCommand: AsyncParsableCommand {
 /// The hidden command that the scripts of `completion` run for each completion.
 struct CompleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "complete", abstract: "Print the completions of a word.", shouldDisplay: false)
+        commandName: "complete", abstract: tr("Print the completions of a word."),
+        shouldDisplay: false)
 
     @Argument var shell: CompletingShell
     /// For bash, the line up to the cursor and the value of `COMP_WORDBREAKS`; for other shells, the words up to the

@@ -3,28 +3,31 @@ internal import Contract
 internal import DBus
 internal import JSONFormat
 internal import System
+internal import Translation
 
 struct ConfigureCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "configure", abstract: "Set the client ID and client secret of a provider.",
-        discussion: """
+        commandName: "configure",
+        abstract: tr("Set the client ID and client secret of a provider."),
+        discussion: tr(
+            """
             Prompts for the client ID and the client secret of an application that you have registered \
             with the service. With --client-id or --client-secret-file, it does not prompt and sets \
             only the given values.
-            """)
+            """))
 
-    @Argument(help: "The ID of a provider, as listed by “imagefeedctl providers”.")
+    @Argument(help: .init(tr("The ID of a provider, as listed by “imagefeedctl providers”.")))
     var provider: String
     @Option(
         name: .customLong("client-id"), parsing: .unconditional,
-        help: "The client ID that the service assigned to the application.")
+        help: .init(tr("The client ID that the service assigned to the application.")))
     var clientID: String?
-    @Option(help: "Read the client secret from this file; - reads standard input.")
+    @Option(help: .init(tr("Read the client secret from this file; - reads standard input.")))
     var clientSecretFile: PathBytes?
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if clientID?.isEmpty == true { throw ValidationError("--client-id must not be empty.") }
+        if clientID?.isEmpty == true { throw ValidationError(tr("--client-id must not be empty.")) }
     }
 
     @MainActor func run() async throws {
@@ -39,8 +42,12 @@ struct ConfigureCommand: AsyncParsableCommand {
         let properties = try await client.properties()
         Console.printMessage(
             properties["Configured"]?.bool == false
-                ? "\(provider.name) is not completely configured yet. Set the other value, too."
-                : "\(provider.name) is configured. Log in with “imagefeedctl login \(provider.id)”."
+                ? tr(
+                    "{provider} is not completely configured yet. Set the other value, too.",
+                    ["provider": provider.name])
+                : tr(
+                    "{provider} is configured. Log in with “imagefeedctl login {id}”.",
+                    ["provider": provider.name, "id": provider.id])
         )
         try output.show(JSONResult(JSON(properties, order: PropertyOrder.provider)))
     }
@@ -52,7 +59,7 @@ struct ConfigureCommand: AsyncParsableCommand {
         settings[.clientID] = clientID.map { .string($0) }
         if let clientSecretFile {
             settings[.clientSecret] = .fileDescriptor(
-                try await SecretFile(clientSecretFile, "client secret").descriptor())
+                try await SecretFile(clientSecretFile, .clientSecret).descriptor())
         }
         return settings
     }

@@ -2,12 +2,13 @@ internal import ArgumentParser
 internal import Contract
 internal import DBus
 internal import JSONFormat
+internal import Translation
 
 struct DefaultCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "default", abstract: "Set the default account.")
+        commandName: "default", abstract: tr("Set the default account."))
 
-    @Argument(help: "The ID of an account, or an unambiguous prefix of it.")
+    @Argument(help: .init(tr("The ID of an account, or an unambiguous prefix of it.")))
     var account: String
     @OptionGroup var output: OutputOptions
 
@@ -19,7 +20,8 @@ struct DefaultCommand: AsyncParsableCommand {
         } catch let error as BusError where error.isReply(.needsLogin) {
             throw CommandFailure(error, advice: account.loginAdvice)
         }
-        Console.printMessage("\(account.id) is the default account.")
+        Console.printMessage(
+            tr("{account} is the default account.", ["account": account.id]))
         try output.show(JSONResult([.init("DefaultAccount", .string(account.path.text))]))
     }
 }

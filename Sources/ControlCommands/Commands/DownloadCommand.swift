@@ -3,26 +3,30 @@ internal import Contract
 internal import DBus
 internal import ProviderKit
 internal import System
+internal import Translation
 
 struct DownloadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "download",
-        abstract: "Save a photo in the best quality, and print the path of the file.",
-        discussion: "Ctrl-C cancels the download; no incomplete file remains.")
+        abstract: tr("Save a photo in the best quality, and print the path of the file."),
+        discussion: tr("Ctrl-C cancels the download; no incomplete file remains."))
 
     @OptionGroup var photo: PhotoArgument
     @Option(
         name: [.short, .long], parsing: .unconditional,
         help: .init(
-            "The file to write, or a folder; in a folder, the file is named after the photo's ID.",
+            tr(
+                "The file to write, or a folder; in a folder, the file is named after the photo's ID."
+            ),
             valueName: "path"))
     var output = PathBytes(".")
-    @Flag(help: "Replace an existing file; if it is a symbolic link, replace its target.")
+    @Flag(
+        help: .init(tr("Replace an existing file; if it is a symbolic link, replace its target.")))
     var force = false
     @OptionGroup var format: OutputOptions
 
     func validate() throws {
-        guard !output.isEmpty else { throw ValidationError("--output must not be empty.") }
+        guard !output.isEmpty else { throw ValidationError(tr("--output must not be empty.")) }
     }
 
     @MainActor func run() async throws {
@@ -51,7 +55,8 @@ struct DownloadCommand: AsyncParsableCommand {
 
 extension CommandFailure {
     fileprivate init(_ error: DownloadFileError) {
-        let advice = if case .exists = error { " To replace it, add --force." } else { "" }
+        let advice =
+            if case .exists = error { " " + tr("To replace it, add --force.") } else { "" }
         self.init(.failed, "\(error)\(advice)")
     }
 }

@@ -2,14 +2,15 @@ internal import ArgumentParser
 internal import Contract
 internal import DBus
 internal import System
+internal import Translation
 
 struct ImageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "image", abstract: "Print the path of a local file that contains a photo.",
-        discussion: "The image cache may delete the file later: open or copy it at once.")
+        commandName: "image", abstract: tr("Print the path of a local file that contains a photo."),
+        discussion: tr("The image cache may delete the file later: open or copy it at once."))
 
     @OptionGroup var photo: PhotoArgument
-    @Option(help: "The size of the image: thumb, small, regular or full.")
+    @Option(help: .init(tr("The size of the image: thumb, small, regular or full.")))
     var size = ImageSize.full
     @OptionGroup var output: OutputOptions
 

@@ -1,9 +1,10 @@
 internal import ArgumentParser
 internal import Contract
+internal import Translation
 
 struct LikeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "like", abstract: "Like a photo.")
+        commandName: "like", abstract: tr("Like a photo."))
 
     @OptionGroup var photo: PhotoArgument
     @OptionGroup var output: OutputOptions

@@ -4,41 +4,46 @@ internal import DBus
 internal import Glibc
 internal import JSONFormat
 internal import System
+internal import Translation
 
 struct LoginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "login", abstract: "Log in, and print the account's ID.",
-        discussion: """
+        commandName: "login", abstract: tr("Log in, and print the account's ID."),
+        discussion: tr(
+            """
             If the login needs a browser, the URL to open is printed on a line of its own (with --json, \
             to standard error). If the login needs a password, the command prompts for it. Ctrl-C \
             cancels the login.
-            """)
+            """))
 
-    @Argument(help: "The ID of a provider, as listed by “imagefeedctl providers”.")
+    @Argument(help: .init(tr("The ID of a provider, as listed by “imagefeedctl providers”.")))
     var provider: String
-    @Option(help: "Log in again to this known account.")
+    @Option(help: .init(tr("Log in again to this known account.")))
     var account: String?
-    @Option(help: "The user name, for example of a local user.")
+    @Option(help: .init(tr("The user name, for example of a local user.")))
     var username: String?
-    @Flag(help: "Create the local user.")
+    @Flag(help: .init(tr("Create the local user.")))
     var register = false
-    @Flag(help: "Create the local user without a password, and do not prompt.")
+    @Flag(help: .init(tr("Create the local user without a password, and do not prompt.")))
     var noPassword = false
-    @Option(help: "The server of a service with many servers, such as photos.example.org.")
+    @Option(
+        help: .init(tr("The server of a service with many servers, such as photos.example.org.")))
     var server: String?
-    @Option(help: "Read the password from this file; - reads standard input.")
+    @Option(help: .init(tr("Read the password from this file; - reads standard input.")))
     var passwordFile: PathBytes?
-    @Flag(help: "Do not open the browser.")
+    @Flag(help: .init(tr("Do not open the browser.")))
     var noBrowser = false
-    @Flag(help: "Prompt for the code that the service shows, instead of waiting for the browser.")
+    @Flag(
+        help: .init(
+            tr("Prompt for the code that the service shows, instead of waiting for the browser.")))
     var manual = false
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         guard noPassword else { return }
-        if !register { throw ValidationError("--no-password requires --register.") }
+        if !register { throw ValidationError(tr("--no-password requires --register.")) }
         if passwordFile != nil {
-            throw ValidationError("--no-password cannot be combined with --password-file.")
+            throw ValidationError(tr("--no-password cannot be combined with --password-file."))
         }
     }
 
@@ -52,7 +57,9 @@ struct LoginCommand: AsyncParsableCommand {
         do {
             path = try await logIn(dialogue, options)
         } catch let error as BusError where error.isReply(.notConfigured) {
-            throw CommandFailure(error, advice: "Run “imagefeedctl configure \(provider)”.")
+            throw CommandFailure(
+                error,
+                advice: tr("Run “imagefeedctl configure {provider}”.", ["provider": provider]))
         }
         let properties = try await session.client.account(path).properties(.account)
         try output.show(
@@ -67,12 +74,14 @@ struct LoginCommand: AsyncParsableCommand {
             return try await dialogue.logIn(to: provider, options)
         } catch let error as BusError where error.isReply(.wrongPassword) {
             guard options[.password] == nil else { throw error }
-            guard Console.canPrompt, let password = try await SecretFile.prompt(for: "password")
+            guard Console.canPrompt, let password = try await SecretFile.prompt(.password)
             else {
                 throw CommandFailure(
                     error,
                     advice:
-                        "Pass the password with --password-file FILE, or with - for standard input."
+                        tr(
+                            "Pass the password with --password-file FILE, or with - for standard input."
+                        )
                 )
             }
             let known = options.merging([.password: .fileDescriptor(password)]) { $1 }
@@ -103,7 +112,9 @@ struct LoginCommand: AsyncParsableCommand {
         if provider.capabilities.contains("server"), account == nil, server == nil {
             throw CommandFailure(
                 .usage,
-                "\(provider.name) has many servers. Name yours with --server HOST, for example --server photos.example.org."
+                tr(
+                    "{provider} has many servers. Name yours with --server HOST, for example --server photos.example.org.",
+                    ["provider": provider.name])
             )
         }
         var options: [LoginOption: Variant] = [:]
@@ -114,11 +125,11 @@ struct LoginCommand: AsyncParsableCommand {
         options[.manual] = manual ? .bool(true) : nil
         if let passwordFile {
             options[.password] = .fileDescriptor(
-                try await SecretFile(passwordFile, "password").descriptor())
+                try await SecretFile(passwordFile, .password).descriptor())
         } else if noPassword {
             // A login without a password.
         } else if register, hasPasswords, Console.canPrompt {
-            let password = try await SecretFile.promptForNew("password")
+            let password = try await SecretFile.promptForNewPassword()
             options[.password] = password.map { .fileDescriptor($0) }
         } else if hasPasswords, !hasNames {
             options[.password] = .fileDescriptor(
@@ -139,15 +150,24 @@ struct LoginCommand: AsyncParsableCommand {
         guard Console.canPrompt else {
             throw CommandFailure(
                 .usage,
-                "\(provider.name) requires a key. Pass it with --password-file FILE, or with - for standard input."
+                tr(
+                    "{provider} requires a key. Pass it with --password-file FILE, or with - for standard input.",
+                    ["provider": provider.name])
             )
         }
-        let name = hasUsername ? "password or key" : "key"
         let isPlain = server?.lowercased().hasPrefix("http://") == true
-        let place = isPlain ? " at \(server ?? ""), sent without encryption" : ""
-        guard let key = try await SecretFile.prompt(for: "\(name) of \(provider.name)\(place)")
-        else {
-            throw CommandFailure(.failed, "No key was entered.")
+        let names: KeyValuePairs = ["provider": provider.name, "server": server ?? ""]
+        let question =
+            switch (hasUsername, isPlain) {
+            case (false, false): tr("Key of {provider}:", names)
+            case (true, false): tr("Password or key of {provider}:", names)
+            case (false, true):
+                tr("Key of {provider} at {server}, sent without encryption:", names)
+            case (true, true):
+                tr("Password or key of {provider} at {server}, sent without encryption:", names)
+            }
+        guard let key = try await SecretFile.prompt(.key, question) else {
+            throw CommandFailure(.failed, tr("No key was entered."))
         }
         return key
     }
@@ -156,12 +176,14 @@ struct LoginCommand: AsyncParsableCommand {
         guard Console.canPrompt else {
             throw CommandFailure(
                 .usage,
-                "A login to \(provider) needs --username NAME. To create a user, add --register."
+                tr(
+                    "A login to {provider} needs --username NAME. To create a user, add --register.",
+                    ["provider": provider])
             )
         }
-        Console.prompt("User name:")
+        Console.prompt(tr("User name:"))
         let name = (await StandardInput.line() ?? "").trimmed
-        guard !name.isEmpty else { throw CommandFailure(.failed, "No user name was entered.") }
+        guard !name.isEmpty else { throw CommandFailure(.failed, tr("No user name was entered.")) }
         return name
     }
 }

@@ -2,15 +2,18 @@ internal import ArgumentParser
 internal import Contract
 internal import DBus
 internal import JSONFormat
+internal import Translation
 
 struct LogoutCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "logout", abstract: "Log out of an account; it stays in the list of accounts.")
+        commandName: "logout",
+        abstract: tr("Log out of an account; it stays in the list of accounts."))
 
     @Argument(
-        help: "The ID of an account, or an unambiguous prefix. If omitted: the default account.")
+        help: .init(
+            tr("The ID of an account, or an unambiguous prefix. If omitted: the default account.")))
     var account: String?
-    @Flag(help: "Do not ask for confirmation.")
+    @Flag(help: .init(tr("Do not ask for confirmation.")))
     var yes = false
     @OptionGroup var output: OutputOptions
 
@@ -18,10 +21,10 @@ struct LogoutCommand: AsyncParsableCommand {
         let session = try ServiceSession()
         let account = try await session.snapshot().account(account)
         try await requireConfirmation(
-            account.confirmationQuestion("Log out of \(account.label)"), isGiven: yes)
+            account.logoutQuestion, isGiven: yes)
         let client = session.client.account(account.path)
         try await client.logout()
-        Console.printMessage("Logged out of \(account.label).")
+        Console.printMessage(tr("Logged out of {account}.", ["account": account.label]))
         let properties = try await client.properties(.account)
         try output.show(JSONResult(JSON(properties, order: PropertyOrder.account)))
     }

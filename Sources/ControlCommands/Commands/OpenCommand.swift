@@ -2,13 +2,14 @@ internal import ArgumentParser
 internal import Contract
 internal import DBus
 internal import JSONFormat
+internal import Translation
 
 struct OpenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "open", abstract: "Show a photo in the desktop's image viewer.")
+        commandName: "open", abstract: tr("Show a photo in the desktop's image viewer."))
 
     @OptionGroup var photo: PhotoArgument
-    @Flag(help: "Show the photo in the window of Image Feed instead.")
+    @Flag(help: .init(tr("Show the photo in the window of Image Feed instead.")))
     var viewer = false
     @OptionGroup var output: OutputOptions
 

@@ -1,11 +1,12 @@
 internal import ArgumentParser
 internal import Contract
 internal import DBus
+internal import Translation
 
 struct PhotoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "photo", abstract: "Show all known properties of a photo.",
-        discussion: "On a terminal, the photo is drawn as well if chafa is installed.")
+        commandName: "photo", abstract: tr("Show all known properties of a photo."),
+        discussion: tr("On a terminal, the photo is drawn as well if chafa is installed."))
 
     @OptionGroup var photo: PhotoArgument
     @OptionGroup var output: OutputOptions
@@ -25,14 +26,16 @@ struct PhotoCommand: AsyncParsableCommand {
 struct PhotoArgument: ParsableArguments {
     @Argument(
         help: .init(
-            "ACCOUNT/ID as printed by the lists, or the ID of a photo of the default account. If omitted: the current photo of the slideshow.",
+            tr(
+                "ACCOUNT/ID as printed by the lists, or the ID of a photo of the default account. If omitted: the current photo of the slideshow."
+            ),
             valueName: "photo"),
         transform: PhotoReference.init)
     var reference: PhotoReference?
 
     func validate() throws {
         if reference?.id.isEmpty == true {
-            throw ValidationError("The photo argument has no ID.")
+            throw ValidationError(tr("The photo argument has no ID."))
         }
     }
 }

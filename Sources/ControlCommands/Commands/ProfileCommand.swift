@@ -1,24 +1,26 @@
 internal import ArgumentParser
 internal import Contract
 internal import DBus
+internal import Translation
 
 struct ProfileCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "profile", abstract: "Show the profile of an account's user.")
+        commandName: "profile", abstract: tr("Show the profile of an account's user."))
 
     @Argument(
-        help: "The ID of an account, or an unambiguous prefix. If omitted: the default account.")
+        help: .init(
+            tr("The ID of an account, or an unambiguous prefix. If omitted: the default account.")))
     var account: String?
     @Option(
         parsing: .unconditional,
-        help: .init("Set the avatar to this photo, then show the profile.", valueName: "photo"),
+        help: .init(tr("Set the avatar to this photo, then show the profile."), valueName: "photo"),
         transform: PhotoReference.init)
     var setAvatar: PhotoReference?
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         if setAvatar?.id.isEmpty == true {
-            throw ValidationError("The value of --set-avatar has no photo ID.")
+            throw ValidationError(tr("The value of --set-avatar has no photo ID."))
         }
     }
 
@@ -33,19 +35,24 @@ struct ProfileCommand: AsyncParsableCommand {
             throw CommandFailure(
                 account.isLoggedIn ? .failed : .needsLogin,
                 account.isLoggedIn
-                    ? "\(account.id) has no profile."
-                    : "\(account.id) is logged out and has no stored profile. \(account.loginAdvice)"
+                    ? tr("{account} has no profile.", ["account": account.id])
+                    : tr(
+                        "{account} is logged out and has no stored profile. {advice}",
+                        ["account": account.id, "advice": account.loginAdvice])
             )
         }
         let client = session.client.account(account.path)
         if let setAvatar {
             let isOwn = owner == nil || owner?.path == account.path
             try await client.setAvatar((isOwn ? "" : "\(owner?.id ?? "")/") + setAvatar.id)
-            Console.printMessage("\(account.label) has a new avatar.")
+            Console.printMessage(
+                tr("{account} has a new avatar.", ["account": account.label]))
         }
         let profile = ProfileDetails(profile: try await client.properties(.profile))
         try output.show(profile)
-        let message = account.isLoggedIn ? profile.message : "\(account.id) is logged out."
+        let message =
+            account.isLoggedIn
+            ? profile.message : tr("{account} is logged out.", ["account": account.id])
         if let message { Console.printMessage(message) }
     }
 

@@ -3,12 +3,14 @@ internal import Contract
 internal import DBus
 internal import JSONFormat
 internal import System
+internal import Translation
 
 struct ProviderTestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test",
-        abstract: "Check a plugin against the rules of imagefeed-providers(7).",
-        discussion: """
+        abstract: tr("Check a plugin against the rules of imagefeed-providers(7)."),
+        discussion: tr(
+            """
             Starts the program in the sandbox and with the limits of the daemon, and calls it for \
             the account that the options describe. Neither the daemon nor the accounts in it are \
             used, and nothing is changed at the service. Each finding names the section of \
@@ -16,41 +18,43 @@ struct ProviderTestCommand: AsyncParsableCommand {
 
             Exit status: 0 no rule is broken, 1 a rule is broken, 69 no sandbox, 75 the service \
             cannot be used now, 77 the service does not accept the key.
-            """)
+            """))
 
-    @Argument(help: .init("The manifest, a file NAME.provider.", valueName: "manifest-file"))
+    @Argument(help: .init(tr("The manifest, a file NAME.provider."), valueName: "manifest-file"))
     var manifest: String
-    @Option(help: "The user name of the account.")
+    @Option(help: .init(tr("The user name of the account.")))
     var username: String?
-    @Option(help: "The server of the account.")
+    @Option(help: .init(tr("The server of the account.")))
     var server: String?
-    @Option(help: "Read the key or the access token from this file; - is standard input.")
+    @Option(
+        help: .init(tr("Read the key or the access token from this file; - is standard input.")))
     var passwordFile: PathBytes?
     @Option(
         help: .init(
-            "Set KEY=VALUE in place of the configuration, such as AllowLoopback=true.",
+            tr("Set KEY=VALUE in place of the configuration, such as AllowLoopback=true."),
             valueName: "setting"))
     var set: [String] = []
     @Option(
         help: .init(
-            "Use this sandbox: bubblewrap or landlock. (default: the one of the daemon)",
+            tr("Use this sandbox: bubblewrap or landlock. (default: the one of the daemon)"),
             valueName: "kind"))
     var sandbox: String?
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard !manifest.isEmpty else { throw ValidationError("The manifest has no name.") }
+        guard !manifest.isEmpty else { throw ValidationError(tr("The manifest has no name.")) }
         for setting in set where !setting.dropFirst().contains("=") {
-            throw ValidationError("“\(setting)” is not of the form KEY=VALUE.")
+            throw ValidationError(
+                tr("“{setting}” is not of the form KEY=VALUE.", ["setting": setting]))
         }
         if let sandbox, !["bubblewrap", "landlock"].contains(sandbox) {
-            throw ValidationError("--sandbox must be bubblewrap or landlock.")
+            throw ValidationError(tr("--sandbox must be bubblewrap or landlock."))
         }
     }
 
     @MainActor func run() async throws {
         var key: FileDescriptor?
-        if let passwordFile { key = try await SecretFile(passwordFile, "key").descriptor() }
+        if let passwordFile { key = try await SecretFile(passwordFile, .key).descriptor() }
         var settings: [String: String] = [:]
         for setting in set {
             let name = setting.prefix { $0 != "=" }

@@ -2,18 +2,20 @@ internal import ArgumentParser
 internal import Contract
 internal import DBus
 internal import System
+internal import Translation
 
 struct ProviderTraceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "trace", abstract: "Show the messages of a plugin until interrupted.",
-        discussion: """
+        commandName: "trace", abstract: tr("Show the messages of a plugin until interrupted."),
+        discussion: tr(
+            """
             One line per event: the time, → for a message to the plugin and ← for one from it, and \
             the beginning of the message. On a terminal, lines are cut to its width. With --json, \
             each line is an object with the complete message. Secrets are replaced by “(secret)”. \
             The plugin is not started for the trace; “imagefeedctl refresh” makes the daemon call it.
-            """)
+            """))
 
-    @Argument(help: "The ID of a provider, as listed by “imagefeedctl providers”.")
+    @Argument(help: .init(tr("The ID of a provider, as listed by “imagefeedctl providers”.")))
     var provider: String
     @OptionGroup var output: OutputOptions
 
@@ -33,7 +35,9 @@ struct ProviderTraceCommand: AsyncParsableCommand {
             throw error
         }
         if OutputTarget.standardOutput != .pipe {
-            Console.printMessage("Messages of \(provider.name) are shown until Ctrl-C.")
+            Console.printMessage(
+                tr(
+                    "Messages of {provider} are shown until Ctrl-C.", ["provider": provider.name]))
         }
         let output = output
         let isInterrupted = try await reader.run(reading) { line in
@@ -41,7 +45,8 @@ struct ProviderTraceCommand: AsyncParsableCommand {
         }
         guard isInterrupted else {
             throw CommandFailure(
-                .unavailable, "The trace ended because the daemon ended; run the command again.")
+                .unavailable, tr("The trace ended because the daemon ended; run the command again.")
+            )
         }
     }
 }

@@ -1,9 +1,10 @@
 internal import ArgumentParser
 internal import Contract
+internal import Translation
 
 struct ProvidersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "providers", abstract: "List the providers and their states.")
+        commandName: "providers", abstract: tr("List the providers and their states."))
 
     @OptionGroup var output: OutputOptions
 

@@ -1,10 +1,11 @@
 internal import ArgumentParser
 internal import Contract
 internal import DBus
+internal import Translation
 
 struct RefreshCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "refresh", abstract: "Fetch new photos now, and print their number.")
+        commandName: "refresh", abstract: tr("Fetch new photos now, and print their number."))
 
     @OptionGroup var accountOption: AccountOption
     @OptionGroup var sourceOption: SourceOption

@@ -2,15 +2,16 @@ internal import ArgumentParser
 internal import Contract
 internal import DBus
 internal import JSONFormat
+internal import Translation
 
 struct RemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Log out of an account and delete its data; photo files are kept.")
+        abstract: tr("Log out of an account and delete its data; photo files are kept."))
 
-    @Argument(help: "The ID of an account, or an unambiguous prefix of it.")
+    @Argument(help: .init(tr("The ID of an account, or an unambiguous prefix of it.")))
     var account: String
-    @Flag(help: "Do not ask for confirmation.")
+    @Flag(help: .init(tr("Do not ask for confirmation.")))
     var yes = false
     @OptionGroup var output: OutputOptions
 
@@ -18,9 +19,9 @@ struct RemoveCommand: AsyncParsableCommand {
         let session = try ServiceSession()
         let account = try await session.snapshot().account(account)
         try await requireConfirmation(
-            account.confirmationQuestion("Remove \(account.label) (\(account.id))"), isGiven: yes)
+            account.removalQuestion, isGiven: yes)
         let warning = try await session.client.account(account.path).remove()
-        Console.printMessage("Removed \(account.label).")
+        Console.printMessage(tr("Removed {account}.", ["account": account.label]))
         if let warning { Console.printMessage(warning) }
         try output.show(JSONResult([.init("Id", .string(account.id))]))
     }

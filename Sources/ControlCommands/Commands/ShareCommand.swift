@@ -2,20 +2,21 @@ internal import ArgumentParser
 internal import Contract
 internal import DBus
 internal import ProviderKit
+internal import Translation
 
 struct ShareCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "share", abstract: "Print the link to a photo's page, with attribution.")
+        commandName: "share", abstract: tr("Print the link to a photo's page, with attribution."))
 
     @OptionGroup var photo: PhotoArgument
-    @Flag(help: "Also copy the link to the clipboard.")
+    @Flag(help: .init(tr("Also copy the link to the clipboard.")))
     var copy = false
-    @Flag(help: "Also open the link in the browser.")
+    @Flag(help: .init(tr("Also open the link in the browser.")))
     var open = false
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if copy, open { throw ValidationError("--copy cannot be combined with --open.") }
+        if copy, open { throw ValidationError(tr("--copy cannot be combined with --open.")) }
     }
 
     @MainActor func run() async throws {
@@ -25,12 +26,12 @@ struct ShareCommand: AsyncParsableCommand {
         }
         guard let link = Link(properties.url ?? "") else {
             throw CommandFailure(
-                .failed, "The photo has no link, because it has no public web page.")
+                .failed, tr("The photo has no link, because it has no public web page."))
         }
         try output.show(link)
         if copy {
             try await Clipboard.copy(link.address)
-            Console.printMessage("The link was copied to the clipboard.")
+            Console.printMessage(tr("The link was copied to the clipboard."))
         }
         if open { try await DesktopViewer.openLink(link.address) }
     }

@@ -2,17 +2,19 @@ internal import ArgumentParser
 internal import Contract
 internal import DBus
 internal import JSONFormat
+internal import Translation
 
 /// The commands of the slideshow; without a subcommand, its state.
 struct SlideshowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "slideshow",
-        abstract: "Show the current photo of the slideshow and its settings, or control it.",
-        discussion: """
+        abstract: tr("Show the current photo of the slideshow and its settings, or control it."),
+        discussion: tr(
+            """
             The slideshow is the photo that all widgets show. The time per photo runs only while a \
             widget or “imagefeedctl slideshow watch” is attached. With --name, a command uses another \
             slideshow, which is created if necessary: it has its own photo and its own settings.
-            """,
+            """),
         subcommands: [
             SlideshowStateCommand.self, SlideshowNextCommand.self, SlideshowPreviousCommand.self,
             SlideshowPauseCommand.self, SlideshowResumeCommand.self, SlideshowShowCommand.self,
@@ -25,7 +27,7 @@ struct SlideshowCommand: AsyncParsableCommand {
 /// The command without a subcommand.
 struct SlideshowStateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "state", abstract: "Show the current photo and the settings.",
+        commandName: "state", abstract: tr("Show the current photo and the settings."),
         shouldDisplay: false)
 
     @OptionGroup var name: SlideshowOption
@@ -42,7 +44,7 @@ struct SlideshowStateCommand: AsyncParsableCommand {
 
 struct SlideshowNextCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "next", abstract: "Show the next photo, and print its ID and title.")
+        commandName: "next", abstract: tr("Show the next photo, and print its ID and title."))
 
     @OptionGroup var name: SlideshowOption
     @OptionGroup var output: OutputOptions
@@ -64,7 +66,7 @@ struct SlideshowNextCommand: AsyncParsableCommand {
 struct SlideshowPreviousCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "previous",
-        abstract: "Show the photo before the current one, and print its ID and title.")
+        abstract: tr("Show the photo before the current one, and print its ID and title."))
 
     @OptionGroup var name: SlideshowOption
     @OptionGroup var output: OutputOptions
@@ -78,7 +80,7 @@ struct SlideshowPreviousCommand: AsyncParsableCommand {
 
 struct SlideshowPauseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pause", abstract: "Keep the current photo until “resume” or “next”.")
+        commandName: "pause", abstract: tr("Keep the current photo until “resume” or “next”."))
 
     @OptionGroup var name: SlideshowOption
     @OptionGroup var output: OutputOptions
@@ -91,7 +93,7 @@ struct SlideshowPauseCommand: AsyncParsableCommand {
 
 struct SlideshowResumeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "Show a photo for each interval again.")
+        commandName: "resume", abstract: tr("Show a photo for each interval again."))
 
     @OptionGroup var name: SlideshowOption
     @OptionGroup var output: OutputOptions
@@ -104,7 +106,7 @@ struct SlideshowResumeCommand: AsyncParsableCommand {
 
 struct SlideshowShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show a photo, and print its ID and title.")
+        commandName: "show", abstract: tr("Show a photo, and print its ID and title."))
 
     @OptionGroup var photo: NamedPhotoArgument
     @OptionGroup var name: SlideshowOption
@@ -122,7 +124,7 @@ struct SlideshowShowCommand: AsyncParsableCommand {
 
 struct SlideshowHideCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "hide", abstract: "Exclude a photo from the slideshow on this computer.")
+        commandName: "hide", abstract: tr("Exclude a photo from the slideshow on this computer."))
 
     @OptionGroup var photo: PhotoArgument
     @OptionGroup var name: SlideshowOption
@@ -141,7 +143,7 @@ struct SlideshowHideCommand: AsyncParsableCommand {
 
 struct SlideshowUnhideCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "unhide", abstract: "Include a hidden photo in the slideshow again.")
+        commandName: "unhide", abstract: tr("Include a hidden photo in the slideshow again."))
 
     @OptionGroup var photo: NamedPhotoArgument
     @OptionGroup var name: SlideshowOption
@@ -161,7 +163,7 @@ struct SlideshowUnhideCommand: AsyncParsableCommand {
 
 struct SlideshowListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the slideshows with their sources and photos.")
+        commandName: "list", abstract: tr("List the slideshows with their sources and photos."))
 
     @OptionGroup var output: OutputOptions
 
@@ -173,7 +175,7 @@ struct SlideshowListCommand: AsyncParsableCommand {
 
 struct SlideshowRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Delete a slideshow that was created with --name.")
+        commandName: "remove", abstract: tr("Delete a slideshow that was created with --name."))
 
     @OptionGroup var name: SlideshowOption
     @OptionGroup var output: OutputOptions
@@ -181,14 +183,16 @@ struct SlideshowRemoveCommand: AsyncParsableCommand {
     @MainActor func run() async throws {
         guard let name = name.name else {
             throw CommandFailure(
-                .usage, "Name the slideshow with --name. The default one cannot be removed.")
+                .usage, tr("Name the slideshow with --name. The default one cannot be removed."))
         }
         let session = try ServiceSession()
         let others = try await session.snapshot().slideshows.dropFirst()
         guard let path = others.first(where: { $0.name == name })?.path else {
             throw CommandFailure(
                 .failed,
-                "There is no slideshow “\(TerminalText.line(name))”. “imagefeedctl slideshow list” lists all."
+                tr(
+                    "There is no slideshow “{slideshow}”. “imagefeedctl slideshow list” lists all.",
+                    ["slideshow": TerminalText.line(name)])
             )
         }
         try await session.client.slideshow(path).remove()
@@ -200,7 +204,9 @@ struct SlideshowRemoveCommand: AsyncParsableCommand {
 struct SlideshowOption: ParsableArguments {
     @Option(
         help: .init(
-            "Another slideshow than the default one: 1 to 32 characters of a to z, 0 to 9 and _.",
+            tr(
+                "Another slideshow than the default one: 1 to 32 characters of a to z, 0 to 9 and _."
+            ),
             valueName: "slideshow"))
     var name: String?
 
@@ -215,13 +221,15 @@ struct SlideshowOption: ParsableArguments {
 struct NamedPhotoArgument: ParsableArguments {
     @Argument(
         help: .init(
-            "ACCOUNT/ID as printed by the lists, or the ID of a photo of the default account.",
+            tr("ACCOUNT/ID as printed by the lists, or the ID of a photo of the default account."),
             valueName: "photo"),
         transform: PhotoReference.init)
     var reference: PhotoReference
 
     func validate() throws {
-        guard !reference.id.isEmpty else { throw ValidationError("The photo argument has no ID.") }
+        guard !reference.id.isEmpty else {
+            throw ValidationError(tr("The photo argument has no ID."))
+        }
     }
 }
 

@@ -1,29 +1,33 @@
 internal import ArgumentParser
 internal import Contract
 internal import DBus
+internal import Translation
 
 struct SlideshowSetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Change settings of the slideshow.")
+        commandName: "set", abstract: tr("Change settings of the slideshow."))
 
     @Option(
         help: .init(
-            "The time per photo: a number with s, m or h, at least 5s; 0 for no timer.",
+            tr("The time per photo: a number with s, m or h, at least 5s; 0 for no timer."),
             valueName: "duration"),
         transform: SlideshowInterval.init(_:))
     var interval: SlideshowInterval?
     @Flag(
-        inversion: .prefixedNo, help: "Show the photos in random order, or in that of the source.")
+        inversion: .prefixedNo,
+        help: .init(tr("Show the photos in random order, or in that of the source.")))
     var shuffle: Bool?
     @Option(
         help: .init(
-            "The photos to show: ACCOUNT or ACCOUNT:SOURCE. The account “combined” is all accounts. Several sources follow one another.",
+            tr(
+                "The photos to show: ACCOUNT or ACCOUNT:SOURCE. The account “combined” is all accounts. Several sources follow one another."
+            ),
             valueName: "slideshow-source"),
         transform: SlideshowSource.init(_:))
     var source: [SlideshowSource] = []
-    @Option(help: "The photos to show by their form: any, landscape or portrait.")
+    @Option(help: .init(tr("The photos to show by their form: any, landscape or portrait.")))
     var orientation: Orientation?
-    @Option(help: "The size of the image: thumb, small, regular or full.")
+    @Option(help: .init(tr("The size of the image: thumb, small, regular or full.")))
     var size: ImageSize?
     @OptionGroup var name: SlideshowOption
     @OptionGroup var output: OutputOptions
@@ -37,7 +41,9 @@ struct SlideshowSetCommand: AsyncParsableCommand {
         if interval == nil, shuffle == nil, source.isEmpty, orientation == nil, size == nil {
             throw CommandFailure(
                 .usage,
-                "Give at least one setting to change. See 'imagefeedctl slideshow set --help' for more information."
+                tr(
+                    "Give at least one setting to change. See 'imagefeedctl slideshow set --help' for more information."
+                )
             )
         }
         let session = try ServiceSession()

@@ -1,12 +1,14 @@
 internal import ArgumentParser
 internal import Contract
 internal import System
+internal import Translation
 
 struct SlideshowWatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Run the slideshow, and print the path of each image until interrupted.",
-        discussion: """
+        abstract: tr("Run the slideshow, and print the path of each image until interrupted."),
+        discussion: tr(
+            """
             The slideshow has a timer while this command runs. The command continues after a restart of \
             the daemon. With --json, each line is a photo with the key “path”, also after a like; \
             without a photo, it is an empty object.
@@ -15,11 +17,12 @@ struct SlideshowWatchCommand: AsyncParsableCommand {
             It is split at white space, except in quotation marks, and runs without a shell. The path is \
             its last argument; PHOTO_ID, PHOTO_TITLE, PHOTO_AUTHOR and PHOTO_URL are in its environment. \
             If it still runs when the next photo is shown, and at the end, it receives SIGTERM.
-            """)
+            """))
 
     @Option(
         parsing: .unconditional,
-        help: .init("Run this command for each photo instead of printing.", valueName: "command"),
+        help: .init(
+            tr("Run this command for each photo instead of printing."), valueName: "command"),
         transform: CommandWords.init)
     var exec: CommandWords?
     @OptionGroup var name: SlideshowOption
@@ -27,7 +30,7 @@ struct SlideshowWatchCommand: AsyncParsableCommand {
 
     func validate() throws {
         if exec != nil, output.json {
-            throw ValidationError("--exec cannot be combined with --json.")
+            throw ValidationError(tr("--exec cannot be combined with --json."))
         }
     }
 
@@ -71,7 +74,9 @@ struct SlideshowWatchCommand: AsyncParsableCommand {
     private static func explainMissing(_ photo: SlideshowPhoto) {
         guard photo.path.isEmpty else { return }
         Console.printMessage(
-            "The slideshow shows no photo. “imagefeedctl slideshow next” shows one, or says why there is none."
+            tr(
+                "The slideshow shows no photo. “imagefeedctl slideshow next” shows one, or says why there is none."
+            )
         )
     }
 

@@ -1,11 +1,12 @@
 internal import ArgumentParser
 internal import Contract
 internal import DBus
+internal import Translation
 
 struct SourcesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sources",
-        abstract: "List the sources of an account; * marks the default source.")
+        abstract: tr("List the sources of an account; * marks the default source."))
 
     @OptionGroup var accountOption: CombinedAccountOption
     @OptionGroup var output: OutputOptions

@@ -1,9 +1,10 @@
 internal import ArgumentParser
+internal import Translation
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show the states of the daemon, the accounts and the providers.")
+        abstract: tr("Show the states of the daemon, the accounts and the providers."))
 
     @OptionGroup var output: OutputOptions
 

@@ -1,9 +1,10 @@
 internal import ArgumentParser
 internal import Contract
+internal import Translation
 
 struct ToggleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "toggle", abstract: "Like a photo, or unlike it if it is liked.")
+        commandName: "toggle", abstract: tr("Like a photo, or unlike it if it is liked."))
 
     @OptionGroup var photo: PhotoArgument
     @OptionGroup var output: OutputOptions

@@ -1,9 +1,10 @@
 internal import ArgumentParser
 internal import Contract
+internal import Translation
 
 struct UnlikeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "unlike", abstract: "Unlike a photo.")
+        commandName: "unlike", abstract: tr("Unlike a photo."))
 
     @OptionGroup var photo: PhotoArgument
     @OptionGroup var output: OutputOptions

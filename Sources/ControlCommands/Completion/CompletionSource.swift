@@ -3,6 +3,7 @@ internal import DBus
 internal import Dispatch
 internal import Glibc
 internal import ProviderKit
+internal import Translation
 
 /// The completions of a word, with the IDs of a running daemon.
 @MainActor
@@ -77,7 +78,7 @@ struct CompletionSource {
         let snapshot = try await client.snapshot()
         switch kind {
         case "account":
-            return snapshot.accounts.map { ($0.id, "\($0.label), \($0.stateText)") }
+            return snapshot.accounts.map { ($0.id, list([$0.label, $0.stateWord])) }
         case "provider":
             return snapshot.providers.map { ($0.id, $0.name) }
         case "source":
@@ -90,7 +91,7 @@ struct CompletionSource {
             guard request.prefix.contains(":"),
                 let typed = try? SlideshowSource(request.prefix)
             else {
-                return [("combined", "All accounts")]
+                return [("combined", tr("All accounts"))]
                     + snapshot.accounts.filter(\.isLoggedIn).map { ($0.id, $0.label) }
             }
             let name = request.prefix.prefix { $0 != ":" }

@@ -1,6 +1,7 @@
 internal import DBus
 internal import Glibc
 internal import System
+internal import Translation
 
 /// The clipboard of the desktop.
 ///
@@ -18,19 +19,27 @@ enum Clipboard {
         guard !candidates.isEmpty else {
             throw CommandFailure(
                 .failed,
-                "There is no clipboard: neither WAYLAND_DISPLAY nor DISPLAY is set. Run this in a desktop session."
+                tr(
+                    "There is no clipboard: neither WAYLAND_DISPLAY nor DISPLAY is set. Run this in a desktop session."
+                )
             )
         }
         for (program, arguments) in candidates {
             guard let process = try start(program, arguments, input: text) else { continue }
             guard let problem = await process.failureDescription(program) else { return }
             throw CommandFailure(
-                .failed, "The link could not be copied to the clipboard: \(problem).")
+                .failed,
+                tr(
+                    "The link could not be copied to the clipboard: {reason}.",
+                    ["reason": problem]))
         }
-        let names = candidates.map(\.program).joined(separator: " or ")
+        // Translators: between the names of programs of which one is enough.
+        let names = candidates.map(\.program).joined(separator: tr(" or "))
         throw CommandFailure(
             .failed,
-            "The link could not be copied to the clipboard. To use --copy, install \(names).")
+            tr(
+                "The link could not be copied to the clipboard. To use --copy, install {programs}.",
+                ["programs": names]))
     }
 
     /// Returns the helper programs for the session, in the order of preference.
@@ -57,7 +66,9 @@ enum Clipboard {
         guard let pipe = FileDescriptor.pipe(holding: Array(input.utf8), input.utf8.count) else {
             throw CommandFailure(
                 .failed,
-                "The link could not be copied to the clipboard: \(String(cString: strerror(errno)))."
+                tr(
+                    "The link could not be copied to the clipboard: {reason}.",
+                    ["reason": String(cString: strerror(errno))])
             )
         }
         defer { withExtendedLifetime(pipe) {} }
@@ -71,7 +82,10 @@ enum Clipboard {
         } catch {
             guard error.code == ENOENT else {
                 throw CommandFailure(
-                    .failed, "The link could not be copied to the clipboard: \(error)")
+                    .failed,
+                    tr(
+                        "The link could not be copied to the clipboard: {reason}.",
+                        ["reason": String(error.translated.dropLast())]))
             }
             return nil
         }

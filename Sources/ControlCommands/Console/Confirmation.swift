@@ -1,4 +1,5 @@
 internal import Contract
+internal import Translation
 
 /// Prompts the user for confirmation on the terminal, and throws an error unless the user confirms.
 ///
@@ -12,21 +13,31 @@ func requireConfirmation(_ question: String, isGiven: Bool) async throws(Command
     guard Console.canPrompt else {
         throw CommandFailure(
             .usage,
-            "This command needs a confirmation, but standard input is not a terminal. Add --yes.")
+            tr(
+                "This command needs a confirmation, but standard input is not a terminal. Add --yes."
+            ))
     }
     guard await StandardInput.confirm(question) else { throw CommandFailure(.failed, "") }
 }
 
 extension AccountProperties {
-    /// Formulates the question before an action that ends the login and deletes the pending likes.
-    ///
-    /// - Parameter action: The action in the imperative, such as “Log out of Ada”.
-    /// - Returns: The question, with the number of pending likes.
-    func confirmationQuestion(_ action: String) -> String {
-        switch pendingLikes.count {
-        case 0: "\(action)?"
-        case 1: "\(action) and discard a like that has not been sent yet?"
-        case let count: "\(action) and discard \(count) likes that have not been sent yet?"
+    /// The question before the logout, which deletes the pending likes.
+    var logoutQuestion: String {
+        guard !pendingLikes.isEmpty else { return tr("Log out of {account}?", ["account": label]) }
+        return trn(
+            "Log out of {account} and discard a like that has not been sent yet?",
+            "Log out of {account} and discard {count} likes that have not been sent yet?",
+            pendingLikes.count, ["account": label])
+    }
+
+    /// The question before the removal, which deletes the pending likes.
+    var removalQuestion: String {
+        guard !pendingLikes.isEmpty else {
+            return tr("Remove {account} ({id})?", ["account": label, "id": id])
         }
+        return trn(
+            "Remove {account} ({id}) and discard a like that has not been sent yet?",
+            "Remove {account} ({id}) and discard {count} likes that have not been sent yet?",
+            pendingLikes.count, ["account": label, "id": id])
     }
 }

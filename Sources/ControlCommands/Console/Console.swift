@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Translation
 
 /// Standard output, for results only, and standard error, for messages, prompts and progress.
 enum Console {
@@ -16,7 +17,10 @@ enum Console {
         if number == EPIPE { exit(ProgramStatus.done.rawValue) }
         guard number == 0 else {
             throw CommandFailure(
-                .failed, "Standard output cannot be written: \(String(cString: strerror(number))).")
+                .failed,
+                tr(
+                    "Standard output cannot be written: {reason}.",
+                    ["reason": String(cString: strerror(number))]))
         }
     }
 

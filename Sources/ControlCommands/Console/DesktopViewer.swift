@@ -1,5 +1,6 @@
 internal import Glibc
 internal import System
+internal import Translation
 
 /// The desktop's programs for images and web pages.
 @MainActor
@@ -8,14 +9,31 @@ enum DesktopViewer {
     ///
     /// - Throws: ``CommandFailure`` if there is no viewer or it cannot show the file.
     static func openPhoto(_ path: String) async throws(CommandFailure) {
-        try await open(path, "photo", "Open the file in another program: \(path)")
+        try await open(path) { reason, hasStarted in
+            let values: KeyValuePairs = ["reason": reason, "file": path]
+            return hasStarted
+                ? tr(
+                    "The photo could not be opened: {reason}. Open the file in another program: {file}",
+                    values)
+                : tr(
+                    "The photo cannot be opened: {reason}. Open the file in another program: {file}",
+                    values)
+        }
     }
 
     /// Opens a URL in the browser.
     ///
     /// - Throws: ``CommandFailure`` if there is no browser or it cannot open the URL.
     static func openLink(_ address: String) async throws(CommandFailure) {
-        try await open(address, "link", "Open it in a browser.")
+        try await open(address) { reason, hasStarted in
+            hasStarted
+                ? tr(
+                    "The link could not be opened: {reason}. Open it in a browser.",
+                    ["reason": reason])
+                : tr(
+                    "The link cannot be opened: {reason}. Open it in a browser.",
+                    ["reason": reason])
+        }
     }
 
     /// Runs `xdg-open` and waits for its end, which on some desktops is the end of the viewer.
@@ -24,13 +42,12 @@ enum DesktopViewer {
     ///
     /// - Parameters:
     ///   - target: A path or URL.
-    ///   - noun: The word for the target in messages.
-    ///   - advice: The last sentence of messages.
+    ///   - message: Returns the message for a reason, and for whether the program was started.
     /// - Throws: ``CommandFailure`` if the program is missing or fails.
     ///
     /// Source: `xdg-open(1)`.
     private static func open(
-        _ target: String, _ noun: String, _ advice: String
+        _ target: String, _ message: (_ reason: String, _ hasStarted: Bool) -> String
     ) async throws(CommandFailure) {
         let nullDevice = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC)
         defer { close(nullDevice) }
@@ -40,12 +57,14 @@ enum DesktopViewer {
                 "xdg-open", [target],
                 descriptors: [STDIN_FILENO: nullDevice, STDOUT_FILENO: STDERR_FILENO])
         } catch {
-            let reason = error.code == ENOENT ? "xdg-open is not installed." : "\(error)"
-            throw CommandFailure(.failed, "The \(noun) cannot be opened: \(reason) \(advice)")
+            let reason =
+                error.code == ENOENT
+                ? tr("{program} is not installed", ["program": "xdg-open"])
+                : String(error.translated.dropLast())
+            throw CommandFailure(.failed, message(reason, false))
         }
         guard let problem = await process.failureDescription("xdg-open") else { return }
-        throw CommandFailure(
-            .failed, "The \(noun) could not be opened: \(problem). \(advice)")
+        throw CommandFailure(.failed, message(problem, true))
     }
 }
 
@@ -64,8 +83,23 @@ extension SpawnedProcess.Exit {
     func failureDescription(_ program: String) -> String? {
         switch self {
         case .code(0): nil
-        case .code(let code): "\(program) exited with status \(code)"
-        case .signal(let signal): "\(program) was terminated by signal \(signal)"
+        case .code(let code):
+            tr(
+                "{program} exited with status {status}",
+                ["program": program, "status": String(code)])
+        case .signal(let signal):
+            tr(
+                "{program} was terminated by signal {signal}",
+                ["program": program, "signal": String(signal)])
         }
+    }
+}
+
+extension SpawnError {
+    /// The description in the language of the user.
+    var translated: String {
+        tr(
+            "{program} cannot be started: {reason}.",
+            ["program": program, "reason": String(cString: strerror(code))])
     }
 }

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Glibc
+internal import Translation
 
 /// Input from the terminal without echo.
 @MainActor
@@ -31,7 +32,7 @@ enum HiddenInput {
             DispatchQueue.global().async { continuation.resume(returning: read()) }
         }
         // Ctrl-D cancels the prompt; it is not an empty line.
-        guard let line else { throw CommandFailure(.interrupted, "Nothing was entered.") }
+        guard let line else { throw CommandFailure(.interrupted, tr("Nothing was entered.")) }
         return line
     }
 
@@ -62,6 +63,9 @@ enum HiddenInput {
 
     private static func failure() -> CommandFailure {
         CommandFailure(
-            .failed, "The terminal cannot be read: \(String(cString: strerror(errno))).")
+            .failed,
+            tr(
+                "The terminal cannot be read: {reason}.",
+                ["reason": String(cString: strerror(errno))]))
     }
 }

@@ -64,7 +64,7 @@ final class PhotoCommandRunner {
             self.process = process
             process.onExit { [weak self] in self?.processExited($0) }
         } catch {
-            reportFailure(CommandFailure(.failed, "\(error)"))
+            reportFailure(CommandFailure(.failed, error.translated))
         }
     }
 

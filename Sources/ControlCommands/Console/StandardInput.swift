@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Glibc
+internal import Translation
 
 /// A reader of standard input.
 ///
@@ -13,14 +14,16 @@ enum StandardInput {
         }
     }
 
-    /// Prompts with a question, and returns true if the reply is "y" or "yes".
+    /// Prompts with a question, and returns true if the reply is "y" or "yes", in English or in the language of the user.
     static func confirm(_ question: String) async -> Bool {
-        Console.prompt(question + " [y/N]")
+        // Translators: y and N are the first letters of yes and no, which the user types.
+        Console.prompt(question + tr(" [y/N]"))
         return isYes(await line())
     }
 
     nonisolated static func isYes(_ reply: String?) -> Bool {
         let word = (reply ?? "").lowercased().filter { !$0.isWhitespace }
-        return word == "y" || word == "yes"
+        // Translators: the first letter of yes, which the user types.
+        return ["y", "yes", tr("y"), tr("yes")].contains(word)
     }
 }

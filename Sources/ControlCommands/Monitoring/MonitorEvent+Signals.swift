@@ -1,8 +1,11 @@
 internal import Contract
 internal import DBus
 internal import JSONFormat
+internal import Translation
 
 extension MonitorEvent {
+    private static var output: OutputTarget { .standardOutput }
+
     /// Returns the events of a signal; empty for unknown signals.
     static func events(in signal: BusMessage) -> [MonitorEvent] {
         guard let path = signal.path, let interface = signal.interface, let member = signal.member
@@ -36,7 +39,8 @@ extension MonitorEvent {
         let arguments = JSON.array((signal.values ?? []).map(JSON.init))
         return MonitorEvent(
             name: name.lowercased(), object: path, members: [.init("arguments", arguments)],
-            summary: "signal \(name): \(arguments.text)")
+            summary: output.tr(
+                "signal {name}: {arguments}", ["name": name, "arguments": arguments.text]))
     }
 
     /// Returns the events for an added object: an account, a login, a provider, a transfer, the combined account or the slideshow.
@@ -47,18 +51,23 @@ extension MonitorEvent {
     ) -> [MonitorEvent] {
         objectKinds.compactMap { kind in
             guard let properties = added.1[kind.interface] else { return nil }
-            let state = properties["State"]?.string.map { ": \($0)" } ?? ""
+            let state = properties["State"]?.string
             return MonitorEvent(
                 name: "\(kind.name)-added", object: added.0,
                 members: members(properties, kind.order),
-                summary: "\(kind.name) added\(state)")
+                // Translators: {object} is an English word: account, login, provider or slideshow.
+                summary: state.map {
+                    output.tr(
+                        "{object} added: {state}", ["object": kind.name, "state": output.word($0)])
+                } ?? output.tr("{object} added", ["object": kind.name]))
         }
     }
 
     private static func removed(_ removed: (ObjectPath, [String])) -> [MonitorEvent] {
         objectKinds.filter { removed.1.contains($0.interface) }.map { kind in
             MonitorEvent(
-                name: "\(kind.name)-removed", object: removed.0, summary: "\(kind.name) removed")
+                name: "\(kind.name)-removed", object: removed.0,
+                summary: output.tr("{object} removed", ["object": kind.name]))
         }
     }
 
@@ -82,7 +91,10 @@ extension MonitorEvent {
             MonitorEvent(
                 name: "\(name)-changed", object: path == ServiceName.root ? nil : path,
                 members: members,
-                summary: "\(name) changed: \(summaries.joined(separator: ", "))")
+                // Translators: {values} are names and values of properties, such as “Paused yes”.
+                summary: output.tr(
+                    "{object} changed: {values}",
+                    ["object": name, "values": summaries.joined(separator: ", ")]))
         ]
     }
 
@@ -91,14 +103,14 @@ extension MonitorEvent {
         switch value {
         case .string(""): nil
         case .string(let text): text.contains(" ") ? "“\(text)”" : text
-        case .objectPath(.root): "none"
+        case .objectPath(.root): output.word("none")
         case .objectPath(let path): path.lastElement
-        case .bool(let flag): flag ? "yes" : "no"
-        case .array([], _): "none"
+        case .bool(let flag): output.word(flag ? "yes" : "no")
+        case .array([], _): output.word("none")
         case .array(let elements, String.signature), .array(let elements, ObjectPath.signature):
             elements.compactMap(word).joined(separator: " ")
         // The current photo of the slideshow.
-        case .dictionary([], _, _): "none"
+        case .dictionary([], _, _): output.word("none")
         case .dictionary: value.members?["id"]?.string ?? JSON(value).text
         default: JSON(value).text
         }
@@ -113,20 +125,31 @@ extension MonitorEvent {
             one(
                 "photos-updated",
                 [.init("source", .string(source)), .init("new", .integer(Int64(new)))],
-                "\(new) new photo\(new == 1 ? "" : "s") in \(source)")
+                output.trn(
+                    "{count} new photo in {source}", "{count} new photos in {source}", Int(new),
+                    ["count": String(new), "source": source]))
         case .photosChanged(let photos): photos.map { changed(path, $0.id, $0.changes) }
         case .photosRemoved(let photos):
             one(
                 "photos-removed", [.init("photos", .array(photos.map { .string($0) }))],
-                "\(photos.count) photo\(photos.count == 1 ? "" : "s") removed: "
-                    + photos.prefix(5).joined(separator: " ") + (photos.count > 5 ? " …" : ""))
+                output.trn(
+                    "{count} photo removed: {photos}", "{count} photos removed: {photos}",
+                    photos.count,
+                    [
+                        "count": String(photos.count),
+                        "photos": photos.prefix(5).joined(separator: " ")
+                            + (photos.count > 5 ? " …" : ""),
+                    ]))
         case .likeChanged(let photo, let isLiked, let likes):
             one(
                 "like-confirmed",
                 [
                     .init("photo", .string(photo)), .init("liked", .bool(isLiked)),
                     .init("likes", .integer(Int64(likes))),
-                ], "photo \(photo) is \(isLiked ? "liked" : "not liked any more")")
+                ],
+                isLiked
+                    ? output.tr("photo {photo} is liked", ["photo": photo])
+                    : output.tr("photo {photo} is not liked any more", ["photo": photo]))
         case .likeFailed(let photo, let isWanted, let error, let message):
             one(
                 "like-failed",
@@ -134,7 +157,13 @@ extension MonitorEvent {
                     .init("photo", .string(photo)), .init("wanted", .bool(isWanted)),
                     .init("error", .string(error)), .init("message", .string(message)),
                 ],
-                "photo \(photo) could not be \(isWanted ? "liked" : "unliked"): \(message)")
+                isWanted
+                    ? output.tr(
+                        "photo {photo} could not be liked: {reason}",
+                        ["photo": photo, "reason": message])
+                    : output.tr(
+                        "photo {photo} could not be unliked: {reason}",
+                        ["photo": photo, "reason": message]))
         case .tokenRemains(let message):
             one("token-remains", [.init("message", .string(message))], message)
         }
@@ -149,7 +178,9 @@ extension MonitorEvent {
                 .init("photo", .string(photo)),
                 .init("changes", JSON(changes, order: PhotoEntry.keys)),
             ],
-            summary: "photo \(photo) changed: \(changes.keys.sorted().joined(separator: ", "))")
+            summary: output.tr(
+                "photo {photo} changed: {values}",
+                ["photo": photo, "values": changes.keys.sorted().joined(separator: ", ")]))
     }
 
     private static func members(_ values: [String: Variant], _ order: [String]) -> [JSON.Member] {

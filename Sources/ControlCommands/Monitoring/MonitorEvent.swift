@@ -2,6 +2,7 @@ internal import Contract
 internal import DBus
 internal import JSONFormat
 internal import ProviderKit
+internal import Translation
 
 /// One event, which `monitor` prints as one line.
 struct MonitorEvent: Renderable {
@@ -11,15 +12,18 @@ struct MonitorEvent: Renderable {
     var object: ObjectPath?
     /// The other data of the event, with the names of the D-Bus interface.
     var members: [JSON.Member] = []
-    /// The description of the event. It is part of the output to a pipe, so its wording must not change.
+    /// The description of the event. It is part of the output to a pipe, so its wording in English must not change.
     let summary: String
     var time = Timestamp.now
 
     static var daemonGone: MonitorEvent {
-        MonitorEvent(name: "daemon-gone", summary: "the daemon is not running")
+        MonitorEvent(
+            name: "daemon-gone",
+            summary: OutputTarget.standardOutput.tr("the daemon is not running"))
     }
     static var daemonBack: MonitorEvent {
-        MonitorEvent(name: "daemon-back", summary: "the daemon is running")
+        MonitorEvent(
+            name: "daemon-back", summary: OutputTarget.standardOutput.tr("the daemon is running"))
     }
 
     var json: JSON {
@@ -38,7 +42,7 @@ struct MonitorEvent: Renderable {
             return [time.second, name, subject, summary].map(TerminalText.line)
                 .joined(separator: "\t") + "\n"
         }
-        return target.styled(time.second, .faint) + "  "
+        return target.styled(time.second(for: target), .faint) + "  "
             + target.styled(TerminalText.line(subject), .heading) + "  "
             + TerminalText.line(summary)
             + "\n"

@@ -1,4 +1,5 @@
 internal import DBus
+internal import Translation
 
 /// The progress of a transfer.
 struct TransferProgress {
@@ -20,9 +21,12 @@ struct TransferProgress {
         let percent = String(Int(share * 100))
         let numbers =
             String(repeating: " ", count: 3 - percent.count)
-            + "\(percent)%  \(Self.size(received)) of \(Self.size(total))"
+            + "\(percent)%  "
+            + tr(
+                "{received} of {total}",
+                ["received": Self.size(received), "total": Self.size(total)])
         // The last column stays empty, because some terminals start a new line after it.
-        let room = min(40, columns - numbers.count - 5)
+        let room = min(40, columns - numbers.displayWidth - 5)
         guard room >= 5 else { return String(numbers.prefix(max(0, columns - 1))) }
         let full = Int(share * Double(room))
         let bar = String(repeating: "#", count: full) + String(repeating: ".", count: room - full)
@@ -39,6 +43,7 @@ struct TransferProgress {
             tenths /= 1000
             unit += 1
         }
-        return "\(tenths / 10).\(tenths % 10) \(units[unit])"
+        let number = OutputTarget.standardError.number("\(tenths / 10).\(tenths % 10)")
+        return "\(number) \(units[unit])"
     }
 }

@@ -1,5 +1,6 @@
 internal import Contract
 internal import JSONFormat
+internal import Translation
 
 /// The list of all known accounts.
 struct AccountList: Renderable {
@@ -15,18 +16,19 @@ struct AccountList: Renderable {
         let table = Table(
             columns: [
                 .init(title: ""),
-                .init(title: "ACCOUNT"),
-                .init(title: "LABEL", minimumWidth: 8, dropRank: 1),
-                .init(title: "PROVIDER", minimumWidth: 8, dropRank: 2),
-                .init(title: "STATE"),
-                .init(title: "NAME", minimumWidth: 8, dropRank: 3),
-                .init(title: "UNSENT", dropRank: 4, isNumber: true),
+                .init(title: tr("ACCOUNT")),
+                .init(title: tr("LABEL"), minimumWidth: 8, dropRank: 1),
+                .init(title: tr("PROVIDER"), minimumWidth: 8, dropRank: 2),
+                .init(title: tr("STATE")),
+                .init(title: tr("NAME"), minimumWidth: 8, dropRank: 3),
+                .init(title: tr("UNSENT"), dropRank: 4, isNumber: true),
             ],
             rows: snapshot.accounts.map { account in
                 [
                     Cell(account.path == snapshot.defaultAccount ? "*" : "", .heading),
                     Cell(account.id), Cell(account.label), Cell(snapshot.providerName(of: account)),
-                    Cell(account.stateText, account.stateStyle),
+                    Cell(
+                        target == .pipe ? account.stateText : account.stateWord, account.stateStyle),
                     // On a terminal, a name that equals the label is omitted.
                     Cell(target == .pipe || account.name != account.label ? account.name : ""),
                     Cell(pendingLikeCount(account)),

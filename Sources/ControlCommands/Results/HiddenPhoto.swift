@@ -1,4 +1,5 @@
 internal import JSONFormat
+internal import Translation
 
 /// The result of `slideshow hide` and `slideshow unhide`.
 struct HiddenPhoto: Renderable {
@@ -12,7 +13,10 @@ struct HiddenPhoto: Renderable {
         guard target != .pipe else {
             return "\(TerminalText.line(photo))\t\(isHidden ? "hidden" : "not hidden")\n"
         }
-        return TerminalText.line(isHidden ? "Hid \(photo)" : "\(photo) is not hidden any more")
+        return TerminalText.line(
+            isHidden
+                ? tr("Hid {photo}", ["photo": photo])
+                : tr("{photo} is not hidden any more", ["photo": photo]))
             + "\n"
     }
 }

@@ -2,6 +2,7 @@ internal import Contract
 internal import DBus
 internal import JSONFormat
 internal import ProviderKit
+internal import Translation
 
 /// The result of a like or unlike.
 struct LikeResult: Renderable {
@@ -24,13 +25,17 @@ struct LikeResult: Renderable {
             let fields = [reference, liked ? "liked" : "not liked", outcome.rawValue]
             return fields.map(TerminalText.line).joined(separator: "\t") + "\n"
         }
-        let suffix =
-            switch outcome {
-            case .done: ""
-            case .queued: " (queued)"
-            case .local: " (on this computer only)"
+        let values: KeyValuePairs = ["photo": reference]
+        let text =
+            switch (liked, outcome) {
+            case (true, .done): tr("Liked {photo}", values)
+            case (true, .queued): tr("Liked {photo} (queued)", values)
+            case (true, .local): tr("Liked {photo} (on this computer only)", values)
+            case (false, .done): tr("Unliked {photo}", values)
+            case (false, .queued): tr("Unliked {photo} (queued)", values)
+            case (false, .local): tr("Unliked {photo} (on this computer only)", values)
             }
-        return TerminalText.line("\(liked ? "Liked" : "Unliked") \(reference)\(suffix)") + "\n"
+        return TerminalText.line(text) + "\n"
     }
 
     /// Explains an outcome other than `done`.
@@ -43,17 +48,38 @@ struct LikeResult: Renderable {
     func message(
         provider: String, problem: String? = nil, isWithoutUsers: Bool = false
     ) -> String? {
-        let change = liked ? "like" : "unlike"
-        return switch outcome {
-        case .done: nil
+        let values: KeyValuePairs = ["provider": provider]
+        switch outcome {
+        case .done: return nil
         case .queued:
-            "\(problem ?? "\(provider) has not confirmed the \(change).") "
-                + "The \(change) is queued and will be sent later."
+            let reason =
+                liked
+                ? tr("{provider} has not confirmed the like.", values)
+                : tr("{provider} has not confirmed the unlike.", values)
+            return [
+                problem ?? reason,
+                liked
+                    ? tr("The like is queued and will be sent later.")
+                    : tr("The unlike is queued and will be sent later."),
+            ].joined(separator: " ")
         case .local where isWithoutUsers:
-            "\(provider) has no likes. The \(change) is stored on this computer."
+            return liked
+                ? tr("{provider} has no likes. The like is stored on this computer.", values)
+                : tr("{provider} has no likes. The unlike is stored on this computer.", values)
         case .local:
-            "\(problem ?? "\(provider) does not support likes, or does not permit them to this account.") "
-                + "The \(change) is stored on this computer, and is sent if the service permits it later."
+            let reason = tr(
+                "{provider} does not support likes, or does not permit them to this account.",
+                values)
+            return [
+                problem ?? reason,
+                liked
+                    ? tr(
+                        "The like is stored on this computer, and is sent if the service permits it later."
+                    )
+                    : tr(
+                        "The unlike is stored on this computer, and is sent if the service permits it later."
+                    ),
+            ].joined(separator: " ")
         }
     }
 }

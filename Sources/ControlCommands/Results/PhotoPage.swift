@@ -2,6 +2,7 @@ internal import Contract
 internal import DBus
 internal import JSONFormat
 internal import ProviderKit
+internal import Translation
 
 /// One or more pages of a source.
 struct PhotoPage: Renderable {
@@ -18,27 +19,28 @@ struct PhotoPage: Renderable {
         ])
     }
 
-    func text(for target: OutputTarget) -> String { table.text(for: target) }
+    func text(for target: OutputTarget) -> String { table(for: target).text(for: target) }
 
     /// Returns the photo reference `ACCOUNT/ID`, which commands accept as an argument.
     func reference(of photo: PhotoEntry) -> String {
         isCombined ? photo.id : "\(photo.account.lastElement)/\(photo.id)"
     }
 
-    var table: Table {
+    func table(for target: OutputTarget) -> Table {
         Table(
             columns: [
-                .init(title: "PHOTO"),
-                .init(title: "CREATED", dropRank: 2),
-                .init(title: "SIZE", dropRank: 5, isNumber: true),
-                .init(title: "LIKES", dropRank: 4, isNumber: true),
+                .init(title: tr("PHOTO")),
+                .init(title: tr("CREATED"), dropRank: 2),
+                .init(title: tr("SIZE"), dropRank: 5, isNumber: true),
+                .init(title: tr("LIKES"), dropRank: 4, isNumber: true),
                 // At least 12 columns distinguish most titles, and the table still fits into 40 columns.
-                .init(title: "TITLE", minimumWidth: 12, dropRank: 1),
-                .init(title: "AUTHOR", minimumWidth: 8, dropRank: 3),
+                .init(title: tr("TITLE"), minimumWidth: 12, dropRank: 1),
+                .init(title: tr("AUTHOR"), minimumWidth: 8, dropRank: 3),
             ],
             rows: photos.map { photo in
                 [
-                    Cell(reference(of: photo)), Cell(photo.time, .faint),
+                    Cell(reference(of: photo)),
+                    Cell(photo.created?.minute(for: target) ?? "", .faint),
                     Cell(photo.size, .faint),
                     Cell(photo.likesText), Cell(photo.caption),
                     Cell(photo.author ?? ""),
@@ -61,7 +63,7 @@ struct FeedListing {
         guard case .terminal(let columns, _) = target, !page.photos.isEmpty else {
             return page.text(for: target)
         }
-        let table = page.table
+        let table = page.table(for: target)
         if let layout, table.fits(layout) {
             return table.text(for: target, layout, hasHeading: false)
         }
@@ -72,10 +74,6 @@ struct FeedListing {
 }
 
 extension PhotoEntry {
-    fileprivate var time: String {
-        photo.created?.minute ?? ""
-    }
-
     fileprivate var size: String {
         guard let width = photo.width, let height = photo.height else { return "" }
         return "\(width)×\(height)"

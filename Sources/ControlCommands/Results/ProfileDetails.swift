@@ -1,5 +1,6 @@
 internal import DBus
 internal import JSONFormat
+internal import Translation
 
 /// The profile of an account's user.
 struct ProfileDetails: Renderable {
@@ -12,7 +13,12 @@ struct ProfileDetails: Renderable {
         let known = PropertyOrder.profile
         let names = known + profile.keys.filter { !known.contains($0) }.sorted()
         let details = names.compactMap { name in
-            profile[name].map { (name: name, value: Cell(text($0))) }
+            profile[name].map {
+                (
+                    name: target == .pipe ? name : Self.names[name] ?? name,
+                    value: Cell(text(name, $0, target))
+                )
+            }
         }
         return DetailList(details: details.filter { !$0.value.text.isEmpty }).text(for: target)
     }
@@ -20,16 +26,33 @@ struct ProfileDetails: Renderable {
     /// The reason why the profile may be incomplete; nil if it is complete.
     var message: String? {
         switch profile["State"]?.string {
-        case "loading": "The profile is still being loaded from the service."
-        case "failed": "The profile could not be loaded. “imagefeedctl status” shows the reason."
+        case "loading": tr("The profile is still being loaded from the service.")
+        case "failed":
+            tr("The profile could not be loaded. “imagefeedctl status” shows the reason.")
         default: nil
         }
     }
 
-    private func text(_ value: Variant) -> String {
+    /// The names of the properties on a terminal.
+    private static let names = [
+        "State": tr("State"),
+        "Username": tr("Username"),
+        // Translators: the full name of a user.
+        "Name": tr("Name"),
+        // Translators: the text in which a user introduces himself or herself.
+        "Bio": tr("Bio"),
+        "Location": tr("Location"),
+        // Translators: the address of the page of a user.
+        "Url": tr("Url"),
+        "Avatar": tr("Avatar"),
+        // Translators: yes if the profile can be edited.
+        "Editable": tr("Editable"),
+    ]
+
+    private func text(_ name: String, _ value: Variant, _ target: OutputTarget) -> String {
         switch value {
-        case .string(let text): text
-        case .bool(let flag): flag ? "yes" : "no"
+        case .string(let text): name == "State" ? target.word(text) : text
+        case .bool(let flag): target.word(flag ? "yes" : "no")
         default: JSON(value).text
         }
     }

@@ -1,5 +1,6 @@
 internal import Contract
 internal import JSONFormat
+internal import Translation
 
 /// The list of all providers and their states.
 struct ProviderList: Renderable {
@@ -14,19 +15,20 @@ struct ProviderList: Renderable {
         let showsSandbox = target == .pipe || providers.contains { !$0.sandbox.isEmpty }
         let table = Table(
             columns: [
-                .init(title: "PROVIDER"),
-                .init(title: "NAME", minimumWidth: 8, dropRank: 2),
-                .init(title: "LOGIN", dropRank: 1),
-                .init(title: "STATE"),
-            ] + (showsSandbox ? [.init(title: "SANDBOX", dropRank: 4)] : []) + [
-                .init(title: "OFFERS", minimumWidth: 12, dropRank: 3)
-            ] + (target == .pipe ? [.init(title: "REASON")] : []),
+                .init(title: tr("PROVIDER")),
+                .init(title: tr("NAME"), minimumWidth: 8, dropRank: 2),
+                .init(title: tr("LOGIN"), dropRank: 1),
+                .init(title: tr("STATE")),
+            ] + (showsSandbox ? [.init(title: tr("SANDBOX"), dropRank: 4)] : []) + [
+                .init(title: tr("OFFERS"), minimumWidth: 12, dropRank: 3)
+            ] + (target == .pipe ? [.init(title: tr("REASON"))] : []),
             rows: providers.map { provider in
                 [
-                    Cell(provider.id), Cell(provider.name), Cell(provider.authentication),
-                    Self.state(of: provider),
-                ] + (showsSandbox ? [Self.sandbox(of: provider)] : []) + [
-                    Cell(provider.capabilities.joined(separator: " "), .faint)
+                    Cell(provider.id), Cell(provider.name),
+                    Cell(target.word(provider.authentication)),
+                    Self.state(of: provider, target),
+                ] + (showsSandbox ? [Self.sandbox(of: provider, target)] : []) + [
+                    Cell(provider.capabilities.map(target.word).joined(separator: " "), .faint)
                 ] + (target == .pipe ? [Cell(provider.stateReason)] : [])
             })
         let reasons = providers.compactMap(\.problem).map { $0 + "\n" }
@@ -34,24 +36,29 @@ struct ProviderList: Renderable {
         return table.text(for: target) + "\n" + reasons.joined()
     }
 
-    private static func sandbox(of provider: ProviderProperties) -> Cell {
-        Cell(provider.sandbox, provider.sandbox == "none" ? .warning : .faint)
+    private static func sandbox(of provider: ProviderProperties, _ target: OutputTarget) -> Cell {
+        Cell(target.word(provider.sandbox), provider.sandbox == "none" ? .warning : .faint)
     }
 
-    private static func state(of provider: ProviderProperties) -> Cell {
-        switch provider.shownState {
-        case "ready": Cell("ready", .good)
-        case "not configured": Cell("not configured", .warning)
-        case let state: Cell(state, .bad)
-        }
+    private static func state(of provider: ProviderProperties, _ target: OutputTarget) -> Cell {
+        let state = provider.shownState
+        let style: TextStyle =
+            switch state {
+            case "ready": .good
+            case "not configured": .warning
+            default: .bad
+            }
+        return Cell(target.word(state), style)
     }
 
     /// The hint to configure the providers that need it; nil if there are none.
     var advice: String? {
         let unready = providers.filter { !$0.isConfigured && $0.state == "ready" }
         guard let first = unready.first else { return nil }
-        let names = unready.map(\.name).joined(separator: ", ")
+        let names = list(unready.map(\.name))
         let argument = unready.count == 1 ? first.id : "PROVIDER"
-        return "Not configured: \(names). Run “imagefeedctl configure \(argument)”."
+        return tr(
+            "Not configured: {providers}. Run “imagefeedctl configure {argument}”.",
+            ["providers": names, "argument": argument])
     }
 }

@@ -1,4 +1,5 @@
 internal import JSONFormat
+internal import Translation
 
 /// The number of new photos that a refresh found.
 struct RefreshResult: Renderable {
@@ -8,10 +9,9 @@ struct RefreshResult: Renderable {
 
     func text(for target: OutputTarget) -> String {
         guard target != .pipe else { return "\(count)\n" }
-        return switch count {
-        case 0: "No new photos\n"
-        case 1: "1 new photo\n"
-        default: "\(count) new photos\n"
-        }
+        let text =
+            count == 0
+            ? tr("No new photos") : trn("{count} new photo", "{count} new photos", Int(count))
+        return text + "\n"
     }
 }

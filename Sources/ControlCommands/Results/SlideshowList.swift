@@ -1,6 +1,7 @@
 internal import Contract
 internal import DBus
 internal import JSONFormat
+internal import Translation
 
 /// The slideshows, the default one first.
 struct SlideshowList: Renderable {
@@ -20,15 +21,15 @@ struct SlideshowList: Renderable {
     func text(for target: OutputTarget) -> String {
         let rows = slideshows.map { slideshow in
             [
-                Cell(slideshow.name.isEmpty ? "(default)" : slideshow.name),
+                Cell(slideshow.name.isEmpty ? target.tr("(default)") : slideshow.name),
                 Cell(slideshow.sources.joined(separator: " ")),
                 Cell(slideshow.photo?.caption ?? ""),
             ]
         }
         return Table(
             columns: [
-                .init(title: "NAME"), .init(title: "SOURCES", minimumWidth: 12),
-                .init(title: "PHOTO", minimumWidth: 12, dropRank: 1),
+                .init(title: tr("NAME")), .init(title: tr("SOURCES"), minimumWidth: 12),
+                .init(title: tr("PHOTO"), minimumWidth: 12, dropRank: 1),
             ], rows: rows
         ).text(for: target)
     }

@@ -1,6 +1,7 @@
 internal import Contract
 internal import JSONFormat
 internal import ProviderKit
+internal import Translation
 
 /// The list of an account's sources.
 struct SourceList: Renderable {
@@ -13,15 +14,15 @@ struct SourceList: Renderable {
         let table = Table(
             columns: [
                 .init(title: ""),
-                .init(title: "SOURCE"),
-                .init(title: "KIND", dropRank: 2),
-                .init(title: "PHOTOS", dropRank: 1, isNumber: true),
-                .init(title: "TITLE", minimumWidth: 8, dropRank: 3),
+                .init(title: tr("SOURCE")),
+                .init(title: tr("KIND"), dropRank: 2),
+                .init(title: tr("PHOTOS"), dropRank: 1, isNumber: true),
+                .init(title: tr("TITLE"), minimumWidth: 8, dropRank: 3),
             ],
             rows: sources.map { source in
                 [
                     Cell(source.id.text == defaultSource ? "*" : "", .heading),
-                    Cell(source.id.text), Cell(source.kind.rawValue, .faint),
+                    Cell(source.id.text), Cell(target.word(source.kind.rawValue), .faint),
                     Cell(source.count.map(String.init) ?? ""), Cell(source.title),
                 ]
             })

@@ -1,6 +1,7 @@
 internal import Contract
 internal import JSONFormat
 internal import ProviderKit
+internal import Translation
 
 /// The status of the daemon, its accounts and its providers on one screen.
 struct StatusScreen: Renderable {
@@ -21,17 +22,16 @@ struct StatusScreen: Renderable {
 
     func text(for target: OutputTarget) -> String {
         guard case .terminal(let columns, _) = target else { return pipeText }
-        let online = snapshot.isOnline ? ("online", TextStyle.good) : ("offline", TextStyle.warning)
+        let online =
+            snapshot.isOnline
+            ? (target.word("online"), TextStyle.good) : (target.word("offline"), TextStyle.warning)
         let head =
             target.styled(TerminalText.line("Image Feed \(snapshot.version)"), .heading) + ", "
             + target.styled(online.0, online.1) + "\n"
             + paragraph(serviceMessages.joined(separator: " "), columns) + "\n"
         guard !snapshot.accounts.isEmpty else {
             return head
-                + paragraph(
-                    "There are no accounts. Log in with “imagefeedctl login PROVIDER”; \(providerChoice).",
-                    columns
-                )
+                + paragraph(loginAdvice, columns)
         }
         return head + accounts(target, columns) + unconfigured(columns) + unusable(columns)
     }
@@ -41,19 +41,27 @@ struct StatusScreen: Renderable {
         var messages: [String] = []
         if !snapshot.isOnline {
             messages.append(
-                "The network is not available. Cached photos are shown, and likes are queued and sent later."
+                tr(
+                    "The network is not available. Cached photos are shown, and likes are queued and sent later."
+                )
             )
         }
         if isOutdated {
             messages.append(
-                "Version \(installedVersion) is installed, but the running daemon has another version. "
-                    + "Restart it with “systemctl --user restart imagefeedd”; no data is lost."
+                tr(
+                    """
+                    Version {version} is installed, but the running daemon has another version. \
+                    Restart it with “systemctl --user restart imagefeedd”; no data is lost.
+                    """, ["version": installedVersion])
             )
         }
         if !snapshot.missingLimits.isEmpty {
             messages.append(
-                "Limits of the daemon's systemd unit are not in force: "
-                    + "\(snapshot.missingLimits.joined(separator: ", ")). imagefeedd(1) explains why."
+                tr(
+                    """
+                    Limits of the daemon's systemd unit are not in force: {limits}. \
+                    imagefeedd(1) explains why.
+                    """, ["limits": list(snapshot.missingLimits)])
             )
         }
         return messages
@@ -71,7 +79,7 @@ struct StatusScreen: Renderable {
         let accounts = snapshot.accounts.map { account in
             [
                 "account", account.id, account.label, account.providerID, account.stateText,
-                account.path == snapshot.defaultAccount ? "default" : "", details(account),
+                account.path == snapshot.defaultAccount ? "default" : "", details(account, .pipe),
                 account.name,
             ]
         }
@@ -92,7 +100,7 @@ struct StatusScreen: Renderable {
         var text = lines[0] + "\n"
         for (account, line) in zip(snapshot.accounts, lines.dropFirst()) {
             text += line + "\n"
-            let details = TerminalText.line(details(account))
+            let details = TerminalText.line(details(account, target))
             for line in details.wrapped(to: max(10, columns - 5)) {
                 text += "     " + target.styled(line, .faint) + "\n"
             }
@@ -103,33 +111,50 @@ struct StatusScreen: Renderable {
     /// Returns the reason of an account's state, the time of the next retry, the rate limit, the number of pending likes
     /// and the notices.
     ///
-    /// The text is part of the output to a pipe, so its wording must not change.
-    private func details(_ account: AccountProperties) -> String {
+    /// The text is part of the output to a pipe, so its wording in English must not change.
+    private func details(_ account: AccountProperties, _ target: OutputTarget) -> String {
         var sentences = [account.stateReason]
-        if let moment = account.retryAt { sentences.append("Next try \(moment.clock(now: now)).") }
-        if let limit = account.rateLimit {
-            let until =
-                limit.reset > 0
-                ? " until \(Timestamp(secondsSince1970: limit.reset).clock(now: now))" : ""
-            sentences.append("\(limit.remaining) of \(limit.limit) requests left\(until).")
+        if let moment = account.retryAt {
+            sentences.append(
+                target.tr("Next try {time}.", ["time": moment.clock(now: now, for: target)]))
         }
-        switch account.pendingLikes.count {
-        case 0: break
-        case 1: sentences.append("A like is not sent yet.")
-        case let count: sentences.append("\(count) likes are not sent yet.")
+        if let limit = account.rateLimit {
+            let time = Timestamp(secondsSince1970: limit.reset).clock(now: now, for: target)
+            let values: KeyValuePairs = [
+                "remaining": String(limit.remaining), "limit": String(limit.limit), "time": time,
+            ]
+            sentences.append(
+                limit.reset > 0
+                    ? target.tr("{remaining} of {limit} requests left until {time}.", values)
+                    : target.tr("{remaining} of {limit} requests left.", values))
+        }
+        let count = account.pendingLikes.count
+        if count > 0 {
+            sentences.append(
+                target.trn(
+                    "A like is not sent yet.", "{count} likes are not sent yet.", count,
+                    ["count": String(count)]))
         }
         if account.remedy == .login, account.state != .loggedOut {
-            sentences.append(account.loginAdvice)
+            sentences.append(target.text(account.loginHint))
         }
         sentences += account.notices
         return sentences.filter { !$0.isEmpty }.joined(separator: " ")
     }
 
-    private var providerChoice: String {
+    private var loginAdvice: String {
         let providers = snapshot.providers.filter { $0.shownState == "ready" }.map(\.id)
         return providers.isEmpty
-            ? "no provider is configured yet"
-            : "available providers: \(providers.joined(separator: ", "))"
+            ? tr(
+                """
+                There are no accounts. Log in with “imagefeedctl login PROVIDER”; \
+                no provider is configured yet.
+                """)
+            : tr(
+                """
+                There are no accounts. Log in with “imagefeedctl login PROVIDER”; \
+                available providers: {providers}.
+                """, ["providers": list(providers)])
     }
 
     private func unconfigured(_ columns: Int) -> String {

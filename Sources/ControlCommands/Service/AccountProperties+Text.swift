@@ -2,6 +2,7 @@ internal import Contract
 internal import DBus
 internal import JSONFormat
 internal import ProviderKit
+internal import Translation
 
 extension AccountProperties {
     /// The properties of the account, with the name and avatar of the profile and the pending likes.
@@ -13,15 +14,20 @@ extension AccountProperties {
     }
     var providerID: String { provider?.lastElement ?? "" }
     /// The hint to log in to the account again.
-    var loginAdvice: String { "Log in with “imagefeedctl login \(providerID) --account \(id)”." }
+    var loginAdvice: String { loginHint.translated }
+    var loginHint: Message {
+        Message(
+            "Log in with “imagefeedctl login {provider} --account {account}”.",
+            ["provider": providerID, "account": id])
+    }
     /// The hint for ``remedy``; nil if there is none, or if the reason of the state contains it.
     var advice: String? {
         switch remedy {
         case .login: loginAdvice
-        case .unlock: "Unlock the keyring and try again."
-        case .installKeyring: "Install or start a keyring, such as gnome-keyring."
-        case .configure: "Correct imagefeed.conf; see imagefeed.conf(5)."
-        case .freeSpace: "Free space on the disk."
+        case .unlock: tr("Unlock the keyring and try again.")
+        case .installKeyring: tr("Install or start a keyring, such as gnome-keyring.")
+        case .configure: tr("Correct imagefeed.conf; see imagefeed.conf(5).")
+        case .freeSpace: tr("Free space on the disk.")
         case .retry, nil: nil
         }
     }

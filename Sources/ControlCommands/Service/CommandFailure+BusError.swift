@@ -1,6 +1,7 @@
 internal import Contract
 internal import DBus
 internal import Quoting
+internal import Translation
 
 extension CommandFailure {
     /// Translates an error of D-Bus or of the daemon into an exit status and a message.
@@ -13,19 +14,26 @@ extension CommandFailure {
         case .noBus(let reason):
             self.init(
                 .unavailable,
-                "There is no session bus: \(Self.sentence(reason)) "
-                    + "Run this in a desktop session or with dbus-run-session."
+                tr(
+                    """
+                    There is no session bus: {reason} \
+                    Run this in a desktop session or with dbus-run-session.
+                    """, ["reason": Self.sentence(reason)])
             )
         case .disconnected:
-            self.init(.unavailable, "The session bus closed the connection.")
+            self.init(.unavailable, tr("The session bus closed the connection."))
         case .reply(let reply):
             self.init(reply, advice)
         case .invalidName(_, let text):
-            self.init(.usage, "“\(text)” is not a valid D-Bus name.")
+            self.init(.usage, tr("“{name}” is not a valid D-Bus name.", ["name": text]))
         case .invalidValue(let reason):
-            self.init(.failed, "The daemon sent an invalid reply: \(Self.sentence(reason))")
+            self.init(
+                .failed,
+                tr(
+                    "The daemon sent an invalid reply: {reason}",
+                    ["reason": Self.sentence(reason)]))
         case .tooLarge:
-            self.init(.failed, "The message is larger than D-Bus allows.")
+            self.init(.failed, tr("The message is larger than D-Bus allows."))
         }
     }
 
@@ -34,11 +42,15 @@ extension CommandFailure {
         if let error = ServiceError(reply.name) {
             self.init(
                 error.exitStatus,
-                [message, advice ?? error.advice].compactMap(\.self).joined(separator: " "))
+                [error.explanation(details: message), advice ?? error.advice].compactMap(\.self)
+                    .joined(separator: " "))
         } else if Self.isUnreachable(reply.name) {
             self.init(
                 .unavailable,
-                "The Image Feed daemon cannot be reached: \(message) \(Self.unreachableAdvice(reply.name))"
+                [
+                    tr("The Image Feed daemon cannot be reached: {reason}", ["reason": message]),
+                    Self.unreachableAdvice(reply.name),
+                ].joined(separator: " ")
             )
         } else {
             self.init(reply.name == .invalidArgs ? .usage : .failed, message)
@@ -58,8 +70,8 @@ extension CommandFailure {
 
     private static func unreachableAdvice(_ name: ErrorName) -> String {
         name == .serviceUnknown || name == .nameHasNoOwner
-            ? "Install Image Feed, or start imagefeedd in a terminal."
-            : "See “systemctl --user status imagefeedd”, or start imagefeedd in a terminal."
+            ? tr("Install Image Feed, or start imagefeedd in a terminal.")
+            : tr("See “systemctl --user status imagefeedd”, or start imagefeedd in a terminal.")
     }
 
     /// Returns `text` with a full stop unless it ends in a punctuation mark.
@@ -88,7 +100,9 @@ func addingSourceHint<Value>(
         throw CommandFailure(
             error,
             advice:
-                "“imagefeedctl sources\(isCombined ? " --combined" : "")” lists the sources.")
+                isCombined
+                ? tr("“imagefeedctl sources --combined” lists the sources.")
+                : tr("“imagefeedctl sources” lists the sources."))
     }
 }
 
@@ -124,14 +138,14 @@ extension ServiceError {
     /// The hint for users of the command line, which the daemon's message does not contain.
     fileprivate var advice: String? {
         switch self {
-        case .notConfigured: "Run “imagefeedctl configure PROVIDER”."
-        case .needsLogin: "Log in with “imagefeedctl login PROVIDER”."
-        case .noSuchUser: "To create a user, add --register."
-        case .userExists: "To log in, omit --register."
-        case .staleCursor: "List the photos again without --cursor."
-        case .offline: "Try again when the network is back."
-        case .rateLimited: "“imagefeedctl status” shows the time of the next retry."
-        case .secretStoreLocked: "Unlock the keyring and try again."
+        case .notConfigured: tr("Run “imagefeedctl configure PROVIDER”.")
+        case .needsLogin: tr("Log in with “imagefeedctl login PROVIDER”.")
+        case .noSuchUser: tr("To create a user, add --register.")
+        case .userExists: tr("To log in, omit --register.")
+        case .staleCursor: tr("List the photos again without --cursor.")
+        case .offline: tr("Try again when the network is back.")
+        case .rateLimited: tr("“imagefeedctl status” shows the time of the next retry.")
+        case .secretStoreLocked: tr("Unlock the keyring and try again.")
         default: nil
         }
     }

@@ -1,3 +1,5 @@
+internal import Translation
+
 /// The program and the arguments of an option value such as `swaybg -m fill -i`.
 ///
 /// The value is split into words as by a shell: at white space, except in quotation marks and after a backslash. No
@@ -13,8 +15,8 @@ struct CommandWords: Equatable {
 
         var description: String {
             switch self {
-            case .empty: "The command is empty."
-            case .openQuotationMark: "The command has an unmatched quotation mark."
+            case .empty: tr("The command is empty.")
+            case .openQuotationMark: tr("The command has an unmatched quotation mark.")
             }
         }
     }

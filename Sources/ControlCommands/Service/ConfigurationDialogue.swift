@@ -1,5 +1,6 @@
 internal import Contract
 internal import DBus
+internal import Translation
 
 /// The prompts for the settings of a provider.
 @MainActor
@@ -18,14 +19,19 @@ struct ConfigurationDialogue {
     func checkSettings() async throws(CommandFailure) {
         if provider.state != "ready", !provider.stateReason.isEmpty {
             throw CommandFailure(
-                .failed, "\(provider.name) cannot be configured: \(provider.stateReason)")
+                .failed,
+                tr(
+                    "{provider} cannot be configured: {reason}",
+                    ["provider": provider.name, "reason": provider.stateReason]))
         }
         do {
             try await client.provider(provider.path).configure([:])
         } catch let error as BusError where error.isReply(.notSupported) {
             throw CommandFailure(
                 .failed,
-                "“\(provider.name)” has no settings. Log in with “imagefeedctl login \(provider.id)”."
+                tr(
+                    "“{provider}” has no settings. Log in with “imagefeedctl login {id}”.",
+                    ["provider": provider.name, "id": provider.id])
             )
         } catch {
             // Other errors are reported by the call that sets the values.
@@ -40,36 +46,43 @@ struct ConfigurationDialogue {
         guard Console.canPrompt else {
             throw CommandFailure(
                 .usage,
-                "Standard input is not a terminal. Pass the values with --client-id ID and --client-secret-file FILE."
+                tr(
+                    "Standard input is not a terminal. Pass the values with --client-id ID and --client-secret-file FILE."
+                )
             )
         }
         for line in explanation { Console.printMessage(line) }
         var settings: [ProviderSetting: Variant] = [:]
-        Console.prompt("Client ID:")
+        Console.prompt(tr("Client ID:"))
         let id = (await StandardInput.line() ?? "").trimmed
         if !id.isEmpty { settings[.clientID] = .string(id) }
-        let secret = try await SecretFile.prompt(for: "client secret")
+        let secret = try await SecretFile.prompt(.clientSecret)
         if let secret { settings[.clientSecret] = .fileDescriptor(secret) }
         guard !settings.isEmpty else {
-            throw CommandFailure(.failed, "Nothing was entered. The settings were not changed.")
+            throw CommandFailure(.failed, tr("Nothing was entered. The settings were not changed."))
         }
         return settings
     }
 
     private var explanation: [String] {
         let redirect = provider.redirectAddress
+        let heading = tr("Redirect URLs of the application:")
         let help =
             provider.help.isEmpty
-            ? "Register an application with \(provider.name)." : provider.help
+            ? tr("Register an application with {provider}.", ["provider": provider.name])
+            : provider.help
         return [
             provider.isConfigured
-                ? "\(provider.name) is already configured. Leave a value empty to keep it." : help
+                ? tr(
+                    "{provider} is already configured. Leave a value empty to keep it.",
+                    ["provider": provider.name]) : help
         ]
             + (redirect.isEmpty
                 ? []
                 : [
-                    "Redirect URLs of the application:  \(redirect)",
-                    "                                   \(LoginDialogue.outOfBandAddress)",
+                    "\(heading)  \(redirect)",
+                    String(repeating: " ", count: heading.displayWidth + 2)
+                        + LoginDialogue.outOfBandAddress,
                 ])
     }
 }

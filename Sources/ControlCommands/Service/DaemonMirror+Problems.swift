@@ -1,5 +1,6 @@
 internal import Contract
 internal import DBus
+internal import Translation
 
 extension DaemonMirror {
     /// The properties of the default slideshow; nil if the daemon has none.
@@ -39,10 +40,12 @@ extension DaemonMirror {
         let paths = combined?[.combined, "Incomplete"]?.objectPaths ?? []
         return accounts.filter { paths.contains($0.path) }.map { account in
             let problem = feedProblem(of: account.path)
-            let reason = problem?.message ?? "It could not be read in time."
+            let reason = problem?.message ?? tr("It could not be read in time.")
             let status = problem?.status ?? .done
             return AccountProblem(
-                status == .done ? .failed : status, "\(account.id) is left out. \(reason)")
+                status == .done ? .failed : status,
+                [tr("{account} is left out.", ["account": account.id]), reason]
+                    .joined(separator: " "))
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import Contract
 internal import DBus
 internal import Quoting
+internal import Translation
 
 extension DaemonMirror {
     /// Finds the account for an account argument.
@@ -28,12 +29,18 @@ extension DaemonMirror {
         guard let account = candidates.first else {
             throw CommandFailure(
                 .failed,
-                "There is no account “\(id.excerpt)”. “imagefeedctl accounts” lists the accounts.")
+
+                tr(
+                    "There is no account “{account}”. “imagefeedctl accounts” lists the accounts.",
+                    ["account": id.excerpt]))
         }
         guard candidates.count == 1 else {
-            let ids = candidates.map(\.id).joined(separator: ", ")
+            let ids = list(candidates.map(\.id))
             throw CommandFailure(
-                .usage, "The account “\(id.excerpt)” is ambiguous. Choose one of: \(ids).")
+                .usage,
+                tr(
+                    "The account “{account}” is ambiguous. Choose one of: {accounts}.",
+                    ["account": id.excerpt, "accounts": ids]))
         }
         return account
     }
@@ -48,7 +55,9 @@ extension DaemonMirror {
         guard account.isLoggedIn else {
             throw CommandFailure(
                 .needsLogin,
-                "\(account.id) is logged out. \(account.loginAdvice)")
+                [
+                    tr("{account} is logged out.", ["account": account.id]), account.loginAdvice,
+                ].joined(separator: " "))
         }
         return account
     }
@@ -70,7 +79,9 @@ extension DaemonMirror {
         guard let id = slideshow(path)?.photo?.id else {
             throw CommandFailure(
                 .usage,
-                "The slideshow shows no photo. Name a photo, or start it with “imagefeedctl slideshow next”."
+                tr(
+                    "The slideshow shows no photo. Name a photo, or start it with “imagefeedctl slideshow next”."
+                )
             )
         }
         return PhotoReference(id)
@@ -85,8 +96,11 @@ extension DaemonMirror {
 
     private static let noAccount = CommandFailure(
         .needsLogin,
-        "No account is logged in. Log in with “imagefeedctl login PROVIDER”; "
-            + "“imagefeedctl providers” lists the providers.")
+        tr(
+            """
+            No account is logged in. Log in with “imagefeedctl login PROVIDER”; \
+            “imagefeedctl providers” lists the providers.
+            """))
 
     /// Returns the provider with an ID.
     ///
@@ -95,7 +109,9 @@ extension DaemonMirror {
         guard let provider = providers.first(where: { $0.id == id }) else {
             throw CommandFailure(
                 .failed,
-                "There is no provider “\(id.excerpt)”. “imagefeedctl providers” lists the providers."
+                tr(
+                    "There is no provider “{provider}”. “imagefeedctl providers” lists the providers.",
+                    ["provider": id.excerpt])
             )
         }
         return provider

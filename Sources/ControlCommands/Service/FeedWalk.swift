@@ -1,5 +1,6 @@
 internal import Contract
 internal import DBus
+internal import Translation
 
 /// A walk through a source that prints each page when it arrives.
 @MainActor
@@ -26,7 +27,7 @@ struct FeedWalk {
         var listed = 0
         let isDrawn = isGrid && Picture.canShow
         if isGrid, !isDrawn, OutputTarget.standardOutput != .pipe {
-            Console.printMessage("To draw photos on the terminal, install chafa.")
+            Console.printMessage(tr("To draw photos on the terminal, install chafa."))
         }
         repeat {
             let (page, next) = try await client.page(
@@ -56,7 +57,9 @@ struct FeedWalk {
         let problems = mayMissPhotos ? await problems() : []
         let message = problems.map(\.message).joined(separator: " ")
         if listed == 0 {
-            let start = firstCursor.isEmpty ? "There are no photos." : "There are no more photos."
+            let start =
+                firstCursor.isEmpty
+                ? tr("There are no photos.") : tr("There are no more photos.")
             if let status = problems.first?.status, status != .done {
                 throw CommandFailure(status, "\(start) \(message)")
             }

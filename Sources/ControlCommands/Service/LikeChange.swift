@@ -1,5 +1,6 @@
 internal import Contract
 internal import ProviderKit
+internal import Translation
 
 /// Likes or unlikes a photo, and prints the result.
 ///
@@ -17,7 +18,9 @@ func changeLike(
     let photo = try await session.photo(argument)
     let provider = photo.snapshot.providerName(of: photo.account)
     guard photo.account.hasLikes else {
-        throw CommandFailure(.failed, "“\(provider)” does not support likes.")
+        throw CommandFailure(
+            .failed,
+            tr("“{provider}” does not support likes.", ["provider": provider]))
     }
     let (liked, outcome) = try await namingLogin(of: photo.account) {
         try await change(photo.client, photo.id)

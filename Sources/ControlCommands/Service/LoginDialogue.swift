@@ -1,6 +1,7 @@
 internal import Contract
 internal import DBus
 internal import Glibc
+internal import Translation
 
 /// One login attempt, with its prompts; Ctrl-C cancels it.
 @MainActor
@@ -48,7 +49,7 @@ final class LoginDialogue {
             if let failure { throw failure }
             if isCodeMissing {
                 throw CommandFailure(
-                    .failed, "The login was cancelled, because no code was entered.")
+                    .failed, tr("The login was cancelled, because no code was entered."))
             }
             throw error
         }
@@ -84,7 +85,7 @@ final class LoginDialogue {
                 await promptForCode(login)
             } else {
                 Console.printMessage(
-                    "Waiting for the login in the browser. Ctrl-C cancels the login.")
+                    tr("Waiting for the login in the browser. Ctrl-C cancels the login."))
             }
         }
     }
@@ -102,7 +103,7 @@ final class LoginDialogue {
             try await login.openBrowser()
         } catch {
             Console.printMessage(
-                "The browser could not be opened. Open the address above in a browser.")
+                tr("The browser could not be opened. Open the address above in a browser."))
         }
     }
 
@@ -110,7 +111,7 @@ final class LoginDialogue {
     /// error.
     private func promptForCode(_ login: LoginClient) async {
         while !Task.isCancelled {
-            Console.prompt("Paste the code, or the last address in the browser:")
+            Console.prompt(tr("Paste the code, or the last address in the browser:"))
             guard let code = await StandardInput.line()?.trimmed else {
                 isCodeMissing = true
                 return await cancel(login)

@@ -2,6 +2,7 @@ internal import DBus
 internal import Glibc
 internal import JSONFormat
 internal import System
+internal import Translation
 
 /// The program that tests a plugin. It is separate, so that this program does not contain the code that runs plugins.
 @MainActor
@@ -38,11 +39,13 @@ enum ProviderTestProgram {
             close(output)
         } catch {
             close(output)
-            throw CommandFailure(.failed, "The test cannot be started: \(error)")
+            throw CommandFailure(
+                .failed, tr("The test cannot be started: {reason}", ["reason": error.translated]))
         }
         _ = try await LineReader().run(ends.takeReading(), handler)
         if case .signal(let number) = await process.exit() {
-            throw CommandFailure(.failed, "The test was ended by signal \(number).")
+            throw CommandFailure(
+                .failed, tr("The test was ended by signal {signal}.", ["signal": String(number)]))
         }
     }
 }

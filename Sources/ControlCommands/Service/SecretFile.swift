@@ -1,22 +1,57 @@
 internal import DBus
 internal import Glibc
 internal import System
+internal import Translation
 
 /// A file with a password or another secret, which is passed to the daemon as a file descriptor.
 struct SecretFile {
     /// The largest secret that the daemon accepts.
     static let limitBytes = 65536
 
+    /// The kinds of secrets, with their messages.
+    enum Kind {
+        case password
+        case clientSecret
+        case key
+
+        fileprivate var question: String {
+            switch self {
+            case .password: tr("Password:")
+            case .clientSecret: tr("Client secret:")
+            case .key: tr("Key:")
+            }
+        }
+
+        fileprivate func tooLong(in file: String) -> String {
+            switch self {
+            case .password:
+                tr("The password in {file} is longer than 64 KiB.", ["file": file])
+            case .clientSecret:
+                tr("The client secret in {file} is longer than 64 KiB.", ["file": file])
+            case .key: tr("The key in {file} is longer than 64 KiB.", ["file": file])
+            }
+        }
+
+        fileprivate func unreadable(in file: String, _ reason: String) -> String {
+            let values: KeyValuePairs = ["file": file, "reason": reason]
+            return switch self {
+            case .password: tr("The password cannot be read from {file}: {reason}.", values)
+            case .clientSecret:
+                tr("The client secret cannot be read from {file}: {reason}.", values)
+            case .key: tr("The key cannot be read from {file}: {reason}.", values)
+            }
+        }
+    }
+
     let path: PathBytes
-    /// The word for the secret in messages, such as "password".
-    let noun: String
+    let kind: Kind
 
     /// - Parameters:
     ///   - path: The path; `-` is standard input.
-    ///   - noun: The word for the secret in messages.
-    init(_ path: PathBytes, _ noun: String) {
+    ///   - kind: The kind of the secret.
+    init(_ path: PathBytes, _ kind: Kind) {
         self.path = path
-        self.noun = noun
+        self.kind = kind
     }
 
     /// Returns a pipe that contains the secret.
@@ -26,42 +61,41 @@ struct SecretFile {
     ///
     /// - Throws: ``CommandFailure`` if the file cannot be read or is too long.
     @MainActor func descriptor() async throws(CommandFailure) -> FileDescriptor {
-        try piped(isStandardInput && Console.canPrompt ? await prompt() : read())
+        try piped(
+            isStandardInput && Console.canPrompt
+                ? await HiddenInput.readLine(kind.question) : read())
     }
 
     /// Prompts for a secret on the terminal.
     ///
+    /// - Parameters:
+    ///   - kind: The kind of the secret.
+    ///   - question: The prompt; nil for that of the kind.
     /// - Returns: A pipe that contains the secret; nil if the line was empty.
+    /// - Throws: ``CommandFailure`` if the terminal cannot be read.
     @MainActor static func prompt(
-        for noun: String
+        _ kind: Kind, _ question: String? = nil
     ) async throws(CommandFailure) -> FileDescriptor? {
-        let file = SecretFile(PathBytes("-"), noun)
-        let bytes = try await file.prompt()
-        return bytes.isEmpty ? nil : try file.piped(bytes)
+        let bytes = try await HiddenInput.readLine(question ?? kind.question)
+        return bytes.isEmpty ? nil : try SecretFile(PathBytes("-"), kind).piped(bytes)
     }
 
-    /// Prompts for a new secret on the terminal, twice, because the input is hidden.
+    /// Prompts for a new password on the terminal, twice, because the input is hidden.
     ///
-    /// - Returns: A pipe that contains the secret; nil if the first line was empty.
+    /// - Returns: A pipe that contains the password; nil if the first line was empty.
     /// - Throws: ``CommandFailure``, also if the two lines differ.
-    @MainActor static func promptForNew(
-        _ noun: String
-    ) async throws(CommandFailure) -> FileDescriptor? {
-        let file = SecretFile(PathBytes("-"), noun)
-        var first = try await file.prompt(" (empty for none)")
+    @MainActor static func promptForNewPassword() async throws(CommandFailure) -> FileDescriptor? {
+        var first = try await HiddenInput.readLine(tr("Password (empty for none):"))
         defer { HiddenInput.erase(&first) }
         guard !first.isEmpty else { return nil }
-        var second = try await file.prompt(" again")
+        var second = try await HiddenInput.readLine(tr("Password again:"))
         defer { HiddenInput.erase(&second) }
         guard first == second else {
             throw CommandFailure(
-                .failed, "The second \(noun) differs from the first one. Try again.")
+                .failed,
+                tr("The second password differs from the first one. Try again."))
         }
-        return try file.piped(first)
-    }
-
-    @MainActor private func prompt(_ more: String = "") async throws(CommandFailure) -> [UInt8] {
-        try await HiddenInput.readLine("\(noun.prefix(1).uppercased())\(noun.dropFirst())\(more):")
+        return try SecretFile(PathBytes("-"), .password).piped(first)
     }
 
     /// Returns the read end of a pipe that contains the bytes without a line feed at the end, and erases the bytes.
@@ -71,14 +105,17 @@ struct SecretFile {
         var count = bytes.count
         if bytes.last == UInt8(ascii: "\n") { count -= 1 }
         guard count <= Self.limitBytes else {
-            throw CommandFailure(.failed, "The \(noun) in \(name) is longer than 64 KiB.")
+            throw CommandFailure(.failed, kind.tooLong(in: name))
         }
         guard let pipe = FileDescriptor.pipe(holding: bytes, count) else { throw failure(errno) }
         return pipe
     }
 
     private var isStandardInput: Bool { path == PathBytes("-") }
-    private var name: String { isStandardInput ? "standard input" : path.text }
+    private var name: String {
+        // Translators: in place of the name of a file.
+        isStandardInput ? tr("standard input") : path.text
+    }
 
     /// Reads the file up to the limit and two more bytes: a line feed, and one that shows that the file is too long.
     private func read() throws(CommandFailure) -> [UInt8] {
@@ -107,6 +144,6 @@ struct SecretFile {
     private func failure(_ number: Int32) -> CommandFailure {
         CommandFailure(
             .failed,
-            "The \(noun) cannot be read from \(name): \(String(cString: strerror(number))).")
+            kind.unreadable(in: name, String(cString: strerror(number))))
     }
 }

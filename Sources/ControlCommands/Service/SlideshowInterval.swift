@@ -1,3 +1,5 @@
+internal import Translation
+
 /// The value of `slideshow set --interval`: a number with `s`, `m` or `h`, or 0.
 struct SlideshowInterval: Equatable {
     /// The reason why a value is refused.
@@ -8,9 +10,15 @@ struct SlideshowInterval: Equatable {
 
         var description: String {
             switch self {
-            case .invalid: "The interval is 0, or a number with s, m or h."
-            case .tooShort: "The interval is 0 or at least \(minimumSeconds) seconds."
-            case .tooLong: "The interval is at most \(UInt32.max / 3600)h."
+            case .invalid: tr("The interval is 0, or a number with s, m or h.")
+            case .tooShort:
+                trn(
+                    "The interval is 0 or at least {count} second.",
+                    "The interval is 0 or at least {count} seconds.", Int(minimumSeconds))
+            case .tooLong:
+                tr(
+                    "The interval is at most {interval}.",
+                    ["interval": "\(UInt32.max / 3600)h"])
             }
         }
     }

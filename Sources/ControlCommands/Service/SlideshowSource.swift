@@ -1,5 +1,6 @@
 internal import Contract
 internal import DBus
+internal import Translation
 
 /// The value of `slideshow set --source`: `ACCOUNT[:SOURCE]` or `combined[:SOURCE]`, split at the first colon.
 struct SlideshowSource: Equatable {
@@ -7,7 +8,7 @@ struct SlideshowSource: Equatable {
     enum Failure: Error, CustomStringConvertible {
         case noAccount
 
-        var description: String { "The source has no account." }
+        var description: String { tr("The source has no account.") }
     }
 
     /// The account ID or a prefix of it; nil for the combined account.

@@ -1,4 +1,5 @@
 internal import DBus
+internal import Translation
 
 /// The window of Image Feed, a separate program that the bus starts when it is needed.
 ///
@@ -23,7 +24,8 @@ struct ViewerWindow {
                 [Variant.string(reference)], [String: Variant]())
         } catch BusError.reply(let reply) where reply.name == .serviceUnknown {
             throw CommandFailure(
-                .unavailable, "The window is not installed. Install the package imagefeed-viewer.")
+                .unavailable,
+                tr("The window is not installed. Install the package imagefeed-viewer."))
         }
     }
 }
