@@ -17,6 +17,8 @@ enum Catalog {
         guard setlocale(LC_MESSAGES, "") != nil, let folder = folder() else { return false }
         bindtextdomain(domain, folder)
         bind_textdomain_codeset(domain, "UTF-8")
+        // The texts of `strerror`. Without this line, they have the codeset of LC_CTYPE, which is ASCII.
+        bind_textdomain_codeset("libc", "UTF-8")
         return true
     }()
 

@@ -47,6 +47,7 @@ struct ProfileDetails: Renderable {
         "Avatar": tr("Avatar"),
         // Translators: yes if the profile can be edited.
         "Editable": tr("Editable"),
+        "Version": tr("Version"),
     ]
 
     private func text(_ name: String, _ value: Variant, _ target: OutputTarget) -> String {

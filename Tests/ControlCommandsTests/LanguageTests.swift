@@ -1,0 +1,165 @@
+import Contract
+import Glibc
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import ControlCommands
+
+/// Tests of the program with a catalog of another language.
+@MainActor
+@Suite(.privateBus, .timeLimit(.minutes(10)))
+struct LanguageTests {
+    private static let catalog = [
+        "Show the states of the daemon, the accounts and the providers.":
+            "Zeigt die Zustände des Dienstes, der Konten und der Anbieter. Außerdem steht hier so viel, dass es nicht in eine Zeile passt.",
+        "OVERVIEW:": "ÜBERBLICK:", "OPTIONS:": "EINSTELLUNGEN:", "USAGE:": "AUFRUF:",
+        "Show help information.": "Zeigt diese Hilfe, die viel länger ist als die auf Englisch.",
+        "See '{command}' for more information.": "Mehr steht in '{command}'.",
+        "ACCOUNT": "BENUTZERKONTO", "PROVIDER": "ANBIETER VON FOTOS", "STATE": "ZUSTAND DES KONTOS",
+        "LABEL": "BEZEICHNUNG", "NAME": "VOLLSTÄNDIGER NAME",
+        "ready": "betriebsbereit", "yes": "ja", "y": "j",
+        " [y/N]": " [j/N]", "Log out of {account}?": "{account} abmelden?",
+        "created": "aufgenommen", "latitude": "Breitengrad", "liked": "gefällt mir",
+        "There is no account “{account}”. “imagefeedctl accounts” lists the accounts.":
+            "Das Konto „{account}“ gibt es nicht; „imagefeedctl accounts“ nennt alle.",
+    ]
+
+    /// Writes the catalog.
+    ///
+    /// - Returns: The variables with which the program uses it.
+    private func settings() async throws -> [String: String] {
+        let folder = try PrivateBus.current.directory.appending("locale")
+        let texts = Self.catalog.map { "msgid \"\($0)\"\nmsgstr \"\($1)\"\n" }
+        let header = #"msgid "" msgstr "Content-Type: text/plain; charset=UTF-8\n""#
+        let tool = try ChildProcess(
+            "/bin/sh",
+            [
+                "-c",
+                """
+                mkdir -p '\(folder)/xx/LC_MESSAGES' &&
+                msgfmt -o '\(folder)/xx/LC_MESSAGES/imagefeed.mo' -
+                """,
+            ], environment: ["PATH": "/usr/bin:/bin"],
+            input: header + "\n" + texts.joined(separator: "\n"))
+        try #require(try await tool.exitStatus() == .code(0))
+        return ["LC_ALL": "C.UTF-8", "LANGUAGE": "xx", "TEXTDOMAINDIR": folder]
+    }
+
+    private func screen(
+        _ command: String, _ settings: [String: String], input: String = ""
+    ) async throws -> String {
+        var environment = try PrivateBus.current.environment.merging(settings) { $1 }
+        environment["TERM"] = "dumb"
+        environment["SHELL"] = "/bin/sh"
+        environment["TZ"] = "UTC"
+        let line = "stty cols 80; exec '\(Control.path)' \(command)"
+        let script = try ChildProcess(
+            "/usr/bin/script", ["-qec", line, "/dev/null"], environment: environment, input: input)
+        return try await script.result().output.replacing("\r\n", with: "\n")
+    }
+
+    @Test func `a table on a terminal has headings and states in the language of the user`()
+        async throws
+    {
+        let settings = try await settings()
+        try await FakeService.run { service in
+            service.account.pending = ["1"]
+            let screen = try await screen("accounts", settings)
+            #expect(screen.contains("BENUTZERKONTO  "))
+            #expect(screen.contains("  betriebsbereit"))
+            #expect(!screen.contains("ready"))
+            #expect(screen.split(separator: "\n").allSatisfy { $0.displayWidth <= 80 })
+        }
+    }
+
+    @Test func `output to a pipe and JSON are in English`() async throws {
+        let settings = try await settings()
+        try await FakeService.run { _ in
+            for command in [["accounts"], ["status"], ["photo", "7"], ["accounts", "--json"]] {
+                let english = try await Control.run(command)
+                let translated = try await Control.run(command, settings)
+                #expect(translated.output == english.output)
+                #expect(!english.output.isEmpty)
+            }
+        }
+    }
+
+    @Test func `an error is in the language of the user`() async throws {
+        let settings = try await settings()
+        try await FakeService.run { _ in
+            let missing = try await Control.run(["default", "nobody"], settings)
+            #expect(
+                missing.error
+                    == "imagefeedctl: Das Konto „nobody“ gibt es nicht; „imagefeedctl accounts“ nennt alle.\n"
+            )
+            let usage = try await Control.run(["feed", "--count"], settings)
+            #expect(usage.error.hasSuffix(" Mehr steht in 'imagefeedctl feed --help'.\n"))
+        }
+    }
+
+    @Test(arguments: [("j\n", ["Logout"]), ("y\n", ["Logout"]), ("n\n", [])])
+    func `a question accepts a reply in the language of the user`(
+        input: String, calls: [String]
+    ) async throws {
+        let settings = try await settings()
+        try await FakeService.run { service in
+            let screen = try await screen("logout", settings, input: input)
+            #expect(screen.contains(" abmelden? [j/N] "))
+            #expect(service.account.calls.value == calls)
+        }
+    }
+
+    @Test func `help has translated headings, and its lines fit into the terminal`() async throws {
+        let screen = try await screen("status --help", try await settings())
+        #expect(screen.contains("ÜBERBLICK:\nZeigt die Zustände des Dienstes"))
+        #expect(screen.contains("AUFRUF:\n       imagefeedctl status"))
+        #expect(screen.contains("EINSTELLUNGEN:\n"))
+        #expect(
+            screen.contains(
+                """
+                  -h, --help              Zeigt diese Hilfe, die viel länger ist als die auf
+                                          Englisch.
+
+                """))
+        #expect(screen.split(separator: "\n").allSatisfy { $0.displayWidth <= 80 })
+    }
+
+    @Test func `a photo has names of properties and dates of the locale on a terminal`()
+        async throws
+    {
+        var settings = try await settings()
+        try await FakeService.run { service in
+            let neutral = try await screen("photo 7", settings)
+            #expect(neutral.contains("aufgenommen"))
+            #expect(neutral.contains("2026-11-2"))
+            // The definition of a locale is in another package than the program that compiles it.
+            guard access("/usr/share/i18n/locales/de_DE", R_OK) == 0 else { return }
+            let folder = try PrivateBus.current.directory.appending("locales")
+            let tool = try ChildProcess(
+                "/bin/sh",
+                [
+                    "-c",
+                    "mkdir '\(folder)' && localedef -i de_DE -f UTF-8 '\(folder)/de_DE.UTF-8'",
+                ],
+                environment: ["PATH": "/usr/bin:/bin"])
+            try #require(try await tool.exitStatus() == .code(0))
+            settings["LC_ALL"] = "de_DE.UTF-8"
+            settings["LOCPATH"] = folder
+            let german = try await screen("photo 7", settings)
+            #expect(german.contains(".11.2026 "))
+            #expect(!german.contains("2026-11-2"))
+            // The texts of the C library have letters that are not ASCII, such as those of “diretório”.
+            settings["LANGUAGE"] = "xx:pt_BR"
+            let failed = try await Control.run(
+                ["login", "local", "--username", "ada", "--password-file", "/missing"], settings)
+            #expect(failed.error.contains("/missing: ") && !failed.error.contains("?"))
+            let piped = try await Control.run(["photo", "7"], settings)
+            #expect(piped.output == (try await Control.run(["photo", "7"])).output)
+        }
+    }
+
+    @Test func `every property of a photo has a name for users`() {
+        #expect(Set(PhotoDetails.names.keys) == Set(PhotoEntry.keys))
+    }
+}
