@@ -110,10 +110,11 @@ let modules = [
         "imagefeed-provider-test",
         "Configuration HTTP JSONFormat OAuth PluginProtocol Plugins ProviderKit System Logging",
         in: "Plugins/imagefeed-provider-test"),
-    module("PluginProtocol", "JSONFormat ProviderKit Quoting", in: "Plugins/Protocol"),
+    module("PluginProtocol", "JSONFormat ProviderKit Quoting Translation", in: "Plugins/Protocol"),
     module(
         "PluginRuntime",
-        "JSONFormat PluginProtocol ProviderKit Quoting System Logging", in: "Plugins/Runtime"),
+        "JSONFormat PluginProtocol ProviderKit Quoting System Translation Logging",
+        in: "Plugins/Runtime"),
     module(
         "Plugins",
         "Configuration JSONFormat PluginProtocol ProviderKit Quoting Sandbox System Translation Logging",
@@ -139,7 +140,7 @@ let modules = [
     tests("SandboxTests", "Sandbox TestSupport"),
     module("Secrets", "CLinux CSecret DBus ProviderKit Translation"),
     tests("SecretsTests", "DBus ProviderKit Secrets TestSupport"),
-    module("Storage", "CSQLite"),
+    module("Storage", "CSQLite Translation"),
     tests("StorageTests", "Storage TestSupport"),
     module("System", "CLinux CProcesses CSwiftRuntime"),
     tests("SystemTests", "System TestSupport event-loop-scenarios"),
@@ -224,7 +225,7 @@ let development = [
     program("event-loop-scenarios", "LoopbackHTTP System", in: "Development/event-loop-scenarios"),
     module(
         "TestSupport",
-        "CSandbox DBus LoopbackHTTP ProviderKit System", in: "Development/TestSupport"),
+        "CSandbox DBus LoopbackHTTP ProviderKit System Translation", in: "Development/TestSupport"),
 ]
 
 // The built-in providers as plugins, for tests.
@@ -239,7 +240,7 @@ let package = Package(
     products: [
         .executable(name: "imagefeedd", targets: ["imagefeedd"]),
         .executable(name: "imagefeedctl", targets: ["imagefeedctl"]),
-        .library(name: "ProviderKit", targets: ["PluginRuntime", "ProviderKit"]),
+        .library(name: "ProviderKit", targets: ["PluginRuntime", "ProviderKit", "Translation"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),

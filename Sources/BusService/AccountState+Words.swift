@@ -1,6 +1,7 @@
 internal import Contract
 internal import Engine
 internal import ProviderKit
+internal import Translation
 
 extension AccountState {
     /// The name of the state on the bus.
@@ -17,16 +18,20 @@ extension AccountState {
         }
     }
 
-    /// The reason of the state in one sentence; empty if there is none.
+    /// The reason of the state in one sentence in the language of the user; empty if there is none.
     var reason: String {
         switch self {
         case .ready: ""
         case .loading(let reason), .offline(let reason), .locked(let reason, _),
             .needsLogin(let reason), .failed(let reason, _):
-            reason
+            reason.translated
         case .rateLimited(let until):
-            "The service limits requests until \(until.localText("%H:%M") ?? "later")."
-        case .loggedOut: "Logged out."
+            if let time = until.localText("%H:%M") {
+                tr("The service limits requests until {time}.", ["time": time])
+            } else {
+                tr("The service limits requests until later.")
+            }
+        case .loggedOut: tr("Logged out.")
         }
     }
 }

@@ -5,6 +5,7 @@ internal import Glibc
 internal import ProviderKit
 internal import Quoting
 internal import Storage
+internal import Translation
 
 /// The mapping from errors to their D-Bus names.
 enum ErrorTable {
@@ -42,7 +43,7 @@ enum ErrorTable {
         case HTTPError.cannotWrite(let code) where ![ENOSPC, EDQUOT].contains(code):
             ErrorReply(.ioError, "\(error)")
         case let error as HTTPError: ErrorReply(name(error).name, "\(error)")
-        case let error as SecretStoreError: ErrorReply(name(error).name, error.message)
+        case let error as SecretStoreError: ErrorReply(name(error).name, error.message.english)
         case StorageError.full: ErrorReply(ServiceError.storageFull.name, "\(StorageError.full)")
         case StorageError.readOnly, StorageError.cannotOpen: ErrorReply(.ioError, "\(error)")
         case is CancellationError:

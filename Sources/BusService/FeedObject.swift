@@ -54,7 +54,7 @@ final class FeedObject {
                 try await object.photos.photo(photo)
             },
             .asyncMethod("ListSources", out: ["sources"]) { (object) -> [SourceEntry] in
-                try await object.photos.sources().map(SourceEntry.init)
+                try await object.photos.sources().map { SourceEntry($0.translated) }
             },
             .asyncMethod("GetImage", in: ["photo", "size"], out: ["path"]) {
                 (object: FeedObject, photo: String, size: String) -> String in

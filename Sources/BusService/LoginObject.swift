@@ -2,6 +2,7 @@ internal import Contract
 internal import DBus
 internal import Engine
 internal import ProviderKit
+internal import Translation
 
 /// `org.imagefeed.ImageFeed1.Login`.
 final class LoginObject {
@@ -38,7 +39,7 @@ final class LoginObject {
     private func openBrowser() async throws {
         await login.prepared()
         guard !login.authorizationURL.isEmpty else {
-            throw EngineError.notSupported("This login does not use a browser.")
+            throw EngineError.notSupported(Message(verbatim: "This login does not use a browser."))
         }
         try await openURL(login.authorizationURL)
     }

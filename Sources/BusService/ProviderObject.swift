@@ -2,6 +2,7 @@ internal import Contract
 internal import DBus
 internal import Engine
 internal import ProviderKit
+internal import Translation
 
 /// `org.imagefeed.ImageFeed1.Provider`.
 final class ProviderObject {
@@ -48,7 +49,7 @@ final class ProviderObject {
             .property("Capabilities", emits: .constant) { $0.info.capabilities.map(\.rawValue) },
             .property("Configured") { $0.engine.isConfigured($0.provider) },
             .property("State") { $0.condition?.state.rawValue ?? "ready" },
-            .property("StateReason") { $0.condition?.reason ?? "" },
+            .property("StateReason") { $0.condition?.reason.translated ?? "" },
             .property("Sandbox") { $0.condition?.sandbox ?? "" },
             .property("Help", emits: .constant) { $0.help },
             .property("RedirectUri") { $0.engine.redirectAddress(of: $0.provider) },
@@ -66,7 +67,8 @@ final class ProviderObject {
         case .started: break
         case .notSupported:
             throw EngineError.notSupported(
-                "\(info.name) is not a plugin and has no messages to trace.")
+                Message(
+                    verbatim: "\(info.name) is not a plugin and has no messages to trace."))
         case .noPipe:
             throw EngineError.invalidArgument("A trace requires the writing end of a pipe.")
         case .tooMany:

@@ -2,6 +2,7 @@ package import DBus
 internal import Engine
 internal import Glibc
 internal import System
+internal import Translation
 
 /// The user's browser, opened through the desktop portal, or with `xdg-open` if there is no portal.
 ///
@@ -76,5 +77,5 @@ package final class DesktopBrowser {
     }
 
     private static let noBrowser = EngineError.notSupported(
-        "No browser could be started; open the address of the login yourself.")
+        Message("No browser could be started; open the address of the login yourself."))
 }

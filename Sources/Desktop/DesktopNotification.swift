@@ -1,5 +1,6 @@
 internal import DBus
 internal import Engine
+internal import Translation
 
 /// The capabilities of a notification service that affect notifications.
 nonisolated struct NotificationCapabilities: Hashable {
@@ -34,7 +35,9 @@ nonisolated struct DesktopNotification {
         actions = capabilities.hasActions ? notice.actions.flatMap { [$0.rawValue, $0.label] } : []
         var text = Self.shortened(notice.text)
         for remedy in notice.remedies where !capabilities.hasActions || remedy.needsTerminal {
-            if let command = remedy.command { text += " Run “\(command)”." }
+            if let command = remedy.command {
+                text += " " + tr("Run “{command}”.", ["command": command])
+            }
         }
         if capabilities.showsBodies {
             summary = notice.title

@@ -1,5 +1,6 @@
 internal import Logging
 package import ProviderKit
+internal import Translation
 
 /// The likes of an account.
 extension Account {
@@ -34,7 +35,8 @@ extension Account {
             if let unusable = provider as? UnusableProvider {
                 throw ProviderError.failed(unusable.condition.reason)
             }
-            throw EngineError.notSupported("\(provider.info.name) has no likes.")
+            throw EngineError.notSupported(
+                Message("{provider} has no likes.", ["provider": provider.info.name]))
         }
         let action = isLiked.map { $0 ? FailedLike.Action.like : .unlike } ?? .toggle
         return try await reportingFailure(of: action, photo) {
@@ -53,7 +55,8 @@ extension Account {
     ///   of fetching and decoding the image.
     package func setAvatar(_ photo: String) async throws {
         guard provider.info.capabilities.contains(.avatar) else {
-            throw EngineError.notSupported("\(provider.info.name) does not support avatars.")
+            throw EngineError.notSupported(
+                Message("{provider} does not support avatars.", ["provider": provider.info.name]))
         }
         let photos = try session()
         let (account, id) = accountAndID(of: photo)

@@ -2,6 +2,7 @@ internal import Glibc
 internal import Logging
 package import ProviderKit
 internal import Quoting
+internal import Translation
 
 /// An account. It is known from its first login until it is removed, and has a session while it is logged in.
 package final class Account {
@@ -61,7 +62,7 @@ package final class Account {
 
     package var state: AccountState {
         guard isLoggedIn else { return .loggedOut }
-        return photos?.state ?? .loading(reason: "The account is being opened.")
+        return photos?.state ?? .loading(reason: Message("The account is being opened."))
     }
 
     /// The time of the next automatic retry; nil if none is due.
@@ -355,7 +356,7 @@ package final class Account {
             try await refreshProfile()
             _ = try await refreshFeed("")
         } onTimeout: {
-            throw ProviderError.failed("The refresh took too long; try again later.")
+            throw ProviderError.failed(Message("The refresh took too long; try again later."))
         }
     }
 
@@ -364,7 +365,8 @@ package final class Account {
     /// - Throws: ``EngineError/needsLogin(_:)`` while the account is logged out.
     func session() throws -> any AccountPhotos {
         guard let photos else {
-            throw EngineError.needsLogin("\(label.excerpt) is logged out; log in first.")
+            throw EngineError.needsLogin(
+                Message("{account} is logged out; log in first.", ["account": label.excerpt]))
         }
         return photos
     }

@@ -1,5 +1,6 @@
 internal import ProviderKit
 internal import Quoting
+internal import Translation
 
 /// The accounts, and the changes of this list.
 ///
@@ -82,8 +83,10 @@ package final class AccountList {
             }
         } catch let error as SecretStoreError where error.isStoreGone {
             throw SecretStoreError.unavailable(
-                "\(error.message.dropLast()); without the keyring, the account can only be removed."
-            )
+                Message(
+                    verbatim:
+                        "\(error.message.english.dropLast()); without the keyring, the account can only be removed."
+                ))
         }
     }
 
@@ -210,7 +213,9 @@ package final class AccountList {
                 try checkKnown(account)
                 guard account.isLoggedIn else {
                     throw EngineError.needsLogin(
-                        "\(account.label.excerpt) is logged out; log in first.")
+                        Message(
+                            "{account} is logged out; log in first.",
+                            ["account": account.label.excerpt]))
                 }
             }
             try await store.saveDefaultAccount(account?.id)

@@ -1,16 +1,17 @@
 package import ProviderKit
+package import Translation
 
 /// The state of an account, as reported to clients.
 nonisolated package enum AccountState: Hashable, Sendable {
     case ready
-    case loading(reason: String)
-    case offline(reason: String)
+    case loading(reason: Message)
+    case offline(reason: Message)
     case rateLimited(until: Timestamp)
     /// The secret store is locked, is missing or does not work.
-    case locked(reason: String, remedy: Remedy)
+    case locked(reason: Message, remedy: Remedy)
     /// The service refused the token.
-    case needsLogin(reason: String)
-    case failed(reason: String, remedy: Remedy?)
+    case needsLogin(reason: Message)
+    case failed(reason: Message, remedy: Remedy?)
     case loggedOut
 
     /// The action of the user that ends the state; nil if there is none, or if the state ends without one.

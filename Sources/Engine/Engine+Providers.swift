@@ -1,5 +1,6 @@
 internal import OAuth
 package import ProviderKit
+internal import Translation
 
 /// The configuration of providers.
 extension Engine {
@@ -29,7 +30,8 @@ extension Engine {
     ) async throws {
         let info = provider.info
         guard provider.loginMethod.oauth != nil else {
-            throw EngineError.notSupported("\(info.name) has no settings.")
+            throw EngineError.notSupported(
+                Message("{provider} has no settings.", ["provider": info.name]))
         }
         if let clientID {
             guard (1...256).contains(clientID.utf8.count),
@@ -103,7 +105,8 @@ extension Engine {
         UnusableProvider(id: id, name: id, reason: missingReason(id))
     }
 
-    private static func missingReason(_ name: String) -> String {
-        "The provider “\(name)” is no longer installed or is disabled."
+    private static func missingReason(_ name: String) -> Message {
+        Message(
+            "The provider “{provider}” is no longer installed or is disabled.", ["provider": name])
     }
 }

@@ -1,6 +1,7 @@
 internal import Logging
 internal import OAuth
 internal import ProviderKit
+internal import Translation
 
 /// Token endpoints, and the revocation of tokens that are no longer used.
 extension Engine {
@@ -55,8 +56,9 @@ extension Engine {
     static func notConfigured(_ provider: any OAuthLogin) -> EngineError {
         let info = provider.info
         return .notConfigured(
-            "\(info.name) is not configured; set ClientId in section [Provider \(info.id)] of"
-                + " imagefeed.conf, and the client secret.")
+            Message(
+                "{provider} is not configured; set ClientId in section [Provider {section}] of imagefeed.conf, and the client secret.",
+                ["provider": info.name, "section": info.id]))
     }
 
     /// Returns the client to store with a token that was stored without one: the client that is registered now.
@@ -138,7 +140,9 @@ extension Engine {
         // The status 401 means that the password is revoked already.
         guard response.isSuccess || response.status == 401 else {
             throw ProviderError.failed(
-                "\(server) answered the revocation with status \(response.status).")
+                Message(
+                    "{server} answered the revocation with status {status}.",
+                    ["server": server, "status": "\(response.status)"]))
         }
     }
 
@@ -178,7 +182,7 @@ extension Engine {
     ///
     /// Another version of a provider may send the token to other hosts, or pass it to another program. The user agrees
     /// to that with a new login.
-    func recipientsProblem(of account: Account) -> String? {
+    func recipientsProblem(of account: Account) -> Message? {
         guard let provider = account.provider.installed else { return nil }
         let current = provider.tokenRecipients
         guard !current.isEmpty else { return nil }
@@ -197,9 +201,14 @@ extension Engine {
         }
         guard !current.isSubset(of: known) else { return nil }
         let isKey = if case .key = provider.loginMethod { true } else { false }
-        return
-            "The provider \(provider.info.name) was changed and would pass the \(isKey ? "key" : "token") to other"
-            + " hosts or another program; log in again."
+        let name = provider.info.name
+        return isKey
+            ? Message(
+                "The provider {provider} was changed and would pass the key to other hosts or another program; log in again.",
+                ["provider": name])
+            : Message(
+                "The provider {provider} was changed and would pass the token to other hosts or another program; log in again.",
+                ["provider": name])
     }
 
     /// Stores the recipients to which the user agreed with a login.

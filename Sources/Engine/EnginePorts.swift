@@ -2,6 +2,7 @@ package import Logging
 internal import OAuth
 package import ProviderKit
 internal import System
+internal import Translation
 
 /// The external dependencies of the engine.
 package struct EnginePorts {
@@ -27,7 +28,7 @@ package struct EnginePorts {
         notificationPresenter: (any NotificationPresenter)? = nil,
         openURL: @escaping (String, String) async throws -> Void = { _, _ in
             throw EngineError.notSupported(
-                "No browser is available; open the address of the login yourself.")
+                Message("No browser is available; open the address of the login yourself."))
         }
     ) {
         self.http = http

@@ -2,6 +2,7 @@ internal import CCurl
 internal import Glibc
 internal import ProviderKit
 internal import System
+internal import Translation
 
 /// A pool of connections with their transfers, driven by the event loop.
 ///
@@ -19,7 +20,9 @@ final class ConnectionPool {
 
     /// - Throws: ``HTTPError/failed(_:)``.
     init(_ library: CurlLibrary, limits: Limits) throws(HTTPError) {
-        guard let multi = library.functions.multi_init() else { throw .failed("out of memory") }
+        guard let multi = library.functions.multi_init() else {
+            throw .failed(Message(verbatim: "out of memory"))
+        }
         self.library = library
         self.multi = multi
         let context = CallbackContext.pointer(to: self)
@@ -69,7 +72,9 @@ final class ConnectionPool {
         let code = library.functions.multi_add_handle(multi, easy.pointer)
         guard code == CURLM_OK else {
             throw .failed(
-                library.functions.multi_strerror(code).map { String(cString: $0) } ?? "libcurl")
+                Message(
+                    verbatim: library.functions.multi_strerror(code).map { String(cString: $0) }
+                        ?? "libcurl"))
         }
         ends[easy.pointer] = end
     }

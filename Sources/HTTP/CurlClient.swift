@@ -2,6 +2,7 @@ internal import Dispatch
 internal import Glibc
 package import ProviderKit
 internal import System
+internal import Translation
 
 /// An HTTP client that uses libcurl.
 ///
@@ -82,7 +83,8 @@ package final class CurlClient: nonisolated HTTPClient {
         isClosed = true
         admission.close()
         for transfer in transfers.values {
-            transfer.end(.failure(HTTPError.failed("the client has been closed")))
+            transfer.end(
+                .failure(HTTPError.failed(Message(verbatim: "the client has been closed"))))
         }
         rest()
     }
@@ -116,7 +118,8 @@ package final class CurlClient: nonisolated HTTPClient {
         _ prepare: @MainActor (Transfer) -> Void
     ) -> Transfer? {
         guard !isClosed else {
-            continuation.resume(throwing: HTTPError.failed("the client has been closed"))
+            continuation.resume(
+                throwing: HTTPError.failed(Message(verbatim: "the client has been closed")))
             return nil
         }
         if suspendDetector.detectSuspend() { replaceConnections() }

@@ -1,5 +1,6 @@
 internal import CCurl
 internal import ProviderKit
+internal import Translation
 
 /// The libcurl library, loaded at the first use and never unloaded.
 final class CurlLibrary {
@@ -30,15 +31,18 @@ final class CurlLibrary {
         self.table = UnsafePointer(table)
         if let reason = shim_curl_load(table, name) {
             table.deallocate()
-            throw .failed("libcurl could not be loaded: \(String(cString: reason))")
+            throw .failed(
+                Message(
+                    "libcurl could not be loaded: {reason}", ["reason": String(cString: reason)]))
         }
         let code = functions.global_init(Int(CURL_GLOBAL_ALL))
         guard code == CURLE_OK else {
-            throw .failed("libcurl could not be started: \(describe(code))")
+            throw .failed(
+                Message("libcurl could not be started: {reason}", ["reason": describe(code)]))
         }
         guard let version = functions.version_info(CURLVERSION_FIRST),
             version.pointee.version_num >= Self.oldestVersion
-        else { throw .failed("libcurl is older than 7.80") }
+        else { throw .failed(Message("libcurl is older than 7.80")) }
     }
 
     /// The functions of the library.
@@ -66,22 +70,25 @@ extension HTTPError {
         let text = message.isEmpty ? library.describe(code) : message
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
-            return .unreachable(text)
+            return .unreachable(Message(verbatim: text))
         // libcurl checks only the connection timeout; ``Watchdog`` checks the other limits.
         case CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT:
             // Removes the number of milliseconds, which is of no use in a user message.
             let details = text.firstRange(of: " after ")?.lowerBound ?? text.endIndex
             let words = String(text[..<details])
             return code == CURLE_COULDNT_CONNECT
-                ? refusal ?? .unreachable(words) : .unreachable(words)
+                ? refusal ?? .unreachable(Message(verbatim: words))
+                : .unreachable(Message(verbatim: words))
         case CURLE_PEER_FAILED_VERIFICATION:
             // The texts of OpenSSL and of GnuTLS for a certificate that no trusted one has signed.
             let isUnknown = ["self-signed", "self signed", "issuer certificate", "not trusted"]
                 .contains(where: text.contains)
-            guard let server, isUnknown else { return .failed(text) }
+            guard let server, isUnknown else { return .failed(Message(verbatim: text)) }
             return .failed(
-                "the certificate of \(server) is not trusted; see “Certificates” in imagefeedd(1)")
-        default: return .failed(text)
+                Message(
+                    "the certificate of {server} is not trusted; see “Certificates” in imagefeedd(1)",
+                    ["server": server]))
+        default: return .failed(Message(verbatim: text))
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import CCurl
 internal import Glibc
 internal import ProviderKit
+internal import Translation
 
 /// The libcurl handle of a request, with the memory that it refers to.
 final class EasyHandle {
@@ -28,7 +29,9 @@ final class EasyHandle {
         _ hop: Hop, userAgent: String, proxy: ProxyAddress?, certificates: String?, limits: Limits,
         _ library: CurlLibrary
     ) throws(HTTPError) {
-        guard let pointer = library.functions.easy_init() else { throw .failed("out of memory") }
+        guard let pointer = library.functions.easy_init() else {
+            throw .failed(Message(verbatim: "out of memory"))
+        }
         self.pointer = pointer
         self.library = library
         body = .allocate(byteCount: hop.body.count, alignment: 1)
@@ -47,7 +50,10 @@ final class EasyHandle {
         describe(hop)
         try append(hop)
         set(CURLOPT_HTTPHEADER, UnsafeMutableRawPointer(fields))
-        if let wrong { throw .failed("libcurl does not support the option \(wrong.rawValue)") }
+        if let wrong {
+            throw .failed(
+                Message(verbatim: "libcurl does not support the option \(wrong.rawValue)"))
+        }
     }
 
     isolated deinit {
@@ -128,7 +134,9 @@ final class EasyHandle {
             let name = field.name.lowercased()
             guard field.isAllowedInRequest else {
                 throw .failed(
-                    "its header field \(name.debugDescription) is reserved or not valid")
+                    Message(
+                        verbatim:
+                            "its header field \(name.debugDescription) is reserved or not valid"))
             }
             if hop.token != nil, hop.tokenField.lowercased().hasPrefix("\(name):") { continue }
             names.insert(name)
@@ -150,7 +158,7 @@ final class EasyHandle {
         }
         defer { line.wipe() }
         guard line.allSatisfy(HTTPHeaders.isOfValue) else {
-            throw .failed("the token contains control characters")
+            throw .failed(Message(verbatim: "the token contains control characters"))
         }
         try append(line)
     }
@@ -166,7 +174,7 @@ final class EasyHandle {
                     fields, text.baseAddress?.assumingMemoryBound(to: CChar.self))
             }
         }
-        guard let extended else { throw .failed("out of memory") }
+        guard let extended else { throw .failed(Message(verbatim: "out of memory")) }
         fields = extended
     }
 
@@ -204,7 +212,10 @@ final class EasyHandle {
     ///
     /// - Throws: ``HTTPError/failed(_:)`` if an option was rejected.
     func check() throws(HTTPError) {
-        if let wrong { throw .failed("libcurl does not support the option \(wrong.rawValue)") }
+        if let wrong {
+            throw .failed(
+                Message(verbatim: "libcurl does not support the option \(wrong.rawValue)"))
+        }
     }
 
     /// Resumes a paused transfer. Must not be called in a callback.

@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Translation
 
 /// A request to one server: the original request, or a redirect of it.
 struct Hop {
@@ -46,7 +47,12 @@ struct Hop {
         do {
             target = try resolve(location)
         } catch .invalidAddress(let reason) {
-            throw .forbiddenAddress("the redirect of \(address.origin.host) is invalid: \(reason)")
+            throw .forbiddenAddress(
+                Message(
+                    "the redirect of {server} is invalid: {reason}",
+                    messages: [
+                        "server": Message(verbatim: address.origin.host), "reason": reason,
+                    ]))
         } catch {
             throw error
         }
@@ -57,7 +63,9 @@ struct Hop {
         if isOutside, target.isSecure(address) { return nil }
         guard target.origin.scheme == .https || address.origin.scheme == .http else {
             throw .forbiddenAddress(
-                "the redirect of \(address.origin.host) leads from https to http")
+                Message(
+                    "the redirect of {server} leads from https to http",
+                    ["server": address.origin.host]))
         }
         let repeats = method == .get || head.status >= 307
         var headers = HTTPHeaders()
@@ -94,7 +102,8 @@ struct Hop {
     /// - Throws: ``HTTPError/forbiddenAddress(_:)``.
     func checkProxied(_ reach: AddressScope) throws(HTTPError) {
         guard reach != .anywhere, reach != .named, address.isLocalName else { return }
-        throw .forbiddenAddress("\(address.origin.host) is a name of the local network")
+        throw .forbiddenAddress(
+            Message("{server} is a name of the local network", ["server": address.origin.host]))
     }
 
     /// Returns the error for a connection to an address that is not permitted.
@@ -102,8 +111,11 @@ struct Hop {
         let host = self.address.origin.host
         if self.address.origin.scheme == .http && !address.isLoopback && source == .configuration {
             return .invalidAddress(
-                "http is permitted only on this computer, and \(host) is another one; use https")
+                Message(
+                    "http is permitted only on this computer, and {server} is another one; use https",
+                    ["server": host]))
         }
-        return .forbiddenAddress("\(host) is not on the public internet")
+        return .forbiddenAddress(
+            Message("{server} is not on the public internet", ["server": host]))
     }
 }

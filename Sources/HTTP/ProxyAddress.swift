@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Translation
 
 /// The address of a proxy, with separate credentials, so that no message of libcurl contains them.
 nonisolated struct ProxyAddress: Sendable {
@@ -17,15 +18,18 @@ nonisolated struct ProxyAddress: Sendable {
         case path
         case credentials
 
-        var text: String {
+        var text: Message {
             switch self {
             case .scheme:
-                "the scheme must be http, https, socks4, socks4a, socks5 or socks5h"
-            case .host: "the host name is missing or not valid"
-            case .port: "the port must be a number from 1 to 65535"
+                Message("the scheme must be http, https, socks4, socks4a, socks5 or socks5h")
+            case .host: Message("the host name is missing or not valid")
+            case .port: Message("the port must be a number from 1 to 65535")
             case .path:
-                "/, ? and # in a user name or password must be percent-encoded, as in %2F, %3F and %23"
-            case .credentials: "the user name or the password is not valid percent-encoding"
+                Message(
+                    "/, ? and # in a user name or password must be percent-encoded, as in %2F, %3F and %23"
+                )
+            case .credentials:
+                Message("the user name or the password is not valid percent-encoding")
             }
         }
     }

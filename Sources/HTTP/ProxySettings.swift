@@ -1,5 +1,6 @@
 internal import Glibc
 internal import ProviderKit
+internal import Translation
 
 /// The proxy settings of the environment.
 ///
@@ -12,7 +13,7 @@ nonisolated package struct ProxySettings: Sendable {
         case none
         case proxy(ProxyAddress)
         /// The name of the variable, and the fault without any part of the value, which may contain a password.
-        case malformed(variable: String, fault: String)
+        case malformed(variable: String, fault: Message)
     }
 
     private let choice: Choice
@@ -60,7 +61,10 @@ nonisolated package struct ProxySettings: Sendable {
         case .none: return nil
         case .proxy(let address): return address
         case .malformed(let variable, let fault):
-            throw .unreachable("the proxy address in \(variable) is malformed: \(fault)")
+            throw .unreachable(
+                Message(
+                    "the proxy address in {variable} is malformed: {reason}",
+                    messages: ["variable": Message(verbatim: variable), "reason": fault]))
         }
     }
 

@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Translation
 
 /// The status and the header fields of a response, parsed line by line.
 nonisolated struct ResponseHead {
@@ -17,7 +18,10 @@ nonisolated struct ResponseHead {
         lines += 1
         guard bytes <= limits.headerBytes else { throw .tooLarge(limit: limits.headerBytes) }
         guard lines <= limits.headerFields + 8 else {
-            throw .failed("the response has more than \(limits.headerFields) header fields")
+            throw .failed(
+                Message(
+                    "the response has more than {count} header fields",
+                    ["count": "\(limits.headerFields)"]))
         }
         guard !isComplete else { return }
         let text = String(decoding: line, as: UTF8.self)

@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Translation
 
 /// The continuation of an interrupted download.
 ///
@@ -74,6 +75,8 @@ struct Resumption {
         guard head.status == 206, head.headers["Content-Encoding"] == nil,
             range.hasPrefix("bytes \(received)-"), let total = range.split(separator: "/").last,
             length == nil || total == "*" || Int(total) == length
-        else { throw .failed("the download was interrupted, and the server cannot resume it") }
+        else {
+            throw .failed(Message("the download was interrupted, and the server cannot resume it"))
+        }
     }
 }

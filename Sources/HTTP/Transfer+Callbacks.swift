@@ -2,6 +2,7 @@ internal import CCurl
 internal import Glibc
 internal import ProviderKit
 internal import System
+internal import Translation
 
 /// The callbacks of libcurl. They do not call libcurl.
 extension Transfer {
@@ -70,7 +71,7 @@ extension Transfer {
         // twice, because the server may have processed it: it may contain a one-time token or a like.
         sendings += 1
         guard hop?.method != .post || sendings == 1 else {
-            failure = .failed("the connection was closed before the response")
+            failure = .failed(Message("the connection was closed before the response"))
             return false
         }
         connected()
@@ -81,7 +82,9 @@ extension Transfer {
         guard let hop else { return false }
         guard let address else {
             refusal = .forbiddenAddress(
-                "the network of \(hop.address.origin.host) is not supported")
+                Message(
+                    "the network of {server} is not supported", ["server": hop.address.origin.host])
+            )
             return false
         }
         let isPermitted = reach(of: hop).permits(

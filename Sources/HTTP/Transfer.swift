@@ -2,6 +2,7 @@ internal import CCurl
 internal import Dispatch
 internal import ProviderKit
 internal import System
+internal import Translation
 
 /// A request with its redirects and repetitions, until its response. A limit or ``end(_:)`` may end the transfer
 /// earlier.
@@ -99,7 +100,8 @@ final class Transfer {
         let reach = reach(of: hop)
         try hop.check(reach)
         if let hosts = request.allowedHosts, !hosts.permits(hop.address.text) {
-            throw .forbiddenAddress("\(hop.address.origin.host) is not a permitted host")
+            throw .forbiddenAddress(
+                Message("{server} is not a permitted host", ["server": hop.address.origin.host]))
         }
         self.hop = hop
         if hop.address.origin != origin { leftOrigin = true }
@@ -181,7 +183,10 @@ final class Transfer {
         guard next != nil else { return nil }
         redirects += 1
         guard redirects <= settings.limits.redirects else {
-            throw .failed("it was redirected more than \(settings.limits.redirects) times")
+            throw .failed(
+                Message(
+                    "it was redirected more than {count} times",
+                    ["count": "\(settings.limits.redirects)"]))
         }
         return next
     }
@@ -264,10 +269,13 @@ final class Transfer {
                 return breakOff(.curl(code, message, refusal, server, settings.library))
             }
             guard let hop, head.isComplete else {
-                throw HTTPError.failed("the response has no complete header")
+                throw HTTPError.failed(Message("the response has no complete header"))
             }
             if let length = resumption?.length, length != received {
-                throw HTTPError.failed("the response has only \(received) of \(length) bytes")
+                throw HTTPError.failed(
+                    Message(
+                        "the response has only {received} of {length} bytes",
+                        ["received": "\(received)", "length": "\(length)"]))
             }
             let head = resumption?.head ?? head
             var response = HTTPResponse(

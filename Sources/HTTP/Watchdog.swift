@@ -1,5 +1,6 @@
 internal import ProviderKit
 internal import System
+internal import Translation
 
 /// The time limits of a transfer: in total, in the queue, and for the next data of the server.
 ///
@@ -126,7 +127,11 @@ final class Watchdog {
             onExpiry(error, false)
         } else if let silenceEnd, silenceEnd <= now {
             let limit = activeDoubt?.limit ?? silence
-            onExpiry(.failed("the server sent nothing for \(limit.secondsText)"), true)
+            onExpiry(
+                .failed(
+                    Message(
+                        "the server sent nothing for {time}", messages: ["time": limit.secondsText])
+                ), true)
         } else {
             schedule()
         }
@@ -134,12 +139,26 @@ final class Watchdog {
 
     private var error: HTTPError {
         if state == .queued {
-            return .failed("no connection was free for \((queueing ?? timeLimit).secondsText)")
+            return .failed(
+                Message(
+                    "no connection was free for {time}",
+                    messages: ["time": (queueing ?? timeLimit).secondsText]))
         }
-        if hasBody { return .failed("the server sent nothing for \(timeLimit.secondsText)") }
+        if hasBody {
+            return .failed(
+                Message(
+                    "the server sent nothing for {time}", messages: ["time": timeLimit.secondsText])
+            )
+        }
         return wasConnected || wasDelayed
-            ? .failed("the server did not respond within \(timeLimit.secondsText)")
-            : .unreachable("no connection was established within \(timeLimit.secondsText)")
+            ? .failed(
+                Message(
+                    "the server did not respond within {time}",
+                    messages: ["time": timeLimit.secondsText]))
+            : .unreachable(
+                Message(
+                    "no connection was established within {time}",
+                    messages: ["time": timeLimit.secondsText]))
     }
 
     private func schedule() {
@@ -154,9 +173,10 @@ final class Watchdog {
 
 extension Duration {
     /// The duration in tenths of a second, such as `13.9 seconds` or `14 seconds`.
-    nonisolated fileprivate var secondsText: String {
+    nonisolated fileprivate var secondsText: Message {
         let tenths = Int((self / .milliseconds(100)).rounded())
         let number = tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
-        return "\(number) second\(tenths == 10 ? "" : "s")"
+        return tenths == 10
+            ? Message("1 second") : Message("{number} seconds", ["number": number])
     }
 }

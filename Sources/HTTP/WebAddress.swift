@@ -1,6 +1,7 @@
 internal import CCurl
 internal import Glibc
 internal import ProviderKit
+internal import Translation
 
 /// A web address, parsed by libcurl, which also makes the connection.
 nonisolated struct WebAddress: Hashable {
@@ -70,40 +71,48 @@ nonisolated struct WebAddress: Hashable {
     @MainActor private init(
         _ references: [(String, Int32)], _ library: CurlLibrary, _ limits: Limits
     ) throws(HTTPError) {
-        guard let handle = library.functions.url() else { throw .failed("out of memory") }
+        guard let handle = library.functions.url() else {
+            throw .failed(Message(verbatim: "out of memory"))
+        }
         defer { library.functions.url_cleanup(handle) }
         for (reference, flags) in references {
             guard reference.utf8.count <= limits.addressBytes, !reference.utf8.contains(0) else {
                 throw .invalidAddress(
-                    "it is longer than \(limits.addressBytes) bytes or contains a NUL character")
+                    Message(
+                        "it is longer than {count} bytes or contains a NUL character",
+                        ["count": "\(limits.addressBytes)"]))
             }
             let code = library.functions.url_set(
                 handle, CURLUPART_URL, reference,
                 UInt32(flags | CURLU_DISALLOW_USER | CURLU_NON_SUPPORT_SCHEME))
             guard code == CURLUE_OK else {
                 throw .invalidAddress(
-                    library.functions.url_strerror(code).map { String(cString: $0) }
-                        ?? "error \(code.rawValue)")
+                    Message(
+                        verbatim: library.functions.url_strerror(code).map { String(cString: $0) }
+                            ?? "error \(code.rawValue)"))
             }
         }
         _ = library.functions.url_set(handle, CURLUPART_FRAGMENT, nil, 0)
         func part(_ part: CURLUPart, _ flags: Int32 = 0) throws(HTTPError) -> String {
             var text: UnsafeMutablePointer<CChar>?
             let code = library.functions.url_get(handle, part, &text, UInt32(flags))
-            guard code == CURLUE_OK, let text else { throw .invalidAddress("it is incomplete") }
+            guard code == CURLUE_OK, let text else {
+                throw .invalidAddress(Message("it is incomplete"))
+            }
             defer { library.functions.free(text) }
             return String(cString: text)
         }
         let schemeName = try part(CURLUPART_SCHEME).lowercased()
         guard let scheme = Scheme(rawValue: schemeName) else {
-            throw .invalidAddress("the scheme \(schemeName) is not supported")
+            throw .invalidAddress(
+                Message("the scheme {scheme} is not supported", ["scheme": schemeName]))
         }
         guard let port = UInt16(try part(CURLUPART_PORT, CURLU_DEFAULT_PORT)), port > 0 else {
-            throw .invalidAddress("the port is not valid")
+            throw .invalidAddress(Message("the port is not valid"))
         }
         var host = try part(CURLUPART_HOST).lowercased()
         if host.hasPrefix("[") { host = String(host.dropFirst().dropLast()) }
-        guard !host.isEmpty else { throw .invalidAddress("the host is missing") }
+        guard !host.isEmpty else { throw .invalidAddress(Message("the host is missing")) }
         origin = Origin(scheme: scheme, host: host, port: port)
         text = try part(CURLUPART_URL)
     }

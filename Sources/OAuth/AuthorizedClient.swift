@@ -1,4 +1,5 @@
 package import ProviderKit
+internal import Translation
 
 /// An HTTP client that sends the token of an account to the service that issued it, and to no other host.
 nonisolated package struct AuthorizedClient: HTTPClient {
@@ -62,7 +63,9 @@ nonisolated package struct AuthorizedClient: HTTPClient {
             if !response.isSuccess, Self.leftOrigin(response, request), request.token != nil {
                 let host = WebAddress(response.url)?.host ?? "another server"
                 throw HTTPError.failed(
-                    "it redirects to \(host), which sent status \(response.status)")
+                    Message(
+                        "it redirects to {server}, which sent status {status}",
+                        ["server": host, "status": "\(response.status)"]))
             }
             return response
         }
@@ -86,7 +89,9 @@ nonisolated package struct AuthorizedClient: HTTPClient {
             let response = try await sendOnce(request)
             if let origin = response.secureOrigin {
                 throw HTTPError.invalidAddress(
-                    "the server redirects to \(origin), so log in with that address")
+                    Message(
+                        "the server redirects to {address}, so log in with that address",
+                        ["address": "\(origin)"]))
             }
             return response
         }

@@ -1,4 +1,5 @@
 package import ProviderKit
+package import Translation
 
 /// An error of a login or of a token. No text contains a secret.
 nonisolated package enum OAuthError: Error, Hashable, Sendable {
@@ -9,11 +10,11 @@ nonisolated package enum OAuthError: Error, Hashable, Sendable {
     /// The client ID is unknown to the service, or the client secret is wrong.
     case invalidClient
     /// The service refused the request for another reason. The text is the message of the service as short plain text.
-    case refused(String)
+    case refused(Message)
     /// The service limits requests until the given time; nil if the service states no time.
     case rateLimited(until: Timestamp?)
     /// The service sent an invalid response or a 5xx status. The token, the code or the client may still be valid.
-    case serviceFailed(String)
+    case serviceFailed(Message)
     /// The pasted text is not a code of this login. The login continues.
     case invalidCode(String)
     /// The token has no refresh token.
@@ -36,10 +37,11 @@ nonisolated package enum OAuthError: Error, Hashable, Sendable {
         case "invalid_grant": self = .invalidGrant
         // Takahē before 0.9 sends the second code.
         case "invalid_client", "invalid_client_id": self = .invalidClient
-        case "server_error", "temporarily_unavailable": self = .serviceFailed(plain(text ?? code))
+        case "server_error", "temporarily_unavailable":
+            self = .serviceFailed(Message(verbatim: plain(text ?? code)))
         default:
             let parts = [code, text ?? ""].map { plain($0) }.filter { !$0.isEmpty }
-            self = .refused(parts.joined(separator: ": "))
+            self = .refused(Message(verbatim: parts.joined(separator: ": ")))
         }
     }
 }

@@ -1,4 +1,5 @@
 package import ProviderKit
+internal import Translation
 
 /// One browser login for which the service issues a user name and a password, which this application polls for.
 ///
@@ -49,21 +50,27 @@ nonisolated package struct PolledLogin: Sendable {
         case 200..<300: break
         case 429:
             throw OAuthError.rateLimited(until: response.retryAfter(now: now).map { now + $0 })
-        default: throw OAuthError.serviceFailed("The login has status \(response.status).")
+        default:
+            throw OAuthError.serviceFailed(
+                Message("The login has status {status}.", ["status": "\(response.status)"]))
         }
         let record = response.isHTML ? nil : ServiceRecord(json: response.body)
         let poll = record?.record("poll")
         guard let login = record?.text("login"), let endpoint = poll?.text("endpoint"),
             let token = poll?.text("token"), !token.isEmpty
-        else { throw OAuthError.serviceFailed("The response to the login cannot be decoded.") }
+        else {
+            throw OAuthError.serviceFailed(Message("The response to the login cannot be decoded."))
+        }
         // Only the server that the user named may show the login, and receive the poll token.
         for text in [login, endpoint] {
             guard let address = WebAddress(text) else {
-                throw OAuthError.serviceFailed("The login contains an invalid address.")
+                throw OAuthError.serviceFailed(Message("The login contains an invalid address."))
             }
             guard address.origin == WebAddress(description.startURL)?.origin else {
                 throw ProviderError.failed(
-                    "\(server) names another address for the login, \(address.origin); log in with that address, or correct the address in the settings of the server."
+                    Message(
+                        "{server} names another address for the login, {address}; log in with that address, or correct the address in the settings of the server.",
+                        ["server": server, "address": "\(address.origin)"])
                 )
             }
         }
@@ -99,18 +106,22 @@ nonisolated package struct PolledLogin: Sendable {
         case 200..<300 where !response.isHTML: return try Self.credentials(response.body)
         case 200..<400, 408, 425, 429, 500...:
             return .failed(retryAfter: response.retryAfter(now: now))
-        default: throw OAuthError.refused("The login has status \(response.status).")
+        default:
+            throw OAuthError.refused(
+                Message("The login has status {status}.", ["status": "\(response.status)"]))
         }
     }
 
     private static func credentials(_ body: [UInt8]) throws -> Poll {
         let record = ServiceRecord(json: body)
         guard let name = record?.text("loginName"), let password = record?.text("appPassword")
-        else { throw OAuthError.serviceFailed("The response to the login cannot be decoded.") }
+        else {
+            throw OAuthError.serviceFailed(Message("The response to the login cannot be decoded."))
+        }
         // A colon would end the user name.
         guard !name.isEmpty, !password.isEmpty, !name.contains(":"),
             [name, password].allSatisfy({ $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } })
-        else { throw OAuthError.serviceFailed("The login contains invalid credentials.") }
+        else { throw OAuthError.serviceFailed(Message("The login contains invalid credentials.")) }
         return .confirmed(username: name, password: Secret(password))
     }
 

@@ -1,4 +1,5 @@
 package import ProviderKit
+internal import Translation
 
 /// The response of a service to an authorization request.
 nonisolated package enum RedirectAnswer: Sendable {
@@ -15,7 +16,8 @@ nonisolated package enum RedirectAnswer: Sendable {
     init?(_ parameters: RedirectParameters, issuer: String?) {
         if let issuer, let named = parameters.issuer, named != issuer {
             // The code of another service must not be sent to this one.
-            self = .failed(.refused("The response came from another service; log in again."))
+            self = .failed(
+                .refused(Message("The response came from another service; log in again.")))
             return
         }
         switch (parameters.code, parameters.error) {

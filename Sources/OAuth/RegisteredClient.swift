@@ -1,4 +1,5 @@
 package import ProviderKit
+internal import Translation
 
 /// The client registration of the application at a server, as the secret store holds it.
 nonisolated package struct RegisteredClient: Sendable {
@@ -66,7 +67,7 @@ nonisolated package enum RegistrationEndpoint {
         let response = try await http.send(request)
         if let error = OAuthError(response, now: now) { throw error }
         guard let client = client(response.body) else {
-            throw OAuthError.serviceFailed("The registration response cannot be decoded.")
+            throw OAuthError.serviceFailed(Message("The registration response cannot be decoded."))
         }
         return RegisteredClient(description: description, client: client)
     }

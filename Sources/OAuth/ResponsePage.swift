@@ -1,9 +1,11 @@
+internal import Translation
+
 /// The result of a login, as the browser shows it to the user.
 nonisolated package enum LoginVerdict: Hashable, Sendable {
     case loggedIn
     /// The user denied access.
     case denied
-    /// The login failed. The sentence is untrusted and shown as text.
+    /// The login failed. The sentence is in the language of the user, untrusted, and shown as text.
     case failed(String)
 }
 
@@ -24,32 +26,33 @@ nonisolated struct ResponsePage: Sendable {
     init(_ verdict: LoginVerdict) {
         switch verdict {
         case .loggedIn:
-            self.init("200 OK", "You are logged in", "You can close this tab.")
+            self.init("200 OK", tr("You are logged in"), tr("You can close this tab."))
         case .denied:
             self.init(
-                "200 OK", "You denied access",
-                "Image Feed did not get access to your account. You can close this tab.")
+                "200 OK", tr("You denied access"),
+                tr("Image Feed did not get access to your account. You can close this tab."))
         case .failed(let reason):
-            self.init("200 OK", "You are not logged in", plain(reason))
+            self.init("200 OK", tr("You are not logged in"), plain(reason))
         }
     }
 
     /// The page for a login that takes longer than a browser should wait.
     static let unsettled = ResponsePage(
-        "200 OK", "Almost done", "The login is still in progress. Your desktop shows the result.")
+        "200 OK", tr("Almost done"),
+        tr("The login is still in progress. Your desktop shows the result."))
     static let noAnswer = ResponsePage(
-        "400 Bad Request", "There is no login",
-        "No login expects this response. Start the login again.")
-    static let malformed = ResponsePage("400 Bad Request", "Bad request", "")
-    static let notFound = ResponsePage("404 Not Found", "Page not found", "")
-    static let wrongHost = ResponsePage("421 Misdirected Request", "Page not found", "")
+        "400 Bad Request", tr("There is no login"),
+        tr("No login expects this response. Start the login again."))
+    static let malformed = ResponsePage("400 Bad Request", tr("Bad request"), "")
+    static let notFound = ResponsePage("404 Not Found", tr("Page not found"), "")
+    static let wrongHost = ResponsePage("421 Misdirected Request", tr("Page not found"), "")
     static let tooLarge = ResponsePage(
-        "431 Request Header Fields Too Large", "The request is too large", "")
+        "431 Request Header Fields Too Large", tr("The request is too large"), "")
     /// The page for a prefetching browser, which sends another request when the user opens the page.
-    static let notNow = ResponsePage("503 Service Unavailable", "Try again later", "")
+    static let notNow = ResponsePage("503 Service Unavailable", tr("Try again later"), "")
 
     static func wrongMethod(hasBody: Bool) -> ResponsePage {
-        var page = ResponsePage("405 Method Not Allowed", "Page not found", "")
+        var page = ResponsePage("405 Method Not Allowed", tr("Page not found"), "")
         page.headers = ["Allow: GET"]
         page.hasBody = hasBody
         return page
@@ -71,26 +74,28 @@ nonisolated struct ResponsePage: Sendable {
     }
 
     private var html: String {
-        """
-        <!doctype html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <title>\(escape(title)) – Image Feed</title>
-        <style>
-        :root { color-scheme: light dark; font: 1.125rem/1.5 system-ui, sans-serif; }
-        body { max-width: 32rem; margin: 20vh auto; padding: 0 1.5rem; }
-        h1 { font-size: 1.75rem; line-height: 1.2; }
-        </style>
-        </head>
-        <body>
-        <h1>\(escape(title))</h1>
-        <p>\(escape(text))</p>
-        </body>
-        </html>
+        // Translators: the code of your language, such as “de” or “pt-BR”
+        let language = tr("en")
+        return """
+            <!doctype html>
+            <html lang="\(escape(language))">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <title>\(escape(title)) – Image Feed</title>
+            <style>
+            :root { color-scheme: light dark; font: 1.125rem/1.5 system-ui, sans-serif; }
+            body { max-width: 32rem; margin: 20vh auto; padding: 0 1.5rem; }
+            h1 { font-size: 1.75rem; line-height: 1.2; }
+            </style>
+            </head>
+            <body>
+            <h1>\(escape(title))</h1>
+            <p>\(escape(text))</p>
+            </body>
+            </html>
 
-        """
+            """
     }
 
     private func escape(_ text: String) -> String {

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import ProviderKit
+internal import Translation
 
 /// The successful response of a token endpoint.
 ///
@@ -21,19 +22,20 @@ nonisolated struct TokenReply: Sendable {
     ///   success.
     init(_ body: [UInt8]) throws(OAuthError) {
         guard let record = ServiceRecord(json: body) else {
-            throw .serviceFailed("The token response cannot be decoded.")
+            throw .serviceFailed(Message("The token response cannot be decoded."))
         }
         guard let accessToken = record.text("access_token").map({ Secret($0) }) else {
             if let error = record.text("error") {
                 throw OAuthError(code: error, text: record.text("error_description"))
             }
-            throw .serviceFailed("The token response contains no token.")
+            throw .serviceFailed(Message("The token response contains no token."))
         }
         guard accessToken.isCode else {
-            throw .serviceFailed("The token contains invalid characters.")
+            throw .serviceFailed(Message("The token contains invalid characters."))
         }
         if let kind = record.text("token_type"), kind.lowercased() != "bearer" {
-            throw .serviceFailed("The token type is not Bearer: \(plain(kind)).")
+            throw .serviceFailed(
+                Message("The token type is not Bearer: {type}.", ["type": plain(kind)]))
         }
         self.accessToken = accessToken
         let refreshToken = record.text("refresh_token").map { Secret($0) }
@@ -58,7 +60,10 @@ nonisolated extension OAuthError {
         case 429:
             self = .rateLimited(until: response.retryAfter(now: now).map { now + $0 })
         // Both statuses request that the client repeats the request.
-        case 408, 425: self = .serviceFailed("The token response has status \(response.status).")
+        case 408, 425:
+            self = .serviceFailed(
+                Message("The token response has status {status}.", ["status": "\(response.status)"])
+            )
         case 400..<500:
             let record = ServiceRecord(json: response.body)
             func text(_ name: String) -> String? {
@@ -67,11 +72,17 @@ nonisolated extension OAuthError {
             if let code = text("error") {
                 self.init(code: code, text: text("error_description"))
             } else if let message = text("message") {
-                self = .refused(plain(message))
+                self = .refused(Message(verbatim: plain(message)))
             } else {
-                self = .serviceFailed("The token response has status \(response.status).")
+                self = .serviceFailed(
+                    Message(
+                        "The token response has status {status}.", ["status": "\(response.status)"])
+                )
             }
-        default: self = .serviceFailed("The token response has status \(response.status).")
+        default:
+            self = .serviceFailed(
+                Message("The token response has status {status}.", ["status": "\(response.status)"])
+            )
         }
     }
 }

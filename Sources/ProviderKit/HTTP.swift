@@ -1,4 +1,5 @@
 internal import Glibc
+public import Translation
 
 /// The header fields of an HTTP message, in order. Names are compared without case.
 public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
@@ -267,34 +268,47 @@ public protocol HTTPClient: Sendable {
     ) async throws -> HTTPResponse
 }
 
-/// An HTTP request that got no usable response. The texts are for the log and contain no secret.
+/// An HTTP request that got no usable response. The messages contain no secret and end without a full stop.
 public enum HTTPError: Error, Hashable, Sendable {
     /// The host could not be resolved or reached in time.
-    case unreachable(String)
+    case unreachable(Message)
     /// The transfer failed: a TLS error, a reset, a timeout, an invalid response.
-    case failed(String)
+    case failed(Message)
     /// The response body is larger than the limit, in bytes.
     case tooLarge(limit: Int)
     /// The text is not an address, or its scheme is not supported.
-    case invalidAddress(String)
+    case invalidAddress(Message)
     /// The address must not be requested, for example because it is in the user's network.
-    case forbiddenAddress(String)
+    case forbiddenAddress(Message)
     /// The file cannot be written; the number is an `errno`.
     case cannotWrite(Int32)
 }
 
-/// The message for the user.
-extension HTTPError: CustomStringConvertible {
+extension HTTPError: ExplainedError {
     /// One sentence.
-    public var description: String {
+    public var message: Message {
         switch self {
-        case .unreachable(let reason): "The service cannot be reached: \(reason)."
-        case .failed(let reason): "The request to the service failed: \(reason)."
-        case .tooLarge(let limit): "The response of the service is larger than \(limit >> 20) MiB."
-        case .invalidAddress(let reason): "An address is invalid: \(reason)."
-        case .forbiddenAddress(let reason): "An address must not be requested: \(reason)."
+        case .unreachable(let reason):
+            Message("The service cannot be reached: {reason}.", messages: ["reason": reason])
+        case .failed(let reason):
+            Message("The request to the service failed: {reason}.", messages: ["reason": reason])
+        case .tooLarge(let limit):
+            Message(
+                "The response of the service is larger than {limit} MiB.",
+                ["limit": "\(limit >> 20)"])
+        case .invalidAddress(let reason):
+            Message("An address is invalid: {reason}.", messages: ["reason": reason])
+        case .forbiddenAddress(let reason):
+            Message("An address must not be requested: {reason}.", messages: ["reason": reason])
         case .cannotWrite(let code):
-            "The file cannot be written: \(String(cString: strerror(code)))."
+            Message(
+                "The file cannot be written: {reason}.",
+                ["reason": String(cString: strerror(code))])
         }
     }
+}
+
+extension HTTPError: CustomStringConvertible {
+    /// The message in English.
+    public var description: String { message.english }
 }

@@ -1,3 +1,5 @@
+internal import Translation
+
 /// A service that reads and converts image files.
 ///
 /// A sandboxed process decodes the files, so a malicious file can fail only its own call. Formats are detected by
@@ -167,9 +169,11 @@ extension ImageProcessorError: CustomStringConvertible {
     /// The corresponding error of a provider.
     package var providerError: ProviderError {
         switch self {
-        case .notSupported(let text): .notSupported(text)
+        case .notSupported(let text): .notSupported(Message(verbatim: text))
         case .storageFull: .storageFull
-        case .notReadable, .damaged, .tooLarge, .failed: .failed(description)
+        case .notReadable, .failed: .failed(Message(verbatim: description))
+        case .damaged: .failed(Message("The file has no readable image; it may be damaged."))
+        case .tooLarge: .failed(Message("The image is too large to be decoded."))
         }
     }
 }

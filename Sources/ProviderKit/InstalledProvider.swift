@@ -1,3 +1,5 @@
+package import Translation
+
 /// A provider that is not part of the daemon.
 package protocol InstalledProvider: Provider {
     /// The state and the sandbox of the provider.
@@ -51,13 +53,13 @@ package struct ProviderCondition: Hashable, Sendable {
 
     /// The state.
     package var state: State
-    /// One sentence; empty if the state is ``State/ready``.
-    package var reason: String
+    /// One sentence; nil if the state is ``State/ready``.
+    package var reason: Message
     /// The sandbox: `bubblewrap`, `landlock`, `none`, or empty if the provider cannot run.
     package var sandbox: String
 
     /// Creates a condition.
-    package init(state: State, reason: String, sandbox: String) {
+    package init(state: State, reason: Message, sandbox: String) {
         self.state = state
         self.reason = reason
         self.sandbox = sandbox
@@ -75,7 +77,7 @@ package struct UnusableProvider: InstalledProvider {
     /// - Parameters:
     ///   - info: The last known description.
     ///   - reason: The reason for which the provider cannot be used: one sentence.
-    package init(_ info: ProviderInfo, reason: String) {
+    package init(_ info: ProviderInfo, reason: Message) {
         self.info = info
         condition = ProviderCondition(state: .invalid, reason: reason, sandbox: "")
     }
@@ -86,7 +88,7 @@ package struct UnusableProvider: InstalledProvider {
     ///   - id: The ID of the provider, or the name of its manifest.
     ///   - name: The name to show.
     ///   - reason: The reason for which the provider cannot be used: one sentence.
-    package init(id: String, name: String, reason: String) {
+    package init(id: String, name: String, reason: Message) {
         self.init(
             ProviderInfo(
                 id: id, name: name, iconName: "dialog-warning", authentication: .none,
@@ -102,9 +104,9 @@ package struct UnusableProvider: InstalledProvider {
 final class UnusableSession: RemoteFeed {
     let events: AsyncStream<SessionEvent>
     private let continuation: AsyncStream<SessionEvent>.Continuation
-    private let reason: String
+    private let reason: Message
 
-    init(reason: String) {
+    init(reason: Message) {
         self.reason = reason
         (events, continuation) = AsyncStream.makeStream()
         continuation.yield(.status(.failed(reason: reason, remedy: nil)))

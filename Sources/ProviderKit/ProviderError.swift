@@ -1,25 +1,30 @@
+public import Translation
+
 /// The errors of a provider. Each is reported as one D-Bus error.
 ///
-/// A text is one sentence for the user, which says what happened. It contains no secret.
+/// A message is one sentence for the user, which says what happened. It contains no secret.
+///
+/// The state of an account and notifications show it in the language of the user, D-Bus errors and logs in English. A
+/// plugin's message is the same in each language: `Message(verbatim:)`.
 public enum ProviderError: Error, Hashable, Sendable {
     /// The photo or source does not exist.
-    case notFound(String)
+    case notFound(Message)
     /// The caller passed an invalid value.
     case invalidArgument(String)
     /// The provider does not support the call.
-    case notSupported(String)
+    case notSupported(Message)
     /// A setting is missing or wrong; the text says which.
-    case notConfigured(String)
+    case notConfigured(Message)
     /// The position of a cursor was lost; the client starts from the first page.
     case staleCursor
     /// The user does not exist.
-    case noSuchUser(String)
+    case noSuchUser(Message)
     /// A user with this name exists.
-    case userExists(String)
+    case userExists(Message)
     /// The password is wrong.
-    case wrongPassword(String)
+    case wrongPassword(Message)
     /// The service or the disk failed. The engine retries, with increasing delays.
-    case failed(String)
+    case failed(Message)
     /// The disk is full.
     case storageFull
     /// The service limits requests until the given time; nil if the time is unknown. The engine waits.
@@ -27,24 +32,30 @@ public enum ProviderError: Error, Hashable, Sendable {
     /// The service does not accept the token of the account. The user must log in again.
     case unauthorized
     /// The account has no permission for this call.
-    case denied(String)
+    case denied(Message)
     /// The service refused this request and would refuse it again. It is not retried.
-    case refused(String)
+    case refused(Message)
 }
 
-/// The message for the user.
-extension ProviderError: CustomStringConvertible {
+extension ProviderError: ExplainedError {
     /// One sentence, at most two.
-    public var description: String {
+    public var message: Message {
         switch self {
-        case .notFound(let text), .invalidArgument(let text), .notSupported(let text),
-            .noSuchUser(let text), .userExists(let text), .wrongPassword(let text),
-            .notConfigured(let text), .failed(let text), .denied(let text), .refused(let text):
-            text
-        case .staleCursor: "The position of the cursor was lost; start from the first page."
-        case .storageFull: "The disk is full; free some space and try again."
-        case .rateLimited: "The service limits requests; try again later."
-        case .unauthorized: "The account requires a new login."
+        case .invalidArgument(let text): Message(verbatim: text)
+        case .notFound(let message), .notSupported(let message), .noSuchUser(let message),
+            .userExists(let message), .wrongPassword(let message), .notConfigured(let message),
+            .failed(let message), .denied(let message), .refused(let message):
+            message
+        case .staleCursor:
+            Message("The position of the cursor was lost; start from the first page.")
+        case .storageFull: Message("The disk is full; free some space and try again.")
+        case .rateLimited: Message("The service limits requests; try again later.")
+        case .unauthorized: Message("The account requires a new login.")
         }
     }
+}
+
+extension ProviderError: CustomStringConvertible {
+    /// The message in English.
+    public var description: String { message.english }
 }

@@ -1,3 +1,5 @@
+package import Translation
+
 extension ProviderSettings {
     /// Returns a setting that is true or false.
     ///
@@ -10,7 +12,7 @@ extension ProviderSettings {
         switch self[key] {
         case nil, "false": false
         case "true": true
-        default: throw .invalidSetting(key, of: provider, "has to be true or false.")
+        default: throw .invalidSetting(key, of: provider, Message("has to be true or false."))
         }
     }
 
@@ -21,7 +23,8 @@ extension ProviderSettings {
         let text = self["RedirectPort"] ?? "43117"
         guard text.utf8.allSatisfy(\.isDigit), let port = UInt16(text), port > 0 else {
             throw .invalidSetting(
-                "RedirectPort", of: provider, "has to be a number from 1 to 65535, such as 43117.")
+                "RedirectPort", of: provider,
+                Message("has to be a number from 1 to 65535, such as 43117."))
         }
         return port
     }
@@ -42,11 +45,14 @@ extension ProviderSettings {
         guard let address = WebAddress(text), !address.rest.contains(where: { "?#".contains($0) })
         else {
             throw .invalidSetting(
-                key, of: provider, "is not the address of a service, such as \(standard).")
+                key, of: provider,
+                Message(
+                    "is not the address of a service, such as {address}.", ["address": standard]))
         }
         guard address.isSafe else {
             throw .invalidSetting(
-                key, of: provider, "has to begin with https://; http:// is only for this computer.")
+                key, of: provider,
+                Message("has to begin with https://; http:// is only for this computer."))
         }
         return address
     }
@@ -61,9 +67,16 @@ extension ProviderError {
     ///   - rule: The predicate of a sentence about the setting.
     /// - Returns: The error.
     package static func invalidSetting(
-        _ key: String, of provider: String, _ rule: String
+        _ key: String, of provider: String, _ rule: Message
     ) -> ProviderError {
-        .notConfigured("\(key) of [Provider \(provider)] in imagefeed.conf \(rule)")
+        .notConfigured(
+            // Translators: {rule} is one of the texts such as “has to be true or false.”
+            Message(
+                "{setting} of [Provider {provider}] in imagefeed.conf {rule}",
+                messages: [
+                    "setting": Message(verbatim: key), "provider": Message(verbatim: provider),
+                    "rule": rule,
+                ]))
     }
 }
 
@@ -74,9 +87,9 @@ extension Result where Failure == ProviderError {
         case .success: .ready
         case .failure(let error):
             if case .notConfigured = error {
-                .failed(reason: "\(error)", remedy: .configure)
+                .failed(reason: error.message, remedy: .configure)
             } else {
-                .failed(reason: "\(error)", remedy: .login)
+                .failed(reason: error.message, remedy: .login)
             }
         }
     }

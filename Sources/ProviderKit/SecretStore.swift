@@ -1,3 +1,5 @@
+package import Translation
+
 /// A store of tokens and client secrets.
 ///
 /// Every call has a time limit and fails only with ``SecretStoreError``. A call continues when its task is cancelled.
@@ -62,24 +64,25 @@ package enum SecretKey: Hashable, Sendable {
 /// The errors of the secret store.
 ///
 /// A text is one or two sentences for the user and contains no secret.
-package enum SecretStoreError: Error, Hashable, Sendable {
+package enum SecretStoreError: ExplainedError, Hashable, Sendable {
     /// There is no keyring, or it does not respond.
-    case unavailable(String)
+    case unavailable(Message)
     /// The keyring is locked.
-    case locked(String)
+    case locked(Message)
     /// The user dismissed the prompt.
-    case dismissed(String)
+    case dismissed(Message)
     /// The keyring is unlocked, and the user denied access to the secret.
-    case denied(String)
+    case denied(Message)
     /// The keyring refused the call or sent an invalid reply.
-    case failed(String)
+    case failed(Message)
 
     /// The message for the user.
-    package var message: String {
+    package var message: Message {
         switch self {
-        case .unavailable(let text), .locked(let text), .dismissed(let text), .denied(let text),
-            .failed(let text):
-            text
+        case .unavailable(let message), .locked(let message), .dismissed(let message),
+            .denied(let message),
+            .failed(let message):
+            message
         }
     }
 

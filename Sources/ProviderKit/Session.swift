@@ -1,3 +1,5 @@
+public import Translation
+
 /// The connection of a logged-in account to its provider.
 ///
 /// Each optional feature is a protocol that refines this one, and a property with the name of that protocol. A type that
@@ -52,9 +54,9 @@ public enum SessionStatus: Hashable, Sendable {
     /// The session works.
     case ready
     /// There are no photos yet; the reason is a sentence for the user.
-    case loading(reason: String)
+    case loading(reason: Message)
     /// The session cannot work. The remedy is nil if the state ends without a user action.
-    case failed(reason: String, remedy: Remedy? = .retry)
+    case failed(reason: Message, remedy: Remedy? = .retry)
 }
 
 /// A session that can fetch the profile of its user.

@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Translation
 
 /// One secret per key, stored in items of collections.
 extension Keyring {
@@ -95,7 +96,7 @@ extension Keyring {
             throw SecretStoreError.itemLocked
         }
         guard let path = try create(secret, key, label: label, in: collection) else {
-            throw SecretStoreError.failed("The keyring did not store the secret.")
+            throw SecretStoreError.failed(Message("The keyring did not store the secret."))
         }
         // Other items may remain: a search returns the latest first.
         for other in try items(key) where other.path != path && !other.isLocked {
@@ -127,7 +128,7 @@ extension Keyring {
         if let obstacle = try obstacle(key), isConfirmed { throw obstacle }
         guard remaining.isEmpty else {
             throw isConfirmed
-                ? SecretStoreError.failed("The keyring did not delete the secret.")
+                ? SecretStoreError.failed(Message("The keyring did not delete the secret."))
                 : .deletionDismissed
         }
     }

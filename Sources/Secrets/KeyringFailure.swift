@@ -1,5 +1,6 @@
 internal import CSecret
 internal import ProviderKit
+internal import Translation
 
 /// An error of GLib or of the keyring.
 enum KeyringFailure: Error, Hashable {
@@ -45,31 +46,41 @@ enum KeyringFailure: Error, Hashable {
     var storeError: SecretStoreError {
         switch self {
         case .noKeyring:
-            .unavailable("There is no keyring: install gnome-keyring, KeePassXC or KWallet.")
-        case .noBus(let reason): .unavailable("The keyring cannot be reached: \(reason).")
+            .unavailable(
+                Message("There is no keyring: install gnome-keyring, KeePassXC or KWallet."))
+        case .noBus(let reason):
+            .unavailable(Message("The keyring cannot be reached: {reason}.", ["reason": reason]))
         case .noReply, .disconnected:
-            .unavailable("The keyring does not respond; open or restart its program.")
+            .unavailable(Message("The keyring does not respond; open or restart its program."))
         case .locked: .keyringLocked
-        case .refused(let reason): .failed("The keyring reported an error: \(reason)")
+        case .refused(let reason):
+            .failed(Message("The keyring reported an error: {reason}", ["reason": reason]))
         }
     }
 }
 
 extension SecretStoreError {
     static let keyringLocked = SecretStoreError.locked(
-        "The keyring is locked: unlock it, for example by logging in to a service again.")
+        Message("The keyring is locked: unlock it, for example by logging in to a service again."))
     static let promptDismissed = SecretStoreError.dismissed(
-        "The keyring is still locked because its prompt was dismissed; unlock it and try again.")
+        Message(
+            "The keyring is still locked because its prompt was dismissed; unlock it and try again."
+        ))
     static let itemLocked = SecretStoreError.locked(
-        "The keyring has not granted access to the secret; refresh the account to be prompted for it."
+        Message(
+            "The keyring has not granted access to the secret; refresh the account to be prompted for it."
+        )
     )
     static let accessDenied = SecretStoreError.denied(
-        "The keyring denied access to the secret; allow it in the keyring's program, or restart that program."
+        Message(
+            "The keyring denied access to the secret; allow it in the keyring's program, or restart that program."
+        )
     )
     static let deletionDismissed = SecretStoreError.dismissed(
-        "The keyring still contains the secret because its deletion was not confirmed.")
-    static let cancelled = SecretStoreError.dismissed("The call was cancelled.")
+        Message("The keyring still contains the secret because its deletion was not confirmed."))
+    static let cancelled = SecretStoreError.dismissed(Message("The call was cancelled."))
     static let noDefaultKeyring = SecretStoreError.unavailable(
-        "There is no default keyring: share a database in KeePassXC, or create a keyring by logging in to a"
-            + " service again.")
+        Message(
+            "There is no default keyring: share a database in KeePassXC, or create a keyring by logging in to a service again."
+        ))
 }

@@ -4,6 +4,7 @@ internal import Dispatch
 internal import Glibc
 package import ProviderKit
 internal import Synchronization
+internal import Translation
 
 /// A secret store in the desktop's keyring: any implementation of the freedesktop Secret Service.
 ///
@@ -166,8 +167,9 @@ struct SecretLibrary {
     init(_ name: String = "libsecret-1.so.0") throws(SecretStoreError) {
         if let reason = shim_secret_load(&functions, name) {
             throw .unavailable(
-                "libsecret is required for the keyring: install the package libsecret-1-0 or libsecret"
-                    + " (\(String(cString: reason))).")
+                Message(
+                    "libsecret is required for the keyring: install the package libsecret-1-0 or libsecret ({reason}).",
+                    ["reason": String(cString: reason)]))
         }
         // A warning must not end the daemon, even if G_DEBUG requests it.
         _ = functions.g_log_set_always_fatal(G_LOG_LEVEL_ERROR)

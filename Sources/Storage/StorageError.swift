@@ -1,3 +1,5 @@
+package import Translation
+
 /// The errors of database files.
 package enum StorageError: Error, Equatable {
     /// The file cannot be opened or created. The values are the path and the reason of the system.
@@ -14,17 +16,28 @@ package enum StorageError: Error, Equatable {
     case failed(code: Int32, message: String)
 }
 
-extension StorageError: CustomStringConvertible {
-    package var description: String {
+extension StorageError: ExplainedError {
+    package var message: Message {
         switch self {
-        case .cannotOpen(let path, let reason): "\(path) cannot be opened: \(reason)."
-        case .readOnly(let path, let reason): "\(path) cannot be written: \(reason)."
-        case .full: "The disk is full; free some space and try again."
-        case .damaged(let path): "\(path) is damaged."
+        case .cannotOpen(let path, let reason):
+            Message("{file} cannot be opened: {reason}.", ["file": path, "reason": reason])
+        case .readOnly(let path, let reason):
+            Message("{file} cannot be written: {reason}.", ["file": path, "reason": reason])
+        case .full: Message("The disk is full; free some space and try again.")
+        case .damaged(let path): Message("{file} is damaged.", ["file": path])
         case .newerVersion(let path, let found, let known):
-            "\(path) was written by a newer version of Image Feed "
-                + "(its format is \(found), this version supports up to \(known)). Install the newer version again."
-        case .failed(let code, let message): "The database reported an error: \(message) (\(code))."
+            Message(
+                "{file} was written by a newer version of Image Feed (its format is {found}, this version supports up to {known}). Install the newer version again.",
+                ["file": path, "found": "\(found)", "known": "\(known)"])
+        case .failed(let code, let message):
+            Message(
+                "The database reported an error: {reason} ({code}).",
+                ["reason": message, "code": "\(code)"])
         }
     }
+}
+
+extension StorageError: CustomStringConvertible {
+    /// The message in English.
+    package var description: String { message.english }
 }

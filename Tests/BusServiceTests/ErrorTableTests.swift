@@ -1,6 +1,7 @@
 import DBus
 import Engine
 import ProviderKit
+import TestSupport
 import Testing
 
 @testable import BusService
@@ -10,7 +11,7 @@ import Testing
         let text = "There is no photo; choose another one."
         #expect(ErrorTable.reply(EngineError.notFound(text)).message == text)
         let long = String(repeating: "word ", count: 40) + "end."
-        #expect(ErrorTable.reply(ProviderError.failed(long)).message == long)
+        #expect(ErrorTable.reply(ProviderError.failed("\(long)")).message == long)
     }
 
     @Test func `a word of more than 100 characters is shortened`() {
@@ -22,8 +23,10 @@ import Testing
     }
 
     @Test func `a message has at most a thousand characters`() {
-        let message = ErrorTable.reply(ProviderError.failed(String(repeating: "x ", count: 5000)))
-            .message
+        let message = ErrorTable.reply(
+            ProviderError.failed("\(String(repeating: "x ", count: 5000))")
+        )
+        .message
         #expect(message.count == 1001)
     }
 }

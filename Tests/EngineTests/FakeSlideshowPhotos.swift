@@ -1,4 +1,5 @@
 import ProviderKit
+import TestSupport
 
 @testable import Engine
 

@@ -47,7 +47,7 @@ struct KnownLikesTests {
         let fixture = try await ServiceFixture(["a"])
         let reason = "The API key lacks the permission asset.update; edit the key."
         fixture.service.state.update {
-            $0.likeError = ProviderError.denied(reason)
+            $0.likeError = ProviderError.denied("\(reason)")
             $0.notices = ["An image is omitted.\n"]
         }
         #expect(try await fixture.account.setLiked("a", true) == .local)

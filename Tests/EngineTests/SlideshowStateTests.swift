@@ -1,4 +1,5 @@
 import ProviderKit
+import TestSupport
 import Testing
 
 @testable import Engine

@@ -468,7 +468,7 @@ struct HostileTests {
         try await plugin.logged("[31mNo more xxx")
         try await plugin.disablements.wait { $0.isEmpty ? nil : true }
         expectHarmless(plugin.log.value + plugin.disablements.value)
-        expectHarmless([plugin.provider.condition.reason])
+        expectHarmless(["\(plugin.provider.condition.reason)"])
     }
 
     @Test(arguments: [

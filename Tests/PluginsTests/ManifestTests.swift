@@ -227,7 +227,8 @@ struct ManifestTests {
 
     @Test func `the reason for an invalid manifest contains no control characters`() throws {
         let text = Self.good.replacing("[Provider]", with: "[\u{1b}]0;x\u{7}\u{202e}]\n[Provider]")
-        let reason = try #require(try providers(["good.provider": text]).first).condition.reason
+        let provider = try #require(try providers(["good.provider": text]).first)
+        let reason = "\(provider.condition.reason)"
         #expect(reason.contains("Line 1"))
         #expect(reason.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202e })
     }

@@ -74,7 +74,7 @@ final class PluginFixture {
         ) { _ in
             ProviderSettings(["AllowLoopback": "true"].merging(settings) { $1 })
         }
-        host.onDisabled = { [disablements] _, _, reason in disablements.append(reason) }
+        host.onDisabled = { [disablements] _, _, reason in disablements.append("\(reason)") }
         host.start()
         provider = try #require(host.providers.first)
         try #require(provider.condition.state == .ready, "\(provider.condition.reason)")

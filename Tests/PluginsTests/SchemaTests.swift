@@ -2,6 +2,7 @@ import FoundationEssentials
 import JSONFormat
 import PluginProtocol
 import ProviderKit
+import TestSupport
 import Testing
 
 /// The schema in `dist`, compared with the messages that are written and read.

@@ -71,7 +71,7 @@ struct WireTests {
             Issue.record("\(status)")
             return
         }
-        expectMessage(reason)
+        expectMessage("\(reason)")
     }
 
     @Test(arguments: [

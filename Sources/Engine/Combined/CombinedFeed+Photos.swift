@@ -1,5 +1,6 @@
 package import ProviderKit
 internal import Quoting
+internal import Translation
 
 /// The photos and likes of the combined account. Each call is a call of the account that has the photo.
 extension CombinedFeed {
@@ -142,7 +143,9 @@ nonisolated package struct CombinedPhotoID: ExactText {
     /// errors are returned unchanged.
     package func translating(_ error: any Error) -> any Error {
         guard case ProviderError.notFound(let message) = error else { return error }
-        return ProviderError.notFound(message.replacing(photo.text.quoted, with: text.quoted))
+        return ProviderError.notFound(
+            Message(
+                verbatim: message.english.replacing(photo.text.quoted, with: text.quoted)))
     }
 }
 

@@ -1,5 +1,6 @@
 package import ProviderKit
 internal import Quoting
+internal import Translation
 
 /// The combined feed: the photos of all accounts that are logged in.
 ///
@@ -251,7 +252,9 @@ package final class CombinedFeed {
             // The request continues and fills the cache.
             if let self { lateLogins[login] = now + Self.latePeriod }
             throw ProviderError.failed(
-                "\(account.label.excerpt) did not respond in time; try again later.")
+                Message(
+                    "{account} did not respond in time; try again later.",
+                    ["account": account.label.excerpt]))
         }
         lateLogins[login] = nil
         return page

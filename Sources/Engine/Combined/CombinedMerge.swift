@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Translation
 
 /// The merge of the feeds of several accounts into one page.
 ///
@@ -138,7 +139,8 @@ nonisolated struct CombinedMerge {
     mutating func supply(_ page: Page, to member: Member) {
         guard !page.photos.isEmpty || !page.hasMore else {
             return block(
-                member, ProviderError.failed("The service returned no photos; try again later."))
+                member,
+                ProviderError.failed(Message("The service returned no photos; try again later.")))
         }
         let index = member.index
         if feeds[index].position == nil { feeds[index].position = page.cursor(0) ?? "" }

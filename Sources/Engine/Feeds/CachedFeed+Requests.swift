@@ -1,5 +1,6 @@
 internal import ProviderKit
 internal import Storage
+internal import Translation
 
 // The requests to the service, and the merge of their responses.
 extension CachedFeed {
@@ -90,7 +91,9 @@ extension CachedFeed {
             // The merge would remove all photos below. The total includes photos that cannot be shown.
             if token == nil, page.next == nil, let total = page.total, total > 2 * count + 60 {
                 throw ProviderError.failed(
-                    "The service returned only \(count) of \(total) photos; try again later.")
+                    Message(
+                        "The service returned only {count} of {total} photos; try again later.",
+                        ["count": "\(count)", "total": "\(total)"]))
             }
             return page
         }

@@ -1,6 +1,7 @@
 internal import ProviderKit
 internal import Quoting
 internal import Storage
+internal import Translation
 
 /// The photos of a remote account. Cached photos are served at once and refreshed in the background if they are old;
 /// other photos are fetched.
@@ -139,7 +140,7 @@ final class CachedFeed {
                 guard requests < Self.fillLimit else {
                     guard slice.photos.isEmpty else { return page(hasMore: true) }
                     throw ProviderError.failed(
-                        "The service returned no photos; try again later.")
+                        Message("The service returned no photos; try again later."))
                 }
                 requests += 1
                 do {
@@ -323,7 +324,8 @@ final class CachedFeed {
 
     private func check(_ source: SourceID) throws {
         guard session.accepts(source) else {
-            throw ProviderError.notFound("There is no source \(source.text.quoted).")
+            throw ProviderError.notFound(
+                Message("There is no source {source}.", ["source": source.text.quoted]))
         }
     }
 

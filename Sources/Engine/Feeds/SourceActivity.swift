@@ -1,5 +1,6 @@
 internal import ProviderKit
 internal import Quoting
+internal import Translation
 
 /// The recent reads and refreshes of the sources of one account.
 ///
@@ -23,7 +24,7 @@ nonisolated struct SourceActivity {
         /// True if the last refresh failed for a temporary reason.
         var wantsRetry = false
         /// The reason for which the service did not return the source; nil after a successful refresh.
-        var problem: String?
+        var problem: Message?
         /// The position in the order of reads.
         var lastRead = 0
     }
@@ -73,9 +74,13 @@ nonisolated struct SourceActivity {
 
     /// Sentences about the sources that the service did not return, in the order of their IDs.
     var problems: [String] {
-        entries.compactMap { source, entry in entry.problem.map { (source.text, $0) } }
+        entries.compactMap { source, entry in entry.problem.map { (source.text, $0.translated) } }
             .sorted { $0 < $1 }
-            .map { "The source \($0.quoted) could not be read: \($1)" }
+            .map {
+                tr(
+                    "The source {source} could not be read: {reason}",
+                    ["source": $0.quoted, "reason": $1])
+            }
     }
 
     /// Decides if a read of a source starts a refresh.

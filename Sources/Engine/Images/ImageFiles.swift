@@ -2,6 +2,7 @@ internal import Glibc
 internal import ProviderKit
 internal import Storage
 internal import System
+internal import Translation
 
 /// The files of the image cache. The methods block; the owner calls them on one queue.
 ///
@@ -95,7 +96,7 @@ nonisolated final class ImageFiles: @unchecked Sendable {
         var prefix = [UInt8](repeating: 0, count: ImageFormat.prefixBytes)
         let count = pread(descriptor, &prefix, prefix.count, 0)
         guard count > 0, let format = ImageFormat(original: prefix[..<count]) else {
-            throw ProviderError.failed("The service sent a file that is not an image.")
+            throw ProviderError.failed(Message("The service sent a file that is not an image."))
         }
         var status = stat()
         fstat(descriptor, &status)

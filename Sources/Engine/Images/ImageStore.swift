@@ -5,6 +5,7 @@ internal import ProviderKit
 internal import Quoting
 internal import Storage
 internal import System
+internal import Translation
 
 /// The image cache: files of remote photos. Callers that request the same image share one fetch.
 ///
@@ -174,7 +175,7 @@ final class ImageStore {
             let descriptor = await onFiles { _ in Glibc.open(path, O_RDONLY | O_CLOEXEC) }
             if descriptor >= 0 { return descriptor }
         }
-        throw ProviderError.failed("The image could not be opened; try again.")
+        throw ProviderError.failed(Message(verbatim: "The image could not be opened; try again."))
     }
 
     /// Returns the paths that cannot be read.
@@ -203,7 +204,7 @@ final class ImageStore {
         guard
             let path = try await request(key, through: client, allowsLoopback, limit, nil, progress)
         else {
-            throw ProviderError.failed("The service did not send the image (status 304).")
+            throw ProviderError.failed(Message("The service did not send the image (status 304)."))
         }
         return path
     }
@@ -290,11 +291,15 @@ final class ImageStore {
         case 200..<300: return
         case 404, 410:
             throw ProviderError.notFound(
-                "The image of photo \(key.photo.text.quoted) no longer exists.")
+                Message(
+                    "The image of photo {photo} no longer exists.", ["photo": key.photo.text.quoted]
+                ))
         case 429: throw ProviderError.rateLimited(until: nil)
         default:
             throw ProviderError.failed(
-                "The service did not send the image (status \(response.status)).")
+                Message(
+                    "The service did not send the image (status {status}).",
+                    ["status": "\(response.status)"]))
         }
     }
 

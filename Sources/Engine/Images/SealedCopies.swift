@@ -2,6 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import ProviderKit
 internal import Synchronization
+internal import Translation
 
 /// The sealed copies that clients may have open, see ``SealedImages``.
 nonisolated final class SealedCopies: Sendable {
@@ -98,7 +99,8 @@ nonisolated final class SealedCopies: Sendable {
         defer { close(writable) }
         try Self.fill(writable, from: source, version.bytes)
         guard isComplete || Version(source, isComplete: false) == version else {
-            throw ProviderError.failed("The image changed while it was being read; try again.")
+            throw ProviderError.failed(
+                Message(verbatim: "The image changed while it was being read; try again."))
         }
         guard shim_seal(writable) == 0 else { throw Self.failure("copied", errno) }
         guard let kept = Self.reopen(writable) else { throw Self.failure("copied", errno) }
@@ -180,12 +182,14 @@ nonisolated final class SealedCopies: Sendable {
             guard count >= 0 else { throw failure("read", errno) }
             guard count > 0 else {
                 throw ProviderError.failed(
-                    "The image changed while it was being read; try again.")
+                    Message(verbatim: "The image changed while it was being read; try again."))
             }
         }
     }
 
     private static func failure(_ action: String, _ code: Int32) -> ProviderError {
-        .failed("The image cannot be \(action): \(String(cString: strerror(code))).")
+        .failed(
+            Message(
+                verbatim: "The image cannot be \(action): \(String(cString: strerror(code)))."))
     }
 }

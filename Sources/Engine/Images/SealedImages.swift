@@ -3,6 +3,7 @@ internal import Dispatch
 internal import Glibc
 internal import ProviderKit
 internal import System
+internal import Translation
 
 /// Copies of image files in memory that no process can modify, for clients.
 ///
@@ -78,7 +79,10 @@ final class SealedImages {
         let limit = Task { [clock] in
             do { try await clock.sleep(for: Self.timeout) } catch { return }
             outcome.complete(
-                .failure(ProviderError.failed("The file could not be read in time; try again.")))
+                .failure(
+                    ProviderError.failed(
+                        Message(verbatim: "The file could not be read in time; try again.")))
+            )
         }
         lanes[index].queue.async { [copies] in
             let result = Result {

@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Translation
 
 // Calls: from their arrival to the record.
 nonisolated extension LikeQueue {
@@ -6,7 +7,8 @@ nonisolated extension LikeQueue {
         var call = Call(photo: photo, change: change)
         guard closing == nil else {
             calls[id] = call
-            return fail(id, EngineError.cancelled("The session of the account ended; try again."))
+            return fail(
+                id, EngineError.cancelled(Message("The session of the account ended; try again.")))
         }
         guard isLoaded else {
             calls[id] = call
@@ -169,7 +171,7 @@ nonisolated extension LikeQueue {
         switch call.step {
         case .arrived, .reading, .read:
             let error = ProviderError.failed(
-                "The service did not respond in time; try again later.")
+                Message("The service did not respond in time; try again later."))
             return fail(id, error) + advance(now)
         case .writing:
             calls[id]?.isOverdue = true

@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Translation
 
 // The end of a session: a logout, or a replacement by another session.
 nonisolated extension LikeQueue {
@@ -28,8 +29,9 @@ nonisolated extension LikeQueue {
 
     private static func closedError(_ reason: Closing) -> EngineError {
         reason == .replaced
-            ? .cancelled("The session of the account ended; try again.")
-            : .cancelled("The like was dropped because the account was logged out; log in first.")
+            ? .cancelled(Message("The session of the account ended; try again."))
+            : .cancelled(
+                Message("The like was dropped because the account was logged out; log in first."))
     }
 
     /// Replies to the call whose record was being written when the queue closed. During a logout the reply depends on

@@ -1,6 +1,7 @@
 internal import OAuth
 package import ProviderKit
 internal import Quoting
+internal import Translation
 
 /// The options of a login, from its caller.
 package struct LoginOptions {
@@ -121,10 +122,10 @@ package final class Login {
                 "The server is still being contacted; wait for the authorization address.")
         }
         guard !hasEnded || authorization == nil else {
-            throw EngineError.cancelled("The login has already ended.")
+            throw EngineError.cancelled(Message(verbatim: "The login has already ended."))
         }
         guard let authorization else {
-            throw EngineError.notSupported("This login does not use a code.")
+            throw EngineError.notSupported(Message(verbatim: "This login does not use a code."))
         }
         guard state == .waiting else {
             throw EngineError.invalidArgument(
@@ -183,10 +184,14 @@ package final class Login {
         }
         guard "\(expected)" != "\(identity)" else {
             throw EngineError.loginFailed(
-                "The login was for another user with the name \("\(identity)".excerpt).")
+                Message(
+                    "The login was for another user with the name {user}.",
+                    ["user": "\(identity)".excerpt]))
         }
         throw EngineError.loginFailed(
-            "The login was for \("\(identity)".excerpt), not \("\(expected)".excerpt).")
+            Message(
+                "The login was for {user}, not {expected}.",
+                ["user": "\(identity)".excerpt, "expected": "\(expected)".excerpt]))
     }
 
     /// Waits for the end of the login. Returns at once if it has ended.
@@ -201,7 +206,7 @@ package final class Login {
     package func cancel() {
         guard !hasEnded else { return }
         work?.cancel()
-        end(.cancelled, error: EngineError.cancelled("The login was cancelled."))
+        end(.cancelled, error: EngineError.cancelled(Message("The login was cancelled.")))
     }
 
     /// Waits until the work of the login has ended. For a cancelled login, the work then has undone its changes.

@@ -2,6 +2,7 @@ internal import Logging
 internal import OAuth
 internal import ProviderKit
 internal import Quoting
+internal import Translation
 
 /// Logins in the user's browser.
 extension LoginList {
@@ -21,7 +22,7 @@ extension LoginList {
             do {
                 try await checkClientSecret(of: provider)
             } catch {
-                authorization.finish(.failed("\(error)"))
+                authorization.finish(.failed(Message(error).translated))
                 throw error
             }
             return try await complete(login, authorization, context)
@@ -33,7 +34,9 @@ extension LoginList {
     func checkNoPassword(_ provider: any Provider, _ options: LoginOptions) throws {
         guard options.password == nil, !options.registers else {
             throw EngineError.notSupported(
-                "\(provider.info.name) uses a login in the browser, without a password.")
+                Message(
+                    "{provider} uses a login in the browser, without a password.",
+                    ["provider": provider.info.name]))
         }
     }
 
@@ -63,7 +66,7 @@ extension LoginList {
             if case EngineError.loginDenied = error {
                 authorization.finish(.denied)
             } else {
-                authorization.finish(.failed((error as? SecretStoreError)?.message ?? "\(error)"))
+                authorization.finish(.failed(Message(error).translated))
             }
             throw error
         }
@@ -186,7 +189,9 @@ extension LoginList {
     ) async throws -> Value {
         try await withTimeLimit(limit, ports.clock, body) {
             throw ProviderError.failed(
-                "\(server.excerpt) did not respond in time; try again later.")
+                Message(
+                    "{server} did not respond in time; try again later.", ["server": server.excerpt]
+                ))
         }
     }
 }
@@ -222,7 +227,9 @@ struct BrowserLoginContext {
     func loginError(_ error: any Error) -> any Error {
         if isClientConfigured, case OAuthError.invalidClient = error {
             return EngineError.loginFailed(
-                "\(name) does not accept the client ID or the client secret; configure them again.")
+                Message(
+                    "{service} does not accept the client ID or the client secret; configure them again.",
+                    ["service": name]))
         }
         return Self.loginError(error, name)
     }
@@ -238,26 +245,41 @@ struct BrowserLoginContext {
             return switch error {
             case ProviderError.unauthorized:
                 EngineError.loginFailed(
-                    "\(name) does not accept the token that it issued; try again later.")
+                    Message(
+                        "{service} does not accept the token that it issued; try again later.",
+                        ["service": name]))
             case HTTPError.tooLarge:
-                ProviderError.failed("\(name) sent a response that is too large; try again later.")
-            case is CancellationError: EngineError.cancelled("The login was cancelled.")
+                ProviderError.failed(
+                    Message(
+                        "{service} sent a response that is too large; try again later.",
+                        ["service": name]))
+            case is CancellationError: EngineError.cancelled(Message("The login was cancelled."))
             default: error
             }
         }
         return switch error {
         case .denied: EngineError.loginDenied
         case .invalidGrant:
-            EngineError.loginFailed("\(name) does not accept the code; log in again.")
+            EngineError.loginFailed(
+                Message("{service} does not accept the code; log in again.", ["service": name]))
         case .invalidClient:
-            EngineError.loginFailed("\(name) does not know this application; log in again.")
-        case .refused(let text):
-            EngineError.loginFailed("\(name) refused the login: \(text.sentence)")
+            EngineError.loginFailed(
+                Message(
+                    "{service} does not know this application; log in again.", ["service": name]))
+        case .refused(let reason):
+            EngineError.loginFailed(
+                Message(
+                    "{service} refused the login: {reason}",
+                    messages: ["service": Message(verbatim: name), "reason": reason.sentence]))
         case .rateLimited(let until): ProviderError.rateLimited(until: until)
-        case .serviceFailed(let text):
-            ProviderError.failed("\(name) sent an invalid response: \(text.sentence)")
+        case .serviceFailed(let reason):
+            ProviderError.failed(
+                Message(
+                    "{service} sent an invalid response: {reason}",
+                    messages: ["service": Message(verbatim: name), "reason": reason.sentence]))
         case .invalidCode, .noRefreshToken, .portTaken, .cannotListen:
-            EngineError.loginFailed("The login failed: \(error).")
+            EngineError.loginFailed(
+                Message("The login failed: {reason}.", ["reason": "\(error)"]))
         }
     }
 }

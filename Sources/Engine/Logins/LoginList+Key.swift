@@ -1,13 +1,15 @@
 internal import OAuth
 internal import ProviderKit
 internal import Quoting
+internal import Translation
 
 /// Logins with a key that the service issued to the user, with a user name and a password, or without any secret.
 extension LoginList {
     func start(_ provider: any KeyLogin, _ options: LoginOptions) throws -> Login {
         let info = provider.info
         guard !options.registers else {
-            throw EngineError.notSupported("\(info.name) cannot register new users here.")
+            throw EngineError.notSupported(
+                Message("{provider} cannot register new users here.", ["provider": info.name]))
         }
         let settings = ports.settings.settings(of: info.id)
         let server = options.server?.lowercased() ?? options.account?.identity.server ?? ""
@@ -16,14 +18,19 @@ extension LoginList {
             throw description.needsServer
                 ? EngineError.serverMissing(provider)
                 : EngineError.notSupported(
-                    "\(info.name) has only one server; log in without a server name.")
+                    Message(
+                        "{provider} has only one server; log in without a server name.",
+                        ["provider": info.name]))
         }
         let takesKey = description.keyField != nil
         guard takesKey == (options.password != nil) else {
             throw takesKey
                 ? EngineError.invalidArgument(
                     "\(info.name) requires a key; create one there and pass it as the password.")
-                : EngineError.notSupported("\(info.name) uses no password; log in without one.")
+                : EngineError.notSupported(
+                    Message(
+                        "{provider} uses no password; log in without one.", ["provider": info.name])
+                )
         }
         let username = options.username ?? options.account?.identity.username ?? ""
         let login = add(provider, for: options.account, server: server, client: options.client)
@@ -47,7 +54,8 @@ extension LoginList {
                     AccountIdentity(username: username, server: server),
                     ports.session(key ?? Secret(""), isIssued: false, access, settings))
             } catch ProviderError.unauthorized {
-                throw EngineError.loginFailed("\(info.name) does not accept the key.")
+                throw EngineError.loginFailed(
+                    Message("{provider} does not accept the key.", ["provider": info.name]))
             }
             try login.check(identity)
             if key != nil { try await unlockToken(of: identity, provider) }
@@ -91,7 +99,8 @@ extension LoginList {
         let token = try await provider.requestToken(
             named, password: password, ports.anonymousSession(description, settings))
         guard token.isCode else {
-            throw ProviderError.failed("\(provider.info.name) sent an invalid token.")
+            throw ProviderError.failed(
+                Message("{provider} sent an invalid token.", ["provider": provider.info.name]))
         }
         return token
     }
@@ -105,7 +114,9 @@ extension LoginList {
         let info = provider.info
         guard !options.isManual else {
             throw EngineError.notSupported(
-                "\(info.name) shows no code; log in without the option manual, and confirm in the browser."
+                Message(
+                    "{provider} shows no code; log in without the option manual, and confirm in the browser.",
+                    ["provider": info.name])
             )
         }
         guard let text = options.server ?? options.account?.identity.server else {

@@ -2,6 +2,7 @@ internal import Logging
 internal import OAuth
 internal import ProviderKit
 internal import Quoting
+internal import Translation
 
 /// The list of unfinished logins, and of finished logins that are retained for late callers.
 package final class LoginList {
@@ -55,7 +56,9 @@ package final class LoginList {
         case .none, .oauth:
             guard options.server == nil else {
                 throw EngineError.notSupported(
-                    "\(provider.info.name) has only one server; log in without a server name.")
+                    Message(
+                        "{provider} has only one server; log in without a server name.",
+                        ["provider": provider.info.name]))
             }
         }
         if let folder = provider.folder { return try start(folder, options) }
@@ -65,8 +68,15 @@ package final class LoginList {
         case .key(let provider): return try start(provider, options)
         case .polling(let provider): return try start(provider, options)
         case .none:
-            let reason = provider.installed.map { "cannot be used: \($0.condition.reason)" }
-            throw EngineError.notSupported("\(provider.info.name) \(reason ?? "has no login.")")
+            let name = provider.info.name
+            throw EngineError.notSupported(
+                provider.installed.map {
+                    Message(
+                        "{provider} cannot be used: {reason}",
+                        messages: [
+                            "provider": Message(verbatim: name), "reason": $0.condition.reason,
+                        ])
+                } ?? Message("{provider} has no login.", ["provider": name]))
         }
     }
 
@@ -130,7 +140,8 @@ package final class LoginList {
                     engine.accounts.account(identity, of: provider)?.isLoggedIn == true
                 {
                     throw EngineError.alreadyLoggedIn(
-                        "\(identity.username.excerpt) is already logged in.")
+                        Message("{user} is already logged in.", ["user": identity.username.excerpt])
+                    )
                 }
                 return try await completeLogin(identity, provider) { !login.hasEnded }
             } catch {

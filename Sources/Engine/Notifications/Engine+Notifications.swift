@@ -1,6 +1,7 @@
 internal import Logging
 internal import ProviderKit
 internal import Storage
+package import Translation
 
 // The issues that the engine reports to the user, and the actions for them.
 extension Engine {
@@ -14,7 +15,7 @@ extension Engine {
                 ReportedIssue(
                     kind: .needsLogin, name: account.provider.info.name,
                     accountName: account.fullName,
-                    reason: reason, remedy: account.loginRemedy),
+                    reason: reason.translated, remedy: account.loginRemedy),
                 about: subject)
         } else {
             notifications.resolve(.needsLogin, about: subject)
@@ -22,7 +23,7 @@ extension Engine {
         if case .locked(let reason, let remedy) = account.state {
             notifications.raise(
                 ReportedIssue(
-                    kind: .secretStore, reason: reason,
+                    kind: .secretStore, reason: reason.translated,
                     remedy: IssueRemedy(
                         remedy, .account(account.id, provider: account.provider.info.id))),
                 about: .secretStore)
@@ -44,8 +45,9 @@ extension Engine {
     }
 
     func remainingTokenMessage(_ account: Account) -> String {
-        "The token may remain in the keyring, which cannot be used now; delete"
-            + " “\(account.provider.secretLabel(for: account.identity))” there later."
+        tr(
+            "The token may remain in the keyring, which cannot be used now; delete “{entry}” there later.",
+            ["entry": account.provider.secretLabel(for: account.identity)])
     }
 
     /// Unlocks the keyring, because the user chose to try again.
@@ -81,7 +83,7 @@ extension Engine {
             ReportedIssue(
                 kind: .loginFailed, name: server.isEmpty ? provider.info.name : server,
                 accountName: account?.label ?? "",
-                reason: (error as? SecretStoreError)?.message ?? "\(error)",
+                reason: Message(error).translated,
                 remedy: isInBrowser
                     ? IssueRemedy(.login, target, needsTerminal: needsTerminal) : nil),
             about: subject(of: provider, account, at: server))
@@ -142,7 +144,9 @@ extension Engine {
                 reportFailedLogin(
                     provider, options.account, at: options.server ?? "",
                     EngineError.notSupported(
-                        "No browser could be started; a login in a terminal shows the address."),
+                        Message(
+                            "No browser could be started; a login in a terminal shows the address.")
+                    ),
                     needsTerminal: true)
             }
         } catch {
@@ -158,9 +162,9 @@ extension Engine {
     ///   - provider: The ID of the provider.
     ///   - name: The name of the provider for users.
     ///   - reason: The reason, one sentence.
-    package func reportPluginFailure(_ provider: String, name: String, reason: String) {
+    package func reportPluginFailure(_ provider: String, name: String, reason: Message) {
         notifications.raise(
-            ReportedIssue(kind: .pluginFailed, name: name, reason: reason),
+            ReportedIssue(kind: .pluginFailed, name: name, reason: reason.translated),
             about: .provider(provider))
     }
 
@@ -181,7 +185,8 @@ extension Engine {
         notifications.raise(
             ReportedIssue(
                 kind: .accountsDamaged,
-                reason: "Log in again. The damaged file was renamed to \(path).",
+                reason: tr(
+                    "Log in again. The damaged file was renamed to {file}.", ["file": path]),
                 remedy: IssueRemedy(.login, .anyAccount)),
             about: .accounts)
     }
@@ -192,7 +197,7 @@ extension Engine {
         notifications.raise(
             ReportedIssue(
                 kind: .diskFull,
-                reason: "Photos and likes cannot be stored; free some space and try again."),
+                reason: tr("Photos and likes cannot be stored; free some space and try again.")),
             about: .disk)
     }
 }
@@ -224,13 +229,13 @@ extension Account {
         case EngineError.cancelled, is CancellationError: return
         default: break
         }
-        let reason = (error as? SecretStoreError)?.message ?? "\(error)"
+        let reason = Message(error)
         engine.ports.logger.info(
             "A like was not sent",
             metadata: ["account": "\(id)", "photo": "\(photo)", "reason": "\(reason)"])
         engine.notifications.raise(
             ReportedIssue(
-                kind: .likes, accountName: fullName, reason: reason,
+                kind: .likes, accountName: fullName, reason: reason.translated,
                 remedy: IssueRemedy(.retry, .like(photo, action, id)),
                 likes: [FailedLike(photo: photo, action: action)]),
             about: .account(id))
@@ -246,7 +251,9 @@ extension Account {
     }
 
     /// The name of the account in notifications, for example `ada at Unsplash`.
-    fileprivate var fullName: String { "\(label) at \(provider.info.name)" }
+    fileprivate var fullName: String {
+        tr("{account} at {service}", ["account": label, "service": provider.info.name])
+    }
 
     fileprivate var loginRemedy: IssueRemedy {
         IssueRemedy(.login, .account(id, provider: provider.info.id))

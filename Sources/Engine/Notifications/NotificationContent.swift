@@ -1,4 +1,5 @@
 package import ProviderKit
+internal import Translation
 
 /// The content of a desktop notification.
 nonisolated package struct NotificationContent: Hashable, Sendable {
@@ -48,8 +49,10 @@ nonisolated package enum NotificationAction: String, CaseIterable, Sendable {
     /// The text of the button.
     package var label: String {
         switch self {
-        case .retry: "Try again"
-        case .login: "Log in again"
+        // Translators: the verb, on a button
+        case .retry: tr("Try again")
+        // Translators: the verb, on a button
+        case .login: tr("Log in again")
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Translation
 
 /// The subject of an issue. Each subject gets at most one new notification in 30 seconds.
 nonisolated enum IssueSubject: Hashable, Sendable {
@@ -81,33 +82,51 @@ nonisolated package struct FailedLike: Hashable, Sendable {
 nonisolated extension ReportedIssue {
     var title: String {
         switch kind {
-        case .accountsDamaged: "The list of accounts was damaged"
-        case .needsLogin: "Log in to \(name) again"
-        case .loginFailed: "Login to \(name) failed"
-        case .secretStore: "The keyring is needed"
-        case .tokenRemains: "A token may remain in the keyring"
-        case .diskFull: "The disk is full"
-        case .pluginFailed: "\(name) has failed"
+        case .accountsDamaged: tr("The list of accounts was damaged")
+        case .needsLogin: tr("Log in to {service} again", ["service": name])
+        case .loginFailed: tr("Login to {service} failed", ["service": name])
+        case .secretStore: tr("The keyring is needed")
+        case .tokenRemains: tr("A token may remain in the keyring")
+        case .diskFull: tr("The disk is full")
+        case .pluginFailed: tr("{plugin} has failed", ["plugin": name])
         case .likes:
             switch (likes.count, hasUnlikesOnly) {
-            case (1, false): "A like was not sent"
-            case (1, true): "An unlike was not sent"
-            case (_, false): "Likes were not sent"
-            case (_, true): "Unlikes were not sent"
+            case (1, false): tr("A like was not sent")
+            case (1, true): tr("An unlike was not sent")
+            case (_, false): tr("Likes were not sent")
+            case (_, true): tr("Unlikes were not sent")
             }
         }
     }
 
     var text: String {
         guard kind == .likes else {
-            return accountName.isEmpty ? reason : "\(accountName): \(reason)"
+            return accountName.isEmpty
+                ? reason : tr("{account}: {problem}", ["account": accountName, "problem": reason])
         }
         let unlikes = likes.count { $0.action == .unlike }
-        let counts = [(likes.count - unlikes, "like"), (unlikes, "unlike")]
-            .filter { $0.0 > 0 }
-            .map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }
-        return
-            "\(counts.joined(separator: " and ")) could not be sent for \(accountName). \(reason)"
+        let account: KeyValuePairs = ["account": accountName]
+        let sentence =
+            switch (likes.count - unlikes, unlikes) {
+            case (let likes, 0):
+                trn(
+                    "{count} like could not be sent for {account}.",
+                    "{count} likes could not be sent for {account}.", likes, account)
+            case (0, let unlikes):
+                trn(
+                    "{count} unlike could not be sent for {account}.",
+                    "{count} unlikes could not be sent for {account}.", unlikes, account)
+            case (let likes, let unlikes):
+                // Translators: {likes} and {unlikes} are “1 like” and “2 unlikes”.
+                tr(
+                    "{likes} and {unlikes} could not be sent for {account}.",
+                    [
+                        "likes": trn("{count} like", "{count} likes", likes),
+                        "unlikes": trn("{count} unlike", "{count} unlikes", unlikes),
+                        "account": accountName,
+                    ])
+            }
+        return "\(sentence) \(reason)"
     }
 
     var action: NotificationAction? {

@@ -1,6 +1,7 @@
 internal import OAuth
 internal import ProviderKit
 internal import Quoting
+internal import Translation
 
 /// The token of an account.
 ///
@@ -34,7 +35,7 @@ final class Credentials: AccessTokens {
     /// A renewed token that could not be stored. The stored one is no longer valid.
     private var unsaved: OAuthToken?
     /// The reason why the stored token must not be used; nil if it may.
-    private var loginReason: String?
+    private var loginReason: Message?
     /// True after a logout: no token is stored from then on.
     private var isDiscarded = false
 
@@ -105,7 +106,7 @@ final class Credentials: AccessTokens {
     }
 
     /// Prevents all use of the stored token until ``adopt(_:)``. Must be called before the first use.
-    func requireLogin(_ reason: String) { loginReason = reason }
+    func requireLogin(_ reason: Message) { loginReason = reason }
 
     private func read() async throws -> OAuthToken {
         if let loginReason {
@@ -117,7 +118,8 @@ final class Credentials: AccessTokens {
             // A login may have stored a newer one in the meantime.
             if let token { return token }
             guard let stored, var token = OAuthToken(encoded: stored) else {
-                problem = .needsLogin(reason: "The token is not in the keyring; log in again.")
+                problem = .needsLogin(
+                    reason: Message("The token is not in the keyring; log in again."))
                 throw ProviderError.unauthorized
             }
             if token.client == nil, let client = await currentClient() {
@@ -212,7 +214,7 @@ final class Credentials: AccessTokens {
         // A login may have replaced it in the meantime.
         guard let token, token.accessToken.matches(refused) else { return }
         problem = .needsLogin(
-            reason: "The service no longer accepts the login; log in again.")
+            reason: Message("The service no longer accepts the login; log in again."))
     }
 
     func isIssued(_ token: Secret) -> Bool {
@@ -273,12 +275,17 @@ final class Credentials: AccessTokens {
             return .unauthorized
         case .invalidClient:
             return .notConfigured(
-                "The service rejected the client ID or the client secret; configure them again.")
+                Message(
+                    "The service rejected the client ID or the client secret; configure them again."
+                ))
         case .rateLimited(let until): return .rateLimited(until: until)
-        case .serviceFailed(let text):
-            return .failed("The token could not be renewed: \(text.sentence)")
+        case .serviceFailed(let reason):
+            return .failed(
+                Message(
+                    "The token could not be renewed: {reason}",
+                    messages: ["reason": reason.sentence]))
         case .invalidCode, .portTaken, .cannotListen:
-            return .failed("The token could not be renewed; try again later.")
+            return .failed(Message("The token could not be renewed; try again later."))
         }
     }
 
@@ -353,5 +360,12 @@ nonisolated enum CredentialsProblem: Hashable {
     /// The secret store is locked or not available. It may become available again.
     case locked(SecretStoreError)
     /// A new login is required.
-    case needsLogin(reason: String)
+    case needsLogin(reason: Message)
+}
+
+nonisolated extension Message {
+    /// The message as a sentence: the texts of services may have no full stop.
+    var sentence: Message {
+        english.sentence == english ? self : Message(verbatim: english.sentence)
+    }
 }

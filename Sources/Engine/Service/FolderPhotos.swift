@@ -1,9 +1,10 @@
 internal import OAuth
 internal import ProviderKit
+internal import Translation
 
 /// The photos of a user of this computer.
 final class FolderPhotos: AccountPhotos {
-    private(set) var state = AccountState.loading(reason: "The account is being opened.")
+    private(set) var state = AccountState.loading(reason: Message("The account is being opened."))
     var likeCount = 0
     private let session: any FolderSession
     private weak var owner: Account?

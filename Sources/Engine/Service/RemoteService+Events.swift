@@ -1,5 +1,6 @@
 internal import Logging
 internal import ProviderKit
+internal import Translation
 
 // The events of the credentials, the cached feed and the likes.
 extension RemoteService {
@@ -24,7 +25,7 @@ extension RemoteService {
             } catch HTTPError.tooLarge {
                 // A response of the API is never that large.
                 throw ProviderError.failed(
-                    "The service sent a response that is too large; try again later.")
+                    Message("The service sent a response that is too large; try again later."))
             }
             record(.available)
             return value
@@ -84,7 +85,7 @@ extension RemoteService {
     }
 
     /// Called when the service does not permit likes to the account.
-    func likesDenied(_ reason: String) {
+    func likesDenied(_ reason: Message) {
         likesDenial = reason
         owner?.emit(.changed(.state))
         ports.logger.warning(
@@ -116,7 +117,9 @@ extension RemoteService {
     func setLiked(
         _ photo: PhotoID, _ isLiked: Bool?
     ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
-        guard let likes else { throw EngineError.notSupported("This service has no likes.") }
+        guard let likes else {
+            throw EngineError.notSupported(Message("This service has no likes."))
+        }
         return try await likes.change(photo, isLiked.map { .set($0) } ?? .toggle)
     }
 

@@ -1,5 +1,6 @@
 internal import ProviderKit
 internal import Quoting
+internal import Translation
 
 // The images of an account's photos.
 extension RemoteService {
@@ -97,7 +98,9 @@ extension RemoteService {
         let choices = sizes[index...] + sizes[..<index].reversed()
         guard let url = choices.lazy.compactMap({ cached.remote.images[$0] }).first else {
             throw ProviderError.notFound(
-                "The service provides no image of photo \(cached.photo.id.text.quoted).")
+                Message(
+                    "The service provides no image of photo {photo}.",
+                    ["photo": cached.photo.id.text.quoted]))
         }
         return ImageStore.Key(account: account, photo: cached.photo.id, url: url)
     }

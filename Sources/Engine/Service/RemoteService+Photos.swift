@@ -1,6 +1,7 @@
 internal import Glibc
 internal import ProviderKit
 internal import Storage
+internal import Translation
 
 // The photos of an account, with its pending likes.
 extension RemoteService {
@@ -67,7 +68,7 @@ extension RemoteService {
 
     func photos() throws -> CachedFeed {
         guard let feed else {
-            throw EngineError.notSupported("This service has no photos.")
+            throw EngineError.notSupported(Message("This service has no photos."))
         }
         return feed
     }
@@ -84,7 +85,8 @@ extension RemoteService {
     ) async throws -> Value {
         do {
             return try await withTimeLimit(Self.callTimeout, clock, in: calls, body) {
-                throw ProviderError.failed("The service did not respond in time; try again later.")
+                throw ProviderError.failed(
+                    Message("The service did not respond in time; try again later."))
             }
         } catch ProviderError.unauthorized {
             guard case .needsLogin(let reason) = credentials.problem else {
@@ -187,7 +189,7 @@ extension RemoteService {
     }
 
     func setAvatar(_ file: String) async throws {
-        throw EngineError.notSupported("This service does not support avatars.")
+        throw EngineError.notSupported(Message("This service does not support avatars."))
     }
 
     private func count(_ profile: Profile) async {

@@ -1,6 +1,7 @@
 internal import OAuth
 internal import ProviderKit
 internal import Storage
+internal import Translation
 
 /// The photos of an account at a remote service, with its credentials and the health of the service.
 final class RemoteService: AccountPhotos {
@@ -30,7 +31,7 @@ final class RemoteService: AccountPhotos {
     var health = ServiceHealth()
     private var isLoading = true
     /// The reason and the remedy that the session reported for its failure.
-    private var brokenSession: (reason: String, remedy: Remedy?)?
+    private var brokenSession: (reason: Message, remedy: Remedy?)?
     private var retry: Task<Void, Never>?
     var isClosed = false
     /// True after a logout: later responses are not stored.
@@ -38,7 +39,7 @@ final class RemoteService: AccountPhotos {
     /// True if the profile has to be fetched.
     var isProfileDue = true
     /// The reason for which the service denied likes to the account; nil after it accepted one.
-    var likesDenial: String?
+    var likesDenial: Message?
     /// True if the number of likes has to be fetched once no like is pending.
     var isCountDue = false
     /// The time of the last profile that the service sent.
@@ -104,7 +105,7 @@ final class RemoteService: AccountPhotos {
         case .failing(let reason): return .failed(reason: reason, remedy: .retry)
         case nil: break
         }
-        return isLoading ? .loading(reason: "The account is being opened.") : .ready
+        return isLoading ? .loading(reason: Message("The account is being opened.")) : .ready
     }
 
     /// The number of photos that the user likes: the number of the service with the likes that were confirmed since,
@@ -146,7 +147,8 @@ final class RemoteService: AccountPhotos {
     var notices: [String] {
         // Another state has its own reason, which is that of the sources as well.
         let problems = state == .ready ? feed?.activity.problems ?? [] : []
-        return problems.prefix(Account.maximumNotices) + [likesDenial].compactMap(\.self)
+        return problems.prefix(Account.maximumNotices)
+            + [likesDenial?.translated].compactMap(\.self)
     }
 
     func adopt(_ token: OAuthToken) {
@@ -322,7 +324,7 @@ final class RemoteService: AccountPhotos {
 
     /// The error of the calls that a logout ends.
     static let loggedOutError = EngineError.needsLogin(
-        "The account was logged out during the call; log in again.")
+        Message("The account was logged out during the call; log in again."))
 
     func forget() async throws {
         // Responses that arrive later must not be stored after the deletion.

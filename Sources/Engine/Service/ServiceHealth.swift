@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Translation
 
 /// The recent results of requests to a service, and the time of the next retry.
 ///
@@ -13,8 +14,8 @@ nonisolated struct ServiceHealth {
     /// The longest pause after a rate limit. A later time is an error, or the clock was set.
     static let longestRateLimitPause = Duration.seconds(86_400)
 
-    private var unreachable: String?
-    private var failures: (count: Int, reason: String)?
+    private var unreachable: Message?
+    private var failures: (count: Int, reason: Message)?
     private var rateLimitedUntil: Timestamp?
     /// The number of attempts since the last success: the first failure and the retries.
     private var attempts = 0
@@ -22,8 +23,8 @@ nonisolated struct ServiceHealth {
     /// The part of the result of a request that concerns the service.
     enum Verdict: Hashable {
         case available
-        case unreachable(String)
-        case failed(String)
+        case unreachable(Message)
+        case failed(Message)
         case rateLimited(until: Timestamp?)
         /// No result: the request was not sent, or was cancelled.
         case none
@@ -31,9 +32,9 @@ nonisolated struct ServiceHealth {
         init(_ error: any Error) {
             self =
                 switch error {
-                case HTTPError.unreachable: .unreachable("\(error)")
+                case HTTPError.unreachable: .unreachable(Message(error))
                 case HTTPError.cannotWrite: .none
-                case let error as HTTPError: .failed("\(error)")
+                case let error as HTTPError: .failed(error.message)
                 case ProviderError.failed(let reason): .failed(reason)
                 case ProviderError.rateLimited(let until): .rateLimited(until: until)
                 case ProviderError.unauthorized, is EngineError, is CancellationError: .none
@@ -109,7 +110,7 @@ nonisolated struct ServiceHealth {
 
 /// The reason why a service is not available.
 nonisolated enum ServiceProblem: Hashable {
-    case offline(reason: String)
-    case failing(reason: String)
+    case offline(reason: Message)
+    case failing(reason: Message)
     case rateLimited(until: Timestamp)
 }

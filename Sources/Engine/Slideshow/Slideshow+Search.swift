@@ -1,5 +1,6 @@
 internal import ProviderKit
 internal import Quoting
+internal import Translation
 
 /// The steps from photo to photo, and the search for the next one, whose image is fetched before it is due.
 extension Slideshow {
@@ -108,7 +109,8 @@ extension Slideshow {
     func failure(of limits: SlideshowSearch) -> any Error {
         if let error = limits.error { return error }
         guard limits.hasSkipped else { return Self.noPhoto }
-        return photos.isMetered ? Self.notCached : HTTPError.unreachable("there is no network")
+        return photos.isMetered
+            ? Self.notCached : HTTPError.unreachable(Message("there is no network"))
     }
 
     // MARK: Attempts

@@ -1,5 +1,6 @@
 internal import Logging
 package import ProviderKit
+internal import Translation
 
 /// A photo that is shown now, shared by all clients, and the order in which photos follow.
 ///
@@ -281,7 +282,8 @@ package final class Slideshow {
             let shown = SlideshowState.Shown(id: id, photo: photo, image: image)
             if await pin(shown) { return shown }
         }
-        throw ProviderError.failed("The image was deleted while it was fetched; try again.")
+        throw ProviderError.failed(
+            Message(verbatim: "The image was deleted while it was fetched; try again."))
     }
 
     /// Protects the image of a photo that is about to be shown, besides the others that are needed.

@@ -3,6 +3,7 @@ internal import Logging
 internal import ProviderKit
 internal import Quoting
 internal import System
+internal import Translation
 
 /// All slideshows: the default one, and those that clients created with a name.
 ///
@@ -100,7 +101,8 @@ package final class Slideshows {
     package func remove(_ slideshow: Slideshow) async throws {
         let name = slideshow.name
         guard !name.isEmpty else {
-            throw EngineError.notSupported("The default slideshow cannot be removed.")
+            throw EngineError.notSupported(
+                Message(verbatim: "The default slideshow cannot be removed."))
         }
         await opening.run {
             guard named[name] === slideshow else { return }

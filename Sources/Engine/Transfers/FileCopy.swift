@@ -4,6 +4,7 @@ internal import Glibc
 internal import ProviderKit
 internal import Synchronization
 internal import System
+internal import Translation
 
 /// The copying of a file to a caller's descriptor. It has its own queue, because the reader or the disk may be slow.
 nonisolated final class FileCopy: Sendable {
@@ -61,11 +62,12 @@ nonisolated final class FileCopy: Sendable {
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else {
                 throw ProviderError.failed(
-                    "The photo cannot be read: \(String(cString: strerror(errno))).")
+                    Message(
+                        verbatim: "The photo cannot be read: \(String(cString: strerror(errno)))."))
             }
             guard count > 0 else {
                 throw ProviderError.failed(
-                    "The photo changed while it was being copied; try again.")
+                    Message(verbatim: "The photo changed while it was being copied; try again."))
             }
             try buffer.withUnsafeBytes {
                 try write(UnsafeRawBufferPointer(rebasing: $0[..<count]), progress)

@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Translation
 
 /// A download of a photo to a caller's descriptor. It is retained for a minute after its end.
 package final class Transfer {
@@ -92,7 +93,7 @@ package final class Transfer {
     /// Ends the transfer. The data that was written remains.
     func stop(_ reason: String) {
         guard !hasEnded else { return }
-        end(.cancelled, EngineError.cancelled(reason))
+        end(.cancelled, EngineError.cancelled(Message(verbatim: reason)))
         work?.cancel()
     }
 

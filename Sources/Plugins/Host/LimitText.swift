@@ -1,3 +1,5 @@
+internal import Translation
+
 // The limits of plugins as text, for error messages.
 
 nonisolated extension Int {
@@ -12,8 +14,14 @@ nonisolated extension Int {
 nonisolated extension Duration {
     /// The duration in seconds with a unit, such as `15 seconds` or `0.3 seconds`.
     var secondsText: String {
+        secondsMessage.english
+    }
+
+    /// ``secondsText`` for users.
+    var secondsMessage: Message {
         let tenths = Int((self / .milliseconds(100)).rounded(.up))
         let number = tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
-        return "\(number) second\(tenths == 10 ? "" : "s")"
+        return tenths == 10
+            ? Message("1 second") : Message("{number} seconds", ["number": number])
     }
 }

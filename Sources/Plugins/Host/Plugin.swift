@@ -6,6 +6,7 @@ internal import Quoting
 internal import Sandbox
 internal import Synchronization
 internal import System
+internal import Translation
 
 /// A plugin. It is started by the first call, ended when it is idle, started again after a failure, and disabled after
 /// too many failures.
@@ -64,11 +65,12 @@ final class Plugin {
     }
 
     /// The reason for which the plugin is disabled; nil if it is enabled.
-    var disablement: String? {
+    var disablement: Message? {
         guard confinement != nil else { return Self.noSandbox }
         guard health.isDisabled else { return nil }
-        return
-            "The plugin is disabled until its files change, because it failed \(health.failures) times in a row: \(health.lastReason)."
+        return Message(
+            "The plugin is disabled until its files change, because it failed {count} times in a row: {reason}.",
+            ["count": "\(health.failures)", "reason": health.lastReason])
     }
 
     /// The sandbox; nil if there is none and the plugin must not run.
@@ -128,7 +130,10 @@ final class Plugin {
             logger.warning("A plugin sent an invalid result", metadata: ["reason": "\(error)"])
             let reason = ServiceText.message("\(error)") ?? "the reason is unknown"
             trace.record(.invalidResult(method: method.rawValue, reason: reason))
-            throw failure("failed: it sent an invalid result: \(reason).")
+            throw ProviderError.failed(
+                Message(
+                    "The plugin of {provider} failed: it sent an invalid result: {reason}.",
+                    ["provider": name, "reason": reason]))
         }
     }
 
@@ -149,12 +154,23 @@ final class Plugin {
     }
 
     private func checkReadiness() throws {
-        guard !isRetired else { throw failure("was removed or replaced; try again.") }
+        guard !isRetired else {
+            throw ProviderError.failed(
+                Message(
+                    "The plugin of {provider} was removed or replaced; try again.",
+                    ["provider": name]))
+        }
         if health.isDisabled, stamp.haveChanged { enable() }
         if let disablement { throw ProviderError.failed(disablement) }
         if let pause = health.pause(now: .now) {
-            let seconds = Duration.seconds(pause.components.seconds + 1).secondsText
-            throw failure("failed and is not started again for \(seconds): \(health.lastReason).")
+            throw ProviderError.failed(
+                Message(
+                    "The plugin of {provider} failed and is not started again for {time}: {reason}.",
+                    messages: [
+                        "provider": Message(verbatim: name),
+                        "time": Duration.seconds(pause.components.seconds + 1).secondsMessage,
+                        "reason": Message(verbatim: health.lastReason),
+                    ]))
         }
     }
 
@@ -224,17 +240,21 @@ final class Plugin {
         } else {
             recordFailure("it cannot be started: \(reason)")
         }
-        let time = isShortage ? " at present" : ""
-        return failure("cannot be started\(time): \(reason).")
+        return .failed(
+            isShortage
+                ? Message(
+                    "The plugin of {provider} cannot be started at present: {reason}.",
+                    ["provider": name, "reason": reason])
+                : Message(
+                    "The plugin of {provider} cannot be started: {reason}.",
+                    ["provider": name, "reason": reason]))
     }
 
-    /// Returns the error of a call; the text continues a sentence about the plugin.
-    private func failure(_ text: String) -> ProviderError {
-        .failed("The plugin of \(manifest.info.name) \(text)")
-    }
+    private var name: String { manifest.info.name }
 
-    private static let noSandbox =
+    private static let noSandbox = Message(
         "No sandbox is available for plugins; install bubblewrap, or see AllowUnsandboxed in imagefeed.conf(5)."
+    )
 
     private func spawn(_ level: SandboxKind) throws -> PluginConnection {
         do {
@@ -266,9 +286,10 @@ final class Plugin {
         }
         guard answer.result["protocol"] == version else {
             new.fail("it does not support version \(PluginMessage.version) of the protocol")
-            throw failure(
-                "does not support version \(PluginMessage.version) of the protocol; install a matching version of it."
-            )
+            throw ProviderError.failed(
+                Message(
+                    "The plugin of {provider} does not support version {version} of the protocol; install a matching version of it.",
+                    ["provider": name, "version": "\(PluginMessage.version)"]))
         }
     }
 
@@ -314,7 +335,8 @@ final class Plugin {
         logger.error(
             "A plugin is disabled until its files change", metadata: ["reason": "\(reason)"])
         onChange?()
-        context.onDisabled(manifest.info.id, manifest.info.name, disablement ?? reason)
+        context.onDisabled(
+            manifest.info.id, manifest.info.name, disablement ?? Message(verbatim: reason))
     }
 
     /// Called when the plugin sends a call or a notification.

@@ -2,6 +2,7 @@ internal import JSONFormat
 internal import PluginProtocol
 internal import ProviderKit
 internal import Quoting
+internal import Translation
 
 /// An account in the messages to a plugin. Its ID is valid as long as its session.
 nonisolated final class PluginAccount: Sendable {
@@ -46,15 +47,20 @@ nonisolated final class PluginAccount: Sendable {
     ) throws -> HTTPRequest {
         guard let address = WebAddress(request.url) else {
             throw HTTPError.invalidAddress(
-                "“\(request.url.excerpt)” is not an absolute http or https address")
+                Message(
+                    verbatim: "“\(request.url.excerpt)” is not an absolute http or https address"))
         }
         guard hosts.permits(address) else {
             throw HTTPError.forbiddenAddress(
-                "\(address.origin) is not in Hosts of the plugin's manifest")
+                Message(
+                    verbatim: "\(address.origin) is not in Hosts of the plugin's manifest"))
         }
         for field in request.headers.fields where !field.isAllowedInRequest {
             throw ProviderError.failed(
-                "The plugin's request has the header field “\(field.name.excerpt)”, which is reserved or not valid; remove it."
+                Message(
+                    verbatim:
+                        "The plugin's request has the header field “\(field.name.excerpt)”, which is reserved or not valid; remove it."
+                )
             )
         }
         var request = request

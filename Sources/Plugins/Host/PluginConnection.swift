@@ -5,6 +5,7 @@ internal import PluginProtocol
 internal import ProviderKit
 internal import Quoting
 internal import System
+internal import Translation
 
 /// The connection to a running plugin, with the calls that wait for a result.
 ///
@@ -369,6 +370,9 @@ final class PluginConnection {
     }
 
     private func failure(_ reason: String) -> ProviderError {
-        .failed("The plugin of \(name) failed: \(reason).")
+        .failed(
+            Message(
+                "The plugin of {provider} failed: {reason}.",
+                ["provider": name, "reason": reason]))
     }
 }

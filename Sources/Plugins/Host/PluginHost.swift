@@ -2,6 +2,7 @@ internal import Glibc
 package import Logging
 package import ProviderKit
 internal import System
+package import Translation
 
 /// The component that provides the installed plugins as providers. It reads their manifests, and reads them again when
 /// they change.
@@ -26,7 +27,7 @@ package final class PluginHost {
     package var onChange: ((_ change: Change) -> Void)?
 
     /// Called with the ID, the name and the reason when a plugin has failed too often.
-    package var onDisabled: ((_ id: String, _ name: String, _ reason: String) -> Void)?
+    package var onDisabled: ((_ id: String, _ name: String, _ reason: Message) -> Void)?
 
     /// A change of the installed providers. A new version of a provider counts as added, and not as removed.
     package struct Change {
@@ -166,7 +167,8 @@ package final class PluginHost {
         return Installed(
             path: path, stamp: problems.stamp, settings: settings,
             provider: UnusableProvider(
-                id: id, name: ServiceText.line(base) ?? id, reason: problem.description),
+                id: id, name: ServiceText.line(base) ?? id,
+                reason: Message(verbatim: problem.description)),
             plugin: nil, problem: problem)
     }
 

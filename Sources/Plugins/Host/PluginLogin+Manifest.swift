@@ -17,8 +17,7 @@ nonisolated extension PluginLogin {
         case "oauth2":
             self = .oauth2(
                 Self.description(group),
-                help: ServiceText.message(group["Help"])
-                    ?? "Register an application at the service.")
+                help: ServiceText.message(group["Help"]) ?? "")
         case "federated":
             self = .federated(
                 scopes: Set(group.list("Scopes", isRequired: true)),

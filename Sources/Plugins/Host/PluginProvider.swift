@@ -1,6 +1,7 @@
 internal import PluginProtocol
 package import ProviderKit
 internal import Quoting
+internal import Translation
 
 /// A provider that runs as a separate process, with the login that its manifest names.
 ///
@@ -25,7 +26,8 @@ package struct PluginProvider: InstalledProvider, KeyLogin, OAuthLogin, Federate
     package var condition: ProviderCondition {
         ProviderCondition(
             state: plugin.disablement == nil ? .ready : .disabled,
-            reason: plugin.disablement ?? "", sandbox: plugin.confinement?.rawValue ?? "")
+            reason: plugin.disablement ?? Message(verbatim: ""),
+            sandbox: plugin.confinement?.rawValue ?? "")
     }
 
     package nonisolated var tokenRecipients: Set<String> { manifest.tokenRecipients }
@@ -137,13 +139,14 @@ package struct PluginProvider: InstalledProvider, KeyLogin, OAuthLogin, Federate
         _ settings: ProviderSettings
     ) throws(ProviderError) -> OAuthDescription {
         guard case .oauth2(let description, _) = manifest.login else {
-            throw .notSupported("\(info.name) has another login.")
+            throw .notSupported(Message("{provider} has another login.", ["provider": info.name]))
         }
         return description
     }
 
     package nonisolated var registrationHelp: String {
-        if case .oauth2(_, let help) = manifest.login { help } else { "" }
+        guard case .oauth2(_, let help) = manifest.login else { return "" }
+        return help.isEmpty ? tr("Register an application at the service.") : help
     }
 
     /// Returns a description that does not depend on the plugin's discovery: the token is sent to the server only.

@@ -1,6 +1,7 @@
 internal import JSONFormat
 internal import PluginProtocol
 internal import ProviderKit
+internal import Translation
 
 /// The session of an account of a plugin.
 ///
@@ -128,12 +129,15 @@ nonisolated final class PluginSession: ProfileSession, RemoteImages, RemoteLikes
                 try reader.expectObject()
                 return try reader.count("likes")
             }
-        } catch ProviderError.invalidArgument(let text), ProviderError.notSupported(let text),
-            ProviderError.noSuchUser(let text)
-        {
-            throw ProviderError.refused(text)
+        } catch ProviderError.invalidArgument(let text) {
+            throw ProviderError.refused(Message(verbatim: text))
+        } catch ProviderError.notSupported(let message), ProviderError.noSuchUser(let message) {
+            throw ProviderError.refused(message)
         } catch ProviderError.staleCursor {
-            throw ProviderError.refused("\(plugin.manifest.info.name) does not accept the like.")
+            throw ProviderError.refused(
+                Message(
+                    "{provider} does not accept the like.", ["provider": plugin.manifest.info.name])
+            )
         }
     }
 }

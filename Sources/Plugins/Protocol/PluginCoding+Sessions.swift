@@ -1,5 +1,6 @@
 package import JSONFormat
 package import ProviderKit
+internal import Translation
 
 // The coding of the states of sessions.
 
@@ -24,13 +25,14 @@ extension SessionStatus {
     package var json: JSON {
         switch self {
         case .ready: ["state": "ready"]
-        case .loading(let reason): ["state": "loading", "reason": .string(reason)]
-        case .failed(let reason, _): ["state": "failed", "reason": .string(reason)]
+        case .loading(let reason): ["state": "loading", "reason": .string(reason.english)]
+        case .failed(let reason, _): ["state": "failed", "reason": .string(reason.english)]
         }
     }
 
     package init(_ reader: PluginReader) throws(PluginFault) {
-        let reason = try reader.message("reason") ?? "The plugin gave no reason."
+        let reason = Message(
+            verbatim: try reader.message("reason") ?? "The plugin gave no reason.")
         switch try reader.requiredText("state") {
         case "ready": self = .ready
         case "loading": self = .loading(reason: reason)

@@ -1,6 +1,7 @@
 internal import JSONFormat
 package import ProviderKit
 internal import Quoting
+internal import Translation
 
 /// An error reply: an error of JSON-RPC whose `data` has a `kind`.
 package struct PluginRefusal: Error, Hashable, Sendable {
@@ -86,8 +87,8 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         case let error as HTTPError: self.init(error)
         case let fault as PluginFault:
             self.init(nil, fault.description, code: Code.invalidParameters)
-        case SecretStoreError.locked(let message): self.init(.keyringLocked, message)
-        case let error as SecretStoreError: self.init(.keyringUnavailable, error.message)
+        case SecretStoreError.locked(let message): self.init(.keyringLocked, message.english)
+        case let error as SecretStoreError: self.init(.keyringUnavailable, error.message.english)
         case is CancellationError: self.init(.cancelled, "The call was cancelled.")
         default: self.init(.failed, "\(error)")
         }
@@ -114,13 +115,13 @@ package struct PluginRefusal: Error, Hashable, Sendable {
 
     private init(_ error: HTTPError) {
         switch error {
-        case .unreachable(let reason): self.init(.unreachable, reason)
-        case .failed(let reason): self.init(.invalidResponse, reason)
+        case .unreachable(let reason): self.init(.unreachable, reason.english)
+        case .failed(let reason): self.init(.invalidResponse, reason.english)
         case .tooLarge(let limit):
             self.init(.tooLarge, "\(error)")
             self.limit = limit
-        case .invalidAddress(let reason): self.init(.invalidAddress, reason)
-        case .forbiddenAddress(let reason): self.init(.forbiddenAddress, reason)
+        case .invalidAddress(let reason): self.init(.invalidAddress, reason.english)
+        case .forbiddenAddress(let reason): self.init(.forbiddenAddress, reason.english)
         case .cannotWrite: self.init(.failed, "\(error)")
         }
     }
@@ -133,31 +134,33 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         let text = message
         let sentence = text.isEmpty ? "\(name) gave no reason." : text
         return switch kind {
-        case .notFound: ProviderError.notFound(sentence)
+        case .notFound: ProviderError.notFound(Message(verbatim: sentence))
         case .invalidArgument: ProviderError.invalidArgument(sentence)
-        case .notSupported: ProviderError.notSupported(sentence)
-        case .notConfigured: ProviderError.notConfigured(sentence)
+        case .notSupported: ProviderError.notSupported(Message(verbatim: sentence))
+        case .notConfigured: ProviderError.notConfigured(Message(verbatim: sentence))
         case .staleCursor: ProviderError.staleCursor
-        case .noSuchUser: ProviderError.noSuchUser(sentence)
+        case .noSuchUser: ProviderError.noSuchUser(Message(verbatim: sentence))
         case .rateLimited: ProviderError.rateLimited(until: until)
         case .unauthorized: ProviderError.unauthorized
-        case .denied: ProviderError.denied(sentence)
-        case .refused: ProviderError.refused(sentence)
+        case .denied: ProviderError.denied(Message(verbatim: sentence))
+        case .refused: ProviderError.refused(Message(verbatim: sentence))
         case .unreachable:
-            HTTPError.unreachable(text.hasSuffix(".") ? String(text.dropLast()) : text)
+            HTTPError.unreachable(
+                Message(verbatim: text.hasSuffix(".") ? String(text.dropLast()) : text))
         // The reasons of ``HTTPError/failed(_:)`` are not sentences; other texts are.
         case .invalidResponse where text.isEmpty || text.hasSuffix("."):
-            ProviderError.failed(sentence)
-        case .invalidResponse: HTTPError.failed(text)
+            ProviderError.failed(Message(verbatim: sentence))
+        case .invalidResponse: HTTPError.failed(Message(verbatim: text))
         case .tooLarge: HTTPError.tooLarge(limit: limit ?? 0)
-        case .invalidAddress: HTTPError.invalidAddress(text)
-        case .forbiddenAddress: HTTPError.forbiddenAddress(text)
-        case .keyringLocked: SecretStoreError.locked(sentence)
-        case .keyringUnavailable: SecretStoreError.unavailable(sentence)
+        case .invalidAddress: HTTPError.invalidAddress(Message(verbatim: text))
+        case .forbiddenAddress: HTTPError.forbiddenAddress(Message(verbatim: text))
+        case .keyringLocked: SecretStoreError.locked(Message(verbatim: sentence))
+        case .keyringUnavailable: SecretStoreError.unavailable(Message(verbatim: sentence))
         case .cancelled: CancellationError()
-        case .failed: ProviderError.failed(sentence)
-        case nil where code == Code.methodNotFound: ProviderError.notSupported(sentence)
-        case nil: ProviderError.failed("\(name) failed: \(sentence)")
+        case .failed: ProviderError.failed(Message(verbatim: sentence))
+        case nil where code == Code.methodNotFound:
+            ProviderError.notSupported(Message(verbatim: sentence))
+        case nil: ProviderError.failed(Message(verbatim: "\(name) failed: \(sentence)"))
         }
     }
 }

@@ -2,6 +2,7 @@ internal import JSONFormat
 internal import Logging
 internal import PluginProtocol
 internal import ProviderKit
+internal import Translation
 
 /// An HTTP client that sends its requests through the daemon, which adds the credentials of the account.
 struct PluginHTTPClient: HTTPClient {
@@ -15,7 +16,7 @@ struct PluginHTTPClient: HTTPClient {
         do {
             response = try HTTPResponse(PluginReader(answer, "http"))
         } catch {
-            throw HTTPError.failed("\(error)")
+            throw HTTPError.failed(Message(verbatim: "\(error)"))
         }
         guard response.body.count <= request.maximumBytes else {
             throw HTTPError.tooLarge(limit: request.maximumBytes)
@@ -28,7 +29,8 @@ struct PluginHTTPClient: HTTPClient {
         _ request: HTTPRequest, into file: Int32,
         progress: @escaping @Sendable (HTTPProgress) -> Void
     ) async throws -> HTTPResponse {
-        throw HTTPError.failed("a plugin cannot download to a file; return the address instead")
+        throw HTTPError.failed(
+            Message(verbatim: "a plugin cannot download to a file; return the address instead"))
     }
 }
 

@@ -3,6 +3,7 @@ internal import Logging
 internal import PluginProtocol
 internal import ProviderKit
 internal import Quoting
+internal import Translation
 
 /// A server that answers the daemon's calls with a provider.
 @MainActor
@@ -75,7 +76,8 @@ final class PluginServer {
             let source = SourceID(try parameters.requiredText("source"))
             let feed = try feed(parameters)
             guard feed.accepts(source) else {
-                throw ProviderError.notFound("There is no source “\(source.text.excerpt)”.")
+                throw ProviderError.notFound(
+                    Message(verbatim: "There is no source “\(source.text.excerpt)”."))
             }
             return try await feed.fetchPage(source, from: parameters.text("place")).json
         case .photo:
@@ -97,7 +99,8 @@ final class PluginServer {
             try await feed(parameters).countDownload(photo)
             return [:]
         }
-        throw ProviderError.notSupported("\(provider.info.name) does not support this call.")
+        throw ProviderError.notSupported(
+            Message(verbatim: "\(provider.info.name) does not support this call."))
     }
 
     private func photo(_ parameters: PluginReader) throws -> PhotoID {
@@ -111,14 +114,16 @@ final class PluginServer {
         let found = try await provider.loginMethod.identify(
             named, ports(account.requiredText("id")))
         guard let found else {
-            throw ProviderError.notSupported("\(provider.info.name) has no login.")
+            throw ProviderError.notSupported(
+                Message(verbatim: "\(provider.info.name) has no login."))
         }
         return found
     }
 
     private func feed(_ parameters: PluginReader) throws -> any RemoteFeed {
         guard let feed = try session(parameters).remoteFeed else {
-            throw ProviderError.notSupported("\(provider.info.name) has no photos.")
+            throw ProviderError.notSupported(
+                Message(verbatim: "\(provider.info.name) has no photos."))
         }
         return feed
     }

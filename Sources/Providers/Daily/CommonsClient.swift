@@ -1,5 +1,6 @@
 internal import Logging
 internal import ProviderKit
+internal import Translation
 internal import WebService
 
 /// A client for the Action API of Wikimedia Commons.
@@ -147,7 +148,8 @@ struct CommonsClient: Sendable {
     func site() async throws -> ServiceRecord {
         let record = try await send([("meta", "siteinfo"), ("siprop", "general")])
         guard let site = record.record("query")?.record("general") else {
-            throw Service.commons.invalidResponse("a document without the name of the site")
+            throw Service.commons.invalidResponse(
+                Message("a document without the name of the site"))
         }
         return site
     }
@@ -177,7 +179,7 @@ struct CommonsClient: Sendable {
             let pages = found?.records("pages")?.map(PageRecord.init)
             // A response without pages is complete only if nothing was requested, or found by a generator.
             guard pages != nil || record.flag("batchcomplete") == true else {
-                throw Service.commons.invalidResponse("a document without pages")
+                throw Service.commons.invalidResponse(Message("a document without pages"))
             }
             for page in pages ?? [] {
                 let key = page.title ?? "\(page.id ?? 0)"
@@ -198,7 +200,7 @@ struct CommonsClient: Sendable {
             guard let continuation, !continuation.isEmpty else { return result }
             rest = continuation.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         }
-        throw Service.commons.invalidResponse("a list without an end")
+        throw Service.commons.invalidResponse(Message("a list without an end"))
     }
 
     private func send(_ fields: Fields) async throws -> ServiceRecord {
@@ -210,7 +212,7 @@ struct CommonsClient: Sendable {
         request.headers.append("Accept", "application/json")
         request.maximumBytes = Self.maximumBytes
         let response = try await http.send(request)
-        let refusal = Refusal(response, .other("read pages"), .commons, now: now())
+        let refusal = Refusal(response, .other(Message("read pages")), .commons, now: now())
         if let error = refusal.error { throw error }
         let record: ServiceRecord = try Service.commons.decode(response, logger)
         // The service states some errors with status 200.

@@ -2,6 +2,7 @@ internal import Logging
 internal import ProviderKit
 internal import Quoting
 internal import Synchronization
+internal import Translation
 
 /// The session of the account. It stores only the first page, for an hour.
 ///
@@ -59,7 +60,9 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
         let client = try client.get()
         guard accepts(source) else {
             throw ProviderError.notFound(
-                "There is no source \(source.text.quoted) of pictures of the day.")
+                Message(
+                    "There is no source {source} of pictures of the day.",
+                    ["source": source.text.quoted]))
         }
         // The likes are stored locally.
         guard source == Self.source else { return RemotePage([]) }
@@ -113,12 +116,15 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
     }
 
     private static let wrongDate = ProviderError.failed(
-        "Wikimedia Commons has no pictures of the last \(daysPerPage) days; check the date of this computer."
+        Message(
+            "Wikimedia Commons has no pictures of the last {days} days; check the date of this computer.",
+            ["days": "\(daysPerPage)"])
     )
 
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
         guard let photo = try await fetchPhotos([id]).first else {
-            throw ProviderError.notFound("There is no picture of the day \(id.text.quoted).")
+            throw ProviderError.notFound(
+                Message("There is no picture of the day {photo}.", ["photo": id.text.quoted]))
         }
         return photo
     }
@@ -142,7 +148,7 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
 
     /// Not called, because likes are stored locally.
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
-        throw ProviderError.denied("Wikimedia Commons has no likes.")
+        throw ProviderError.denied(Message("Wikimedia Commons has no likes."))
     }
 
     // MARK: The site

@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Translation
 internal import WebService
 
 extension Service {
@@ -19,7 +20,11 @@ extension Refusal {
         return switch response.status {
         case 200..<300: nil
         case 500...: serviceFailure
-        default: .failed("Wikimedia Commons rejected the request (status \(response.status)).")
+        default:
+            .failed(
+                Message(
+                    "Wikimedia Commons rejected the request (status {status}).",
+                    ["status": "\(response.status)"]))
         }
     }
 
@@ -30,7 +35,9 @@ extension Refusal {
         case "ratelimited": .rateLimited(until: retryTime)
         default:
             .failed(
-                "Wikimedia Commons rejected the request\(ServiceText.parenthesized(information)); try again later."
+                Message(
+                    "Wikimedia Commons rejected the request{details}; try again later.",
+                    ["details": ServiceText.parenthesized(information)])
             )
         }
     }

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Logging
 internal import ProviderKit
+internal import Translation
 internal import WebService
 
 /// A client for the API of one server.
@@ -79,7 +80,7 @@ struct ImmichClient: Sendable {
         let response = try await send(
             .get, ["users", "me"], about: .user, permission: "user.read")
         guard let profile = mapping.profile(try decode(response)) else {
-            throw service.invalidResponse("a user without an email address")
+            throw service.invalidResponse(Message("a user without an email address"))
         }
         return profile
     }
@@ -99,7 +100,9 @@ struct ImmichClient: Sendable {
             return Secret(token.accessToken)
         } catch ProviderError.unauthorized, ProviderError.invalidArgument {
             throw ProviderError.wrongPassword(
-                "\(server.host) does not accept the email address or the password.")
+                Message(
+                    "{server} does not accept the email address or the password.",
+                    ["server": server.host]))
         }
     }
 
@@ -129,6 +132,6 @@ struct ImmichClient: Sendable {
     /// Fetches the version of the server. Requires no permission.
     func version() async throws -> VersionRecord {
         try decode(
-            try await send(.get, ["server", "version"], about: .other("read the version")))
+            try await send(.get, ["server", "version"], about: .other(Message("read the version"))))
     }
 }

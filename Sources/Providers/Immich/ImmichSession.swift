@@ -1,6 +1,7 @@
 internal import Logging
 internal import ProviderKit
 internal import Synchronization
+internal import Translation
 internal import WebService
 
 /// The session of a user at a server.
@@ -61,7 +62,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
             do {
                 sources += try await fetch(client)
             } catch ProviderError.denied(let reason) {
-                notices.append(reason)
+                notices.append(reason.translated)
             }
         }
         continuation.yield(.notices(notices))
@@ -76,7 +77,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         for query in [[], [(name: "shared", value: "true")]] {
             let albums: LenientList<ServiceRecord> = try client.decode(
                 try await client.send(
-                    .get, ["albums"], query, about: .other("list the albums"),
+                    .get, ["albums"], query, about: .other(Message("list the albums")),
                     permission: "album.read"))
             for album in albums.elements {
                 guard let id: AssetID = album.value("id"), known.insert(id).inserted else {
@@ -99,7 +100,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         let record: PeopleRecord = try client.decode(
             try await client.send(
                 .get, ["people"], [("withHidden", "false"), ("size", "500")],
-                about: .other("list the people"), permission: "person.read"))
+                about: .other(Message("list the people")), permission: "person.read"))
         let sources = record.people.elements.compactMap { person -> Source? in
             // The name is empty if the user has not named the person.
             guard let id: AssetID = person.value("id"), person.flag("isHidden") != true,
@@ -150,7 +151,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
                 .post, ["search", endpoint], [], search, about: .source(source),
                 permission: "asset.read"))
         guard !record.assets.isUnreadable else {
-            throw client.service.invalidResponse("a list without photos")
+            throw client.service.invalidResponse(Message("a list without photos"))
         }
         // A server that repeats a page has no more photos.
         let next: SearchPosition? =
@@ -178,12 +179,12 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
             // The server was updated since the last request.
             knownVersion.withLock { $0 = nil }
             guard try await version(client).major >= 2 else {
-                throw client.service.invalidResponse("an album without photos")
+                throw client.service.invalidResponse(Message("an album without photos"))
             }
             return nil
         }
         guard !assets.isUnreadable else {
-            throw client.service.invalidResponse("an album without photos")
+            throw client.service.invalidResponse(Message("an album without photos"))
         }
         let photos = client.mapping.photos(Self.newestFirst(assets.elements))
         let rest = photos.dropFirst((page - 1) * Self.photosPerPage)
@@ -229,7 +230,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
                 .get, ["memories"], [("for", day), ("type", "on_this_day")],
                 about: .source(ImmichSource.memories.id), permission: "memory.read"))
         guard !memories.isUnreadable else {
-            throw client.service.invalidResponse("memories without photos")
+            throw client.service.invalidResponse(Message("memories without photos"))
         }
         // Versions before 1.126 ignore the date.
         let found = memories.elements.filter { memory in
@@ -267,7 +268,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
             try await client.send(
                 .get, ["assets", asset.text], about: .photo(id), permission: "asset.read"))
         guard record.id == asset else {
-            throw client.service.invalidResponse("another photo")
+            throw client.service.invalidResponse(Message("another photo"))
         }
         return record
     }
@@ -309,7 +310,9 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
             // The response is the same for a missing photo and for one of another user.
             _ = try await fetchAsset(photo, client)
             throw ProviderError.refused(
-                "\(client.server.host) does not let this account like photos of other users.")
+                Message(
+                    "{server} does not let this account like photos of other users.",
+                    ["server": client.server.host]))
         }
         return nil
     }

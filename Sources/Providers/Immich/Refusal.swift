@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Translation
 internal import WebService
 
 extension Refusal {
@@ -12,7 +13,10 @@ extension Refusal {
         return switch response.status {
         case 200..<300: nil
         case 401 where message == Self.disabledPasswords:
-            .notSupported("\(service.name) does not accept passwords; log in with an API key.")
+            .notSupported(
+                Message(
+                    "{service} does not accept passwords; log in with an API key.",
+                    ["service": service.name]))
         case 401: .unauthorized
         case 403: forbiddenError(permission)
         case 429: .rateLimited(until: retryTime)
@@ -31,12 +35,19 @@ extension Refusal {
     private func forbiddenError(_ permission: String?) -> ProviderError {
         if let missing = missingPermission(permission) {
             return .denied(
-                "The API key for \(service.name) lacks the permission \(missing); edit the key in the account settings of the server."
+                Message(
+                    "The API key for {service} lacks the permission {permission}; edit the key in the account settings of the server.",
+                    ["service": service.name, "permission": missing])
             )
         }
-        guard let permission else { return .denied("\(service.name) does not allow the request.") }
+        guard let permission else {
+            return .denied(
+                Message("{service} does not allow the request.", ["service": service.name]))
+        }
         return .denied(
-            "\(service.name) does not allow the request, which needs the permission \(permission).")
+            Message(
+                "{service} does not allow the request, which needs the permission {permission}.",
+                ["service": service.name, "permission": permission]))
     }
 
     /// Returns the permission that the message names.
@@ -59,7 +70,10 @@ extension Refusal {
         case .source(let id):
             switch ImmichSource(id) {
             case .search where message?.contains("not enabled") == true:
-                .notSupported("Searching by content is disabled at \(service.name).")
+                .notSupported(
+                    Message(
+                        "Searching by content is disabled at {service}.", ["service": service.name])
+                )
             case .album, .person, nil: service.missing(id)
             case .all, .likes, .memories, .search: rejected
             }
@@ -70,7 +84,10 @@ extension Refusal {
     }
 
     private var rejected: ProviderError {
-        .failed("\(service.name) rejected the request\(quoted); check the address of the server.")
+        .failed(
+            Message(
+                "{service} rejected the request{details}; check the address of the server.",
+                ["service": service.name, "details": quoted]))
     }
 
     private var quoted: String { ServiceText.parenthesized(message) }

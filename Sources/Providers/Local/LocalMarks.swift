@@ -2,6 +2,7 @@ internal import ProviderKit
 internal import Storage
 internal import Synchronization
 internal import System
+internal import Translation
 
 /// The likes and other marks of the local users.
 ///
@@ -164,7 +165,8 @@ final class LocalMarks: Sendable {
         var target = try await find()
         guard let number = try await number(of: user) else {
             throw ProviderError.noSuchUser(
-                "The user does not exist any more; log in and register the same name again.")
+                Message(
+                    "The user does not exist any more; log in and register the same name again."))
         }
         let mark = Mark(user: number, kind: kind)
         let id = target.picture.file.id
@@ -221,8 +223,8 @@ final class LocalMarks: Sendable {
         guard readsContent else { return MarkedFile(id: id, path: path, stamp: stamp) }
         guard let content = await digests.digest(ofFile: target.file) else {
             throw await digests.isAbsent(target.file)
-                ? ProviderError.notFound("The photo does not exist any more.")
-                : .failed("The file of the photo cannot be read.")
+                ? ProviderError.notFound(Message("The photo does not exist any more."))
+                : .failed(Message("The file of the photo cannot be read."))
         }
         return MarkedFile(id: id, path: path, stamp: content.stamp, content: content)
     }

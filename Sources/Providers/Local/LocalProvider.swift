@@ -2,6 +2,7 @@ package import Logging
 package import ProviderKit
 internal import Synchronization
 package import System
+internal import Translation
 
 /// The provider of photos in a local folder. A local user is an account without a service.
 package final class LocalProvider: FolderProvider {
@@ -142,7 +143,7 @@ extension LocalProvider {
         guard !request.registers else { return try await register(name, request.password) }
         guard let user = try await users.find(name) else {
             throw ProviderError.noSuchUser(
-                "There is no user \(name.text); register the name first.")
+                Message("There is no user {user}; register the name first.", ["user": name.text]))
         }
         try await check(request.password, of: user, name.key)
         drawAvatar(name.key, user.name)
@@ -179,17 +180,19 @@ extension LocalProvider {
         guard let hash = user.password else {
             guard password == nil else {
                 throw ProviderError.wrongPassword(
-                    "\(user.name) has no password; log in without one.")
+                    Message("{user} has no password; log in without one.", ["user": user.name]))
             }
             return
         }
         // A login without a password gives an attacker no information, so it does not count as an attempt.
         guard let password else {
-            throw ProviderError.wrongPassword("\(user.name) has a password; log in with it.")
+            throw ProviderError.wrongPassword(
+                Message("{user} has a password; log in with it.", ["user": user.name]))
         }
         let isCorrect = try await throttle.run(key) { try await crypt.matches(password, hash) }
         guard isCorrect else {
-            throw ProviderError.wrongPassword("The password of \(user.name) is wrong; try again.")
+            throw ProviderError.wrongPassword(
+                Message("The password of {user} is wrong; try again.", ["user": user.name]))
         }
     }
 

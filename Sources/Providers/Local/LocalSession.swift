@@ -1,6 +1,7 @@
 internal import Glibc
 internal import ProviderKit
 internal import Quoting
+internal import Translation
 
 /// The session of a local user. All sessions share one folder.
 final class LocalSession: FolderSession {
@@ -221,7 +222,7 @@ final class LocalSession: FolderSession {
     }
 
     private static func noSource(_ source: SourceID) -> ProviderError {
-        .notFound("There is no source \(source.text.quoted).")
+        .notFound(Message("There is no source {source}.", ["source": source.text.quoted]))
     }
 
     /// Returns the cursor of a position. In `memories`, it begins with the date on which the walk began.
@@ -259,13 +260,13 @@ final class LocalSession: FolderSession {
         do {
             return try await body()
         } catch is FolderScan.RootUnreadable {
-            throw ProviderError.failed("The pictures folder cannot be read.")
+            throw ProviderError.failed(Message("The pictures folder cannot be read."))
         } catch let error as CancellationError {
             throw error
         } catch let error as ProviderError {
             throw error
         } catch {
-            throw ProviderError.failed("\(error)")
+            throw ProviderError.failed(Message(error))
         }
     }
 }

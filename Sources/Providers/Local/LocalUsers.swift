@@ -2,6 +2,7 @@ internal import CGLib
 internal import Logging
 internal import ProviderKit
 internal import Storage
+internal import Translation
 
 /// The registered local users. They are users of Image Feed, not of the operating system.
 struct LocalUsers: Sendable {
@@ -31,8 +32,9 @@ struct LocalUsers: Sendable {
                 [.text(name.key), .text(name.text), .text(password)])
             guard database.changedRows > 0 else {
                 throw ProviderError.userExists(
-                    "There is a user \(name.text) already; log in without registering, or choose "
-                        + "another name.")
+                    Message(
+                        "There is a user {user} already; log in without registering, or choose another name.",
+                        ["user": name.text]))
             }
         }
     }

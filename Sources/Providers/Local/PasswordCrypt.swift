@@ -2,6 +2,7 @@ internal import CCrypt
 internal import Dispatch
 internal import Glibc
 internal import ProviderKit
+internal import Translation
 
 /// A hash function for passwords: yescrypt, by libcrypt.
 ///
@@ -73,7 +74,9 @@ final class PasswordCrypt: Sendable {
     private static let method = "$y$"
 
     private static let noYescrypt = ProviderError.notSupported(
-        "The installed libcrypt does not support yescrypt; update it, or use a user without a password."
+        Message(
+            "The installed libcrypt does not support yescrypt; update it, or use a user without a password."
+        )
     )
 
     private func loaded() throws(ProviderError) -> shim_crypt {
@@ -88,8 +91,9 @@ final class PasswordCrypt: Sendable {
             reason = String(cString: problem)
         }
         throw .notSupported(
-            "Passwords need libcrypt; install the package libcrypt1 or libxcrypt"
-                + " (\(reason)).")
+            Message(
+                "Passwords need libcrypt; install the package libcrypt1 or libxcrypt ({reason}).",
+                ["reason": reason]))
     }
 
     /// Returns a salt with the default cost of the library.

@@ -93,6 +93,6 @@ struct PictureDatabase: Sendable {
 extension ProviderError {
     /// Converts the error of a database or of a private folder.
     init(_ error: StorageError) {
-        self = error == .full ? .storageFull : .failed("\(error)")
+        self = error == .full ? .storageFull : .failed(error.message)
     }
 }

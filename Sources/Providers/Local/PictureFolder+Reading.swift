@@ -4,6 +4,7 @@ internal import Quoting
 internal import Storage
 internal import Synchronization
 internal import System
+internal import Translation
 
 /// The functions that read the index and open photos.
 extension PictureFolder {
@@ -39,7 +40,8 @@ extension PictureFolder {
             let value = try await readNow(body)
             if state.withLock(\.canServeAll) || isWhole(value) || isUsable(value) { return value }
         } catch ProviderError.notFound where !state.withLock(\.canServeAll) {}
-        throw ProviderError.failed("The pictures folder is still being read; try again later.")
+        throw ProviderError.failed(
+            Message("The pictures folder is still being read; try again later."))
     }
 
     /// True if the index contains all photos that a scan could find.
@@ -64,7 +66,7 @@ extension PictureFolder {
             throw ProviderError.storageFull
         } catch let error as StorageError {
             if case .damaged = error, !state.withLock(\.wasRecreated) { throw error }
-            throw ProviderError.failed("\(error)")
+            throw ProviderError.failed(Message(error))
         }
     }
 
@@ -172,16 +174,18 @@ extension PictureFolder {
     }
 
     static let noResponse = ProviderError.failed(
-        "The disk with the photo does not respond; try again later.")
+        Message("The disk with the photo does not respond; try again later."))
 
     private static func unreadable(_ id: PhotoID, _ code: Int32) -> ProviderError {
         .failed(
-            "The file of photo \(id.text.quoted) cannot be read: \(String(cString: strerror(code)))."
+            Message(
+                "The file of photo {photo} cannot be read: {reason}.",
+                ["photo": id.text.quoted, "reason": String(cString: strerror(code))])
         )
     }
 
     static func noPhoto(_ id: PhotoID) -> ProviderError {
-        .notFound("There is no photo \(id.text.quoted).")
+        .notFound(Message("There is no photo {photo}.", ["photo": id.text.quoted]))
     }
 
     /// Waits until a page of `count` photos can be served, or for the time limit.

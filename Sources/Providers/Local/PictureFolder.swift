@@ -5,6 +5,7 @@ internal import ProviderKit
 internal import Storage
 internal import Synchronization
 internal import System
+internal import Translation
 
 /// The pictures folder, which all local users share: one index, one tree of watches.
 ///
@@ -15,7 +16,7 @@ final class PictureFolder: Sendable {
     struct State {
         var listeners: [Int: Listener] = [:]
         var lastListener = 0
-        var status = SessionStatus.loading(reason: "The pictures folder is being read.")
+        var status = SessionStatus.loading(reason: Message("The pictures folder is being read."))
         /// The number of photos in the index.
         var photoCount = 0
         /// True if the index is open and belongs to this folder.
@@ -270,7 +271,7 @@ final class PictureFolder: Sendable {
         logger.error(
             "The pictures folder cannot be scanned", metadata: ["reason": "\(error)"])
         let isFull = (error as? StorageError) == .full || (error as? ProviderError) == .storageFull
-        setStatus(.failed(reason: "\(error)", remedy: isFull ? .freeSpace : .retry))
+        setStatus(.failed(reason: Message(error), remedy: isFull ? .freeSpace : .retry))
     }
 
     func setStatus(_ status: SessionStatus) {
@@ -285,14 +286,19 @@ final class PictureFolder: Sendable {
 
     private func emitStatus() { emit(.status(state.withLock(\.status))) }
 
-    func reason(_ error: FolderScan.RootUnreadable) -> String {
+    func reason(_ error: FolderScan.RootUnreadable) -> Message {
         let root = String(decoding: root, as: UTF8.self)
         return switch error.code {
         case ENOENT:
-            "The folder \(root) does not exist; create it, or set Directory= in imagefeed.conf."
+            Message(
+                "The folder {folder} does not exist; create it, or set Directory= in imagefeed.conf.",
+                ["folder": root])
         case FolderScan.RootUnreadable.notMounted:
-            "The file system of \(root) is not mounted; mount it."
-        default: "\(root) cannot be read: \(String(cString: strerror(error.code)))."
+            Message("The file system of {folder} is not mounted; mount it.", ["folder": root])
+        default:
+            Message(
+                "{folder} cannot be read: {reason}.",
+                ["folder": root, "reason": String(cString: strerror(error.code))])
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import ProviderKit
 internal import Storage
+internal import Translation
 
 /// Symbolic links to photos whose paths are not UTF-8, so that every photo has a path that is.
 ///
@@ -25,7 +26,9 @@ struct PictureLinks: Sendable {
         guard withCPath(path, { symlink($0, link) }) == 0 || errno == EEXIST else {
             if errno == ENOSPC || errno == EDQUOT { throw .storageFull }
             throw .failed(
-                "The link \(link) cannot be created: \(String(cString: strerror(errno))).")
+                Message(
+                    "The link {file} cannot be created: {reason}.",
+                    ["file": link, "reason": String(cString: strerror(errno))]))
         }
         return link
     }

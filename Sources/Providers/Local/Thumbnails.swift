@@ -6,6 +6,7 @@ internal import ProviderKit
 internal import Storage
 internal import Synchronization
 internal import System
+internal import Translation
 
 /// Small images of photos in the folder that the programs of a desktop share. Existing thumbnails are used, missing
 /// ones are created.
@@ -116,11 +117,13 @@ final class Thumbnails: Sendable {
         if case .unavailable(let code) = lookup {
             let reason = String(cString: strerror(code))
             return try await existing(
-                known, size, .failed("The file of the photo cannot be read: \(reason)."))
+                known, size,
+                .failed(
+                    Message("The file of the photo cannot be read: {reason}.", ["reason": reason])))
         }
         guard let status = lookup.status, status.kind == .file,
             let original = Self.original(photo, status.stamp)
-        else { throw ProviderError.notFound("The photo does not exist any more.") }
+        else { throw ProviderError.notFound(Message("The photo does not exist any more.")) }
         let path = "\(folder)/\(size.rawValue)/\(original.name)"
         if await files.run({ Self.isThumbnail(path, of: original) }) { return path }
         let task = running.withLock { running in
@@ -146,7 +149,7 @@ final class Thumbnails: Sendable {
             let descriptor = await files.run { Glibc.open(path, O_RDONLY | O_CLOEXEC) }
             if descriptor >= 0 { return descriptor }
         }
-        throw ProviderError.failed("The image could not be opened; try again.")
+        throw ProviderError.failed(Message("The image could not be opened; try again."))
     }
 
     /// Returns the path of the thumbnail of a photo whose file cannot be reached.

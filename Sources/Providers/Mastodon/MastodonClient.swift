@@ -1,5 +1,6 @@
 internal import Logging
 internal import ProviderKit
+internal import Translation
 internal import WebService
 
 /// A client for the API of one server, which also reports the server's rate limit.
@@ -88,7 +89,7 @@ final class MastodonClient: Sendable {
     func currentUser() async throws -> Profile {
         let response = try await send(.get, ["accounts", "verify_credentials"], about: .user)
         guard let profile = mapping.profile(try decode(response)) else {
-            throw service.invalidResponse("a user without a name")
+            throw service.invalidResponse(Message("a user without a name"))
         }
         return profile
     }

@@ -1,5 +1,6 @@
 internal import ProviderKit
 internal import Synchronization
+internal import Translation
 internal import WebService
 
 /// The session of a user at a server.
@@ -137,13 +138,13 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         let response = try await client.send(.get, path, query, about: .source(source.id))
         let list: LenientList<StatusRecord> = try client.decode(response)
         guard !list.isUnreadable else {
-            throw client.service.invalidResponse("a list without statuses")
+            throw client.service.invalidResponse(Message("a list without statuses"))
         }
         if source == .likes, list.elements.isEmpty, !query.contains(where: { $0.name == "max_id" }),
             try await dialect(client) == .snac
         {
             // Source: snac 2.75, `mastoapi_get_handler`: the list is always empty.
-            throw ProviderError.notSupported("snac has no list of liked posts.")
+            throw ProviderError.notSupported(Message("snac has no list of liked posts."))
         }
         func page(below id: String) -> PageToken {
             PageToken(fields: query.filter { $0.name != "max_id" } + [("max_id", id)])
@@ -162,7 +163,9 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         // Status 206, "Partial Content": the server is still preparing the feed.
         if response.status == 206, next == nil || list.elements.isEmpty {
             throw ProviderError.failed(
-                "\(client.service.name) is still preparing this feed; try again in a minute.")
+                Message(
+                    "{service} is still preparing this feed; try again in a minute.",
+                    ["service": client.service.name]))
         }
         // Likes are ordered by IDs of likes, which the response does not contain.
         let hasKeys = source != .likes
@@ -234,7 +237,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
             .get, ["accounts", "lookup"], [("acct", name)], about: .source(source))
         let user: ServiceRecord = try client.decode(response)
         guard let id = user.identifier("id"), !id.isEmpty else {
-            throw client.service.invalidResponse("a user without an id")
+            throw client.service.invalidResponse(Message("a user without an id"))
         }
         cache.withLock { cache in
             if cache.userIDs.count >= Self.maximumUserIDs { cache.userIDs = [:] }

@@ -1,5 +1,6 @@
 internal import ProviderKit
 internal import Quoting
+internal import Translation
 
 /// The settings of the provider, validated.
 struct MastodonSettings: Hashable, Sendable {
@@ -14,7 +15,8 @@ struct MastodonSettings: Hashable, Sendable {
         showsSensitive = try settings.flag("ShowSensitive", of: "mastodon")
         redirectPort = try settings.redirectPort(of: "mastodon")
         guard let servers = LoopbackServers(settings["LoopbackServers"] ?? "") else {
-            throw .invalidSetting("LoopbackServers", of: "mastodon", LoopbackServers.rule)
+            throw .invalidSetting(
+                "LoopbackServers", of: "mastodon", Message(verbatim: LoopbackServers.rule))
         }
         loopbackServers = servers
     }

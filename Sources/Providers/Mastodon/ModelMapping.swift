@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Translation
 internal import WebService
 
 /// A mapping from API records to the model.
@@ -45,11 +46,13 @@ struct ModelMapping: Sendable {
                 return nil
             }
             guard let full = address(attachment.text("url")) else {
-                omissions?.record("\(status.id) \(name)", "its address is invalid")
+                omissions?.record(
+                    "\(status.id) \(name)", Message("its address is invalid"))
                 return nil
             }
             guard let id = StatusPhotoID(status: status.id, attachment: name) else {
-                omissions?.record("\(status.id) \(name)", "the ID of its status is invalid")
+                omissions?.record(
+                    "\(status.id) \(name)", Message("the ID of its status is invalid"))
                 return nil
             }
             let meta = attachment.record("meta")

@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Translation
 internal import WebService
 
 // The status determines the error. Error texts are translated to the user's language, so they are only quoted, with the
@@ -28,7 +29,10 @@ extension Refusal {
         // Without rate limit fields, this is the daily limit of likes of Pixelfed, which does not affect other
         // requests.
         if case .like = subject, reset == nil, response.headers["Retry-After"] == nil {
-            return .failed("\(service.name) accepts no more likes for now; they are sent later.")
+            return .failed(
+                Message(
+                    "{service} accepts no more likes for now; they are sent later.",
+                    ["service": service.name]))
         }
         return .rateLimited(until: retryTime ?? reset)
     }
@@ -39,9 +43,18 @@ extension Refusal {
         if case .user = subject { return .unauthorized }
         // Any other reason concerns only this photo: the login requested the permission to like.
         if case .like = subject, !lacksPermission {
-            return .refused("\(service.name) does not let this account like this photo\(quoted).")
+            return .refused(
+                Message(
+                    "{service} does not let this account like this photo{details}.",
+                    ["service": service.name, "details": quoted]))
         }
-        return .denied("\(service.name) does not allow this account to \(action)\(quoted).")
+        return .denied(
+            Message(
+                "{service} does not allow this account to {action}{details}.",
+                messages: [
+                    "service": Message(verbatim: service.name), "action": action,
+                    "details": Message(verbatim: quoted),
+                ]))
     }
 
     /// True if the token lacks a scope. Unlike other error texts, these texts are not translated.

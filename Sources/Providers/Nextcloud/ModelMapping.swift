@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Translation
 internal import WebService
 
 /// A mapping from records to the model.
@@ -28,7 +29,8 @@ struct ModelMapping: Sendable {
                 format.hasPrefix("image/"),
                 !format.hasPrefix("image/svg")
             {
-                omissions.record("\(record.id)", "the server draws no images of its format")
+                omissions.record(
+                    "\(record.id)", Message("the server draws no images of its format"))
             }
             return nil
         }

@@ -1,5 +1,6 @@
 internal import Logging
 internal import ProviderKit
+internal import Translation
 internal import WebService
 internal import XML
 
@@ -124,7 +125,7 @@ struct NextcloudClient: Sendable {
             .propfind, "/remote.php/dav/photos/\(URLEncoding.escape(user))/\(folder)/",
             DAVBody.find("<nc:nbItems/><nc:last-photo/>"), depth: 1)
         if [404, 405, 501].contains(response.status) { return [] }
-        if let error = refusal(response, .other("list the albums")).error { throw error }
+        if let error = refusal(response, .other(Message("list the albums"))).error { throw error }
         // The first response describes the folder.
         return try await read(response) {
             $0.responses.filter { $0.name != folder }.compactMap(AlbumRecord.init)
@@ -142,10 +143,14 @@ struct NextcloudClient: Sendable {
         case 404: throw service.missing(id)
         case 401, 403, 409, 422:
             throw ProviderError.refused(
-                "\(server.host) does not let this account change favourites of the file.")
+                Message(
+                    "{server} does not let this account change favourites of the file.",
+                    ["server": server.host]))
         case let status?:
             throw ProviderError.failed(
-                "\(server.host) rejected the favourite with status \(status); try again later.")
+                Message(
+                    "{server} rejected the favourite with status {status}; try again later.",
+                    ["server": server.host, "status": "\(status)"]))
         }
     }
 
@@ -174,7 +179,9 @@ struct NextcloudClient: Sendable {
             if let value { return value }
         } catch XMLError.unavailable(let reason) {
             throw ProviderError.notSupported(
-                "The documents of \(server.host) cannot be read, because \(reason).")
+                Message(
+                    "The documents of {server} cannot be read, because {reason}.",
+                    ["server": server.host, "reason": reason]))
         } catch {
             logger.debug(
                 "Cannot decode a response",
@@ -183,7 +190,7 @@ struct NextcloudClient: Sendable {
                     "reason": "\(error)",
                 ])
         }
-        throw service.invalidResponse("an unexpected document")
+        throw service.invalidResponse(Message("an unexpected document"))
     }
 
     private func records(_ response: HTTPResponse) async throws -> [FileRecord] {
@@ -206,7 +213,7 @@ struct NextcloudClient: Sendable {
         if let error = refusal(response, .user).error { throw error }
         guard let user = response.record?.record("ocs")?.record("data"),
             let profile = mapping.profile(user)
-        else { throw service.invalidResponse("a user without an ID") }
+        else { throw service.invalidResponse(Message("a user without an ID")) }
         return profile
     }
 

@@ -1,5 +1,6 @@
 package import ProviderKit
 internal import Quoting
+internal import Translation
 internal import WebService
 
 /// The provider of photos from Nextcloud servers. Each account names its server.
@@ -85,7 +86,7 @@ struct ServerDiscovery {
             request.maximumBytes = 64 << 10
             let response = try await ports.http.send(request)
             let refusal = Refusal(
-                response, .other("read the status"), .server(server.host), now: now())
+                response, .other(Message("read the status")), .server(server.host), now: now())
             if let error = refusal.generalError { throw error }
             // `status.php` needs no login.
             guard response.isSuccess, let status = response.record,
@@ -96,7 +97,9 @@ struct ServerDiscovery {
             return server
         }
         throw ProviderError.notSupported(
-            "There is no Nextcloud server at \(address.host.excerpt); enter the address of its start page."
+            Message(
+                "There is no Nextcloud server at {server}; enter the address of its start page.",
+                ["server": address.host.excerpt])
         )
     }
 }

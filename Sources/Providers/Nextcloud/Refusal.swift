@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Translation
 internal import WebService
 internal import XML
 
@@ -11,13 +12,21 @@ extension Refusal {
         case 401: return .unauthorized
         case 403: return forbidden
         case 404, 410: return missing
-        case 423: return .failed("The file is locked at \(service.name); try again later.")
+        case 423:
+            return .failed(
+                Message(
+                    "The file is locked at {service}; try again later.", ["service": service.name]))
         case _ where isPage: return page
         case 405, 501:
-            return .notSupported("\(service.name) does not support the request; update the server.")
+            return .notSupported(
+                Message(
+                    "{service} does not support the request; update the server.",
+                    ["service": service.name]))
         default:
             return .failed(
-                "\(service.name) rejected the request with status \(response.status)\(quoted); try again later."
+                Message(
+                    "{service} rejected the request with status {status}{details}; try again later.",
+                    ["service": service.name, "status": "\(response.status)", "details": quoted])
             )
         }
     }
@@ -32,7 +41,9 @@ extension Refusal {
             .rateLimited(until: retryTime)
         case 400 where mentionsTrustedDomain:
             .failed(
-                "\(service.name) does not trust its address; add it to trusted_domains in the configuration of the server, or log in with another address."
+                Message(
+                    "{service} does not trust its address; add it to trusted_domains in the configuration of the server, or log in with another address.",
+                    ["service": service.name])
             )
         case 500...599 where !isFailedSearch: serviceFailure
         default: nil
@@ -68,9 +79,15 @@ extension Refusal {
 
     private var forbidden: ProviderError {
         guard case .like = subject else {
-            return .denied("\(service.name) does not allow the request\(quoted).")
+            return .denied(
+                Message(
+                    "{service} does not allow the request{details}.",
+                    ["service": service.name, "details": quoted]))
         }
-        return .refused("\(service.name) does not let this account change favourites\(quoted).")
+        return .refused(
+            Message(
+                "{service} does not let this account change favourites{details}.",
+                ["service": service.name, "details": quoted]))
     }
 
     private var missing: ProviderError {
@@ -86,7 +103,9 @@ extension Refusal {
     }
 
     var maintenance: ProviderError {
-        .failed("\(service.name) is in maintenance mode; try again later.")
+        .failed(
+            Message("{service} is in maintenance mode; try again later.", ["service": service.name])
+        )
     }
 
     private var quoted: String { ServiceText.parenthesized(document?.child("message")?.text) }

@@ -1,9 +1,10 @@
 internal import ProviderKit
+internal import Translation
 internal import WebService
 
 extension Service {
     static let unsplash = Service(
-        "Unsplash", advice: "try again later, and check ApiUrl if it is set")
+        "Unsplash", advice: Message("try again later, and check ApiUrl if it is set"))
 }
 
 // Unsplash uses status 403 for two errors: with the plain text `Rate Limit Exceeded` for the rate limit, and with JSON
@@ -28,16 +29,22 @@ extension Refusal {
         if text.contains("rate limit") || response.headers["X-Ratelimit-Remaining"] == "0" {
             return .rateLimited(until: limitEnd)
         }
-        guard response.record != nil else { return service.invalidResponse("a 403 without JSON") }
+        guard response.record != nil else {
+            return service.invalidResponse(Message("a 403 without JSON"))
+        }
         return .denied(
-            "Unsplash does not allow this account to \(action)\(quoted); enable the application's permissions at Unsplash, then log in again."
+            Message(
+                "Unsplash does not allow this account to {action}{details}; enable the application's permissions at Unsplash, then log in again.",
+                messages: ["action": action, "details": Message(verbatim: quoted)])
         )
     }
 
     private var notFoundError: ProviderError {
         switch subject {
         case .like:
-            .notFound("The photo does not exist at Unsplash, or likes are not supported any more.")
+            .notFound(
+                Message(
+                    "The photo does not exist at Unsplash, or likes are not supported any more."))
         case .source(let id) where response.status == 410 && id.text.hasPrefix("search:"):
             .invalidArgument("Unsplash does not allow a search for these words; try others.")
         case _ where response.isHTML: page

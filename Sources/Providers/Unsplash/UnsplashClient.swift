@@ -1,6 +1,7 @@
 internal import Logging
 internal import ProviderKit
 internal import Synchronization
+internal import Translation
 internal import WebService
 
 /// A client for the API, which also reports warnings and the rate limit.
@@ -75,7 +76,7 @@ final class UnsplashClient: Sendable {
     func currentUser() async throws -> Profile {
         let user: ServiceRecord = try decode(try await send(.get, ["me"], about: .user))
         guard let profile = mapping.profile(user) else {
-            throw Service.unsplash.invalidResponse("a user without a name")
+            throw Service.unsplash.invalidResponse(Message("a user without a name"))
         }
         return profile
     }

@@ -1,4 +1,5 @@
 package import ProviderKit
+internal import Translation
 
 /// The provider of photos from Unsplash, through its public API.
 ///
@@ -15,11 +16,19 @@ package struct UnsplashProvider: OAuthLogin {
     /// - Parameter now: Returns the current time.
     package init(now: @escaping @Sendable () -> Timestamp = { .now }) { self.now = now }
 
-    package let registrationHelp = """
-        Unsplash requires a separate key for each user: register an application at https://unsplash.com/oauth/applications.
-        Enter the redirect address that is shown with this text, and urn:ietf:wg:oauth:2.0:oob, there, one per line, and enable the permissions public, read_user and write_likes.
-        The guidelines of Unsplash require authentic, non-automated use; a demo key has 50 requests per hour, which is enough for one user.
-        """
+    package var registrationHelp: String {
+        [
+            tr(
+                "Unsplash requires a separate key for each user: register an application at https://unsplash.com/oauth/applications."
+            ),
+            tr(
+                "Enter the redirect address that is shown with this text, and urn:ietf:wg:oauth:2.0:oob, there, one per line, and enable the permissions public, read_user and write_likes."
+            ),
+            tr(
+                "The guidelines of Unsplash require authentic, non-automated use; a demo key has 50 requests per hour, which is enough for one user."
+            ),
+        ].joined(separator: "\n")
+    }
 
     package func oauth(_ settings: ProviderSettings) throws(ProviderError) -> OAuthDescription {
         let settings = try UnsplashSettings(settings)

@@ -1,6 +1,7 @@
 internal import Logging
 internal import ProviderKit
 internal import Synchronization
+internal import Translation
 internal import WebService
 
 /// The session of a user at Unsplash.
@@ -62,7 +63,8 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         do {
             let query = [(name: "per_page", value: "\(Self.photosPerPage)")]
             let list: LenientList<ServiceRecord> = try client.decode(
-                try await client.send(.get, ["topics"], query, about: .other("list the topics")))
+                try await client.send(
+                    .get, ["topics"], query, about: .other(Message("list the topics"))))
             let sources = list.elements.compactMap(client.mapping.source)
             let time = now()
             cache.withLock { $0.topics = (sources, time) }
@@ -132,7 +134,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
             list = try client.decode(response)
         }
         guard !list.isUnreadable else {
-            throw Service.unsplash.invalidResponse("a list without photos")
+            throw Service.unsplash.invalidResponse(Message("a list without photos"))
         }
         total = ServiceNumber.count(total)
         let next = PageToken(number: number)
@@ -161,7 +163,8 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         // The request has the credentials, so it is sent only to the API, regardless of the source of the note.
         guard let address = WebAddress(photo.note), address.origin == client.settings.api.origin
         else { return }
-        _ = try await client.send(.get, url: address.text, about: .other("count downloads"))
+        _ = try await client.send(
+            .get, url: address.text, about: .other(Message("count downloads")))
     }
 
     // MARK: Likes
@@ -172,7 +175,9 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         let response = try await client.send(
             isLiked ? .post : .delete, ["photos", photo.text, "like"], about: .like(photo))
         // An HTML page comes from an intermediary.
-        guard !response.isHTML else { throw Service.unsplash.invalidResponse("an HTML page") }
+        guard !response.isHTML else {
+            throw Service.unsplash.invalidResponse(Message("an HTML page"))
+        }
         // The status confirms the like; the body is optional.
         return response.record?.record("photo")?.count("likes")
     }

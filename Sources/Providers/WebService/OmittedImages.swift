@@ -1,6 +1,7 @@
 package import Logging
 package import ProviderKit
 internal import Synchronization
+package import Translation
 
 /// The images of an account at a server that cannot be shown, which are counted and logged.
 package final class OmittedImages: Sendable {
@@ -28,7 +29,7 @@ package final class OmittedImages: Sendable {
     /// - Parameters:
     ///   - image: The ID at the service.
     ///   - reason: The reason, as the end of a sentence.
-    package func record(_ image: String, _ reason: String) {
+    package func record(_ image: String, _ reason: Message) {
         let count = known.withLock { known -> Int? in
             guard known.count < Self.maximumCount, known.insert(image).inserted
             else { return nil }
@@ -40,8 +41,13 @@ package final class OmittedImages: Sendable {
             metadata: ["image": "\(ServiceText.message(image) ?? "")", "reason": "\(reason)"])
         onNotice(
             count == 1
-                ? "An image of \(server) is omitted, because \(reason)."
-                : "\(count) images of \(server) are omitted; the log of the daemon has the reasons."
+                ? tr(
+                    "An image of {server} is omitted, because {reason}.",
+                    ["server": server, "reason": reason.translated])
+                : trn(
+                    "{count} image of {server} is omitted; the log of the daemon has the reasons.",
+                    "{count} images of {server} are omitted; the log of the daemon has the reasons.",
+                    count, ["server": server])
         )
     }
 }

@@ -1,5 +1,6 @@
 package import ProviderKit
 internal import Quoting
+package import Translation
 
 /// A response that can be an error, with the request that it concerns. Each provider translates its statuses to errors.
 package struct Refusal: Sendable {
@@ -10,7 +11,7 @@ package struct Refusal: Sendable {
         case like(PhotoID)
         case user
         /// Another item, as the rest of a sentence: `list the topics`.
-        case other(String)
+        case other(Message)
     }
 
     package let response: HTTPResponse
@@ -32,24 +33,28 @@ package struct Refusal: Sendable {
 
     /// The error for a status whose cause is in the service.
     package var serviceFailure: ProviderError {
-        .failed("\(service.name) failed with status \(response.status); try again later.")
+        .failed(
+            Message(
+                "{service} failed with status {status}; try again later.",
+                ["service": service.name, "status": "\(response.status)"]))
     }
 
     /// The error for a status that the API does not have.
     package var unexpectedStatus: ProviderError {
-        service.invalidResponse("status \(response.status)")
+        service.invalidResponse(
+            Message("status {status}", ["status": "\(response.status)"]))
     }
 
     /// The error for an HTML page, which does not come from an API and does not concern the requested item.
-    package var page: ProviderError { service.invalidResponse("an HTML page") }
+    package var page: ProviderError { service.invalidResponse(Message("an HTML page")) }
 
     /// The requested action, as the rest of a sentence.
-    package var action: String {
+    package var action: Message {
         switch subject {
-        case .photo: "view a photo"
-        case .source: "view these photos"
-        case .like: "like photos"
-        case .user: "read the user profile"
+        case .photo: Message("view a photo")
+        case .source: Message("view these photos")
+        case .like: Message("like photos")
+        case .user: Message("read the user profile")
         case .other(let action): action
         }
     }
@@ -60,8 +65,16 @@ package struct Refusal: Sendable {
         case .photo(let id), .like(let id): service.missing(id)
         case .source(let id): service.missing(id)
         case _ where response.isHTML: page
-        case .user: .notFound("\(service.name) has no user for this login; log in again.")
-        case .other(let action): .notFound("\(service.name) cannot \(action).")
+        case .user:
+            .notFound(
+                Message(
+                    "{service} has no user for this login; log in again.", ["service": service.name]
+                ))
+        case .other(let action):
+            .notFound(
+                Message(
+                    "{service} cannot {action}.",
+                    messages: ["service": Message(verbatim: service.name), "action": action]))
         }
     }
 
@@ -75,8 +88,20 @@ package struct Refusal: Sendable {
         case .source(let id):
             .invalidArgument(
                 "\(service.name) does not accept the source \(id.text.quoted)\(reason).")
-        case .like: .refused("\(service.name) does not accept a like of this photo\(reason).")
-        default: .failed("\(service.name) rejected the request to \(action)\(reason).")
+        case .like:
+            .refused(
+                Message(
+                    "{service} does not accept a like of this photo{details}.",
+                    ["service": service.name, "details": reason]))
+        default:
+            .failed(
+                // Translators: {action} is “like photos” or “list the albums”; {details} is empty or “ (a text)”.
+                Message(
+                    "{service} rejected the request to {action}{details}.",
+                    messages: [
+                        "service": Message(verbatim: service.name), "action": action,
+                        "details": Message(verbatim: reason),
+                    ]))
         }
     }
 }

@@ -2,36 +2,49 @@ internal import FoundationEssentials
 package import Logging
 package import ProviderKit
 internal import Quoting
+package import Translation
 
 /// A web service, as messages name it.
 package struct Service: Hashable, Sendable {
     package let name: String
     /// The advice for an invalid response: `try again later`.
-    private let advice: String
+    private let advice: Message
 
-    package init(_ name: String, advice: String = "try again later") {
+    package init(_ name: String, advice: Message = Message("try again later")) {
         self.name = name
         self.advice = advice
     }
 
     /// A server whose address the user entered.
     package static func server(_ name: String) -> Service {
-        Service(name, advice: "check the address of the server, or try again later")
+        Service(name, advice: Message("check the address of the server, or try again later"))
     }
 
     /// Returns the error for a response that violates the API.
-    package func invalidResponse(_ reason: String) -> ProviderError {
-        .failed("\(name) sent an invalid response (\(reason)); \(advice).")
+    package func invalidResponse(_ reason: Message) -> ProviderError {
+        .failed(
+            // Translators: {reason} is “an HTML page” or “a list without photos”, and {advice} “try again later”.
+            Message(
+                "{service} sent an invalid response ({reason}); {advice}.",
+                messages: [
+                    "service": Message(verbatim: name), "reason": reason, "advice": advice,
+                ]))
     }
 
     /// Returns the error for a photo that does not exist.
     package func missing(_ photo: PhotoID) -> ProviderError {
-        .notFound("There is no photo \(photo.text.quoted) at \(name).")
+        .notFound(
+            Message(
+                "There is no photo {photo} at {service}.",
+                ["photo": photo.text.quoted, "service": name]))
     }
 
     /// Returns the error for a source that does not exist.
     package func missing(_ source: SourceID) -> ProviderError {
-        .notFound("There is no source \(source.text.quoted) at \(name).")
+        .notFound(
+            Message(
+                "There is no source {source} at {service}.",
+                ["source": source.text.quoted, "service": name]))
     }
 
     /// Decodes the body of a response as JSON.
@@ -44,7 +57,7 @@ package struct Service: Hashable, Sendable {
         logger.debug(
             "Cannot decode a response",
             metadata: ["status": "\(response.status)", "bytes": "\(response.body.count)"])
-        throw invalidResponse("an unexpected document")
+        throw invalidResponse(Message("an unexpected document"))
     }
 }
 

@@ -1,5 +1,6 @@
 internal import ProviderKit
 internal import Quoting
+internal import Translation
 internal import WebService
 
 /// The discovery of a server: its address, its software, and its login method.
@@ -153,7 +154,9 @@ struct Discovery {
 
     private static func unsupported(_ server: String) -> ProviderError {
         .notSupported(
-            "\(server.excerpt) does not support the API of Mastodon; check the name of the server.")
+            Message(
+                "{server} does not support the API of Mastodon; check the name of the server.",
+                ["server": server.excerpt]))
     }
 
     // MARK: OAuth document
@@ -199,7 +202,8 @@ struct Discovery {
 
     private func error(_ response: HTTPResponse, _ server: String) -> ProviderError {
         let refusal = Refusal(
-            response, .other("read the server description"), Service(server.excerpt), now: now)
+            response, .other(Message("read the server description")), Service(server.excerpt),
+            now: now)
         return refusal.error ?? refusal.unexpectedStatus
     }
 
