@@ -86,7 +86,8 @@ let modules = [
     module("HTTP", "CCurl ProviderKit System Translation"),
     tests("HTTPTests", "HTTP ProviderKit TestSupport"),
     module(
-        "ImageClient", "CLinux ImageProtocol ProviderKit System Logging", in: "ImageHelper/Client"),
+        "ImageClient", "CLinux ImageProtocol ProviderKit System Translation Logging",
+        in: "ImageHelper/Client"),
     module("ImageProtocol", "CLinux ProviderKit", in: "ImageHelper/Protocol"),
     module(
         "ImageHelper",
@@ -97,7 +98,7 @@ let modules = [
         "ImageHelperTests",
         """
         ImageClient ImageHelper ImageMetadata ImageProtocol ProviderKit System TestSupport
-        UnsplashSimulator imagefeed-image-helper Logging
+        Translation UnsplashSimulator imagefeed-image-helper Logging
         """, excluding: "Samples"),
     module("ImageMetadata", "ProviderKit"),
     tests("ImageMetadataTests", "ImageMetadata ProviderKit TestSupport"),
@@ -133,7 +134,7 @@ let modules = [
         in: "Providers/Local"),
     tests(
         "LocalProviderTests",
-        "ImageMetadata LocalProvider ProviderKit Storage System TestSupport Logging"),
+        "ImageMetadata LocalProvider ProviderKit Storage System TestSupport Translation Logging"),
     module("Quoting"),
     tests("QuotingTests", "Quoting"),
     module("Sandbox", "CLinux CSandbox"),
@@ -280,7 +281,7 @@ if Context.environment["IMAGEFEED_VIEWER"] != nil {
     package.products.append(.executable(name: "imagefeed", targets: ["imagefeed"]))
     package.targets += [
         library("CAdwaita", pkgConfig: "libadwaita-1", package: "libadwaita-1-dev"),
-        module("Toolkit", "CAdwaita System"),
+        module("Toolkit", "CAdwaita System Translation"),
         module(
             "Viewer",
             "Contract Configuration DBus ImageClient ProviderKit System Toolkit Translation Logging"

@@ -1,4 +1,4 @@
-internal import Translation
+package import Translation
 
 /// A service that reads and converts image files.
 ///
@@ -141,39 +141,39 @@ package struct ImageFacts: Hashable, Sendable {
 /// The reasons for which an image job fails.
 package enum ImageProcessorError: Error, Hashable, Sendable {
     /// The file does not exist or cannot be read.
-    case notReadable(String)
+    case notReadable(Message)
     /// The file has no image or a damaged one. A retry is useful only after the file changes.
     case damaged
     /// The image has too many pixels, or decoding takes too much memory or time.
     case tooLarge
     /// The job is not supported; the text names the missing part.
-    case notSupported(String)
+    case notSupported(Message)
     /// The disk is full.
     case storageFull
     /// The disk or the decoding process failed.
-    case failed(String)
+    case failed(Message)
 }
 
 /// The message for the user.
 extension ImageProcessorError: CustomStringConvertible {
-    /// One sentence.
-    package var description: String {
+    /// One sentence, in English and in the language of the user.
+    package var message: Message {
         switch self {
         case .notReadable(let text), .notSupported(let text), .failed(let text): text
-        case .damaged: "The file has no readable image; it may be damaged."
-        case .tooLarge: "The image is too large to be decoded."
-        case .storageFull: "The disk is full; free some space and try again."
+        case .damaged: Message("The file has no readable image; it may be damaged.")
+        case .tooLarge: Message("The image is too large to be decoded.")
+        case .storageFull: Message("The disk is full; free some space and try again.")
         }
     }
+
+    package var description: String { message.english }
 
     /// The corresponding error of a provider.
     package var providerError: ProviderError {
         switch self {
-        case .notSupported(let text): .notSupported(Message(verbatim: text))
+        case .notSupported(let text): .notSupported(text)
         case .storageFull: .storageFull
-        case .notReadable, .failed: .failed(Message(verbatim: description))
-        case .damaged: .failed(Message("The file has no readable image; it may be damaged."))
-        case .tooLarge: .failed(Message("The image is too large to be decoded."))
+        case .notReadable, .damaged, .tooLarge, .failed: .failed(message)
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import CAdwaita
+internal import Translation
 
 /// The dialog for a file or folder, which the portal shows in a sandbox.
 @MainActor
@@ -18,7 +19,7 @@ package enum FileDialog {
         let raw = gtk_file_chooser_native_new(
             title, parent.window,
             name == nil ? GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER : GTK_FILE_CHOOSER_ACTION_SAVE,
-            name == nil ? "_Choose" : "_Save", "_Cancel")
+            name == nil ? tr("_Choose") : tr("_Save"), tr("_Cancel"))
         let dialog = Object(owning: UnsafeMutableRawPointer(raw))
         if let name { gtk_file_chooser_set_current_name(dialog.opaque, name) }
         let location = g_file_new_for_path(folder)

@@ -54,7 +54,7 @@ package final class ActionRow: Widget {
 package final class EntryRow: Widget {
     package init(_ title: String, isPassword: Bool = false) {
         super.init(isPassword ? adw_password_entry_row_new() : adw_entry_row_new())
-        adw_preferences_row_set_title(cast(), title)
+        adw_preferences_row_set_title(cast(), markup(title))
         gtk_accessible_reset_relation(opaque, GTK_ACCESSIBLE_RELATION_LABELLED_BY)
         setAccessibleName(title)
     }
@@ -87,7 +87,7 @@ package final class ComboRow: Widget {
         _ title: String, _ choices: [String], _ selected: Int, _ action: @escaping (Int) -> Void
     ) {
         super.init(adw_combo_row_new())
-        adw_preferences_row_set_title(cast(), title)
+        adw_preferences_row_set_title(cast(), markup(title))
         let list = gtk_string_list_new(nil)
         for choice in choices { gtk_string_list_append(list, choice) }
         adw_combo_row_set_model(cast(), list)
@@ -108,7 +108,7 @@ package final class ComboRow: Widget {
 package final class SwitchRow: Widget {
     package init(_ title: String, _ isOn: Bool, _ action: @escaping (Bool) -> Void) {
         super.init(adw_action_row_new())
-        adw_preferences_row_set_title(cast(), title)
+        adw_preferences_row_set_title(cast(), markup(title))
         let control = Widget(gtk_switch_new()).aligned(.end, .center)
         gtk_switch_set_active(control.opaque, isOn ? 1 : 0)
         adw_action_row_add_suffix(cast(), control.widget)
@@ -123,7 +123,7 @@ package final class SwitchRow: Widget {
 package final class RowGroup: Widget {
     package init(_ title: String = "", _ rows: Widget...) {
         super.init(adw_preferences_group_new())
-        adw_preferences_group_set_title(cast(), title)
+        adw_preferences_group_set_title(cast(), markup(title))
         for row in rows { add(row: row) }
     }
 

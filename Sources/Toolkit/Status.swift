@@ -1,4 +1,5 @@
 internal import CAdwaita
+internal import Translation
 
 /// A page that explains why there is no content.
 @MainActor
@@ -19,7 +20,7 @@ package final class Spinner: Widget {
     package init(size: Int = 32) {
         super.init(gtk_spinner_new())
         setMinimumSize(width: size, height: size)
-        setAccessibleName("In progress")
+        setAccessibleName(tr("In progress"))
     }
 
     package var isSpinning: Bool {

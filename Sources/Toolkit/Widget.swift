@@ -1,4 +1,5 @@
 internal import CAdwaita
+internal import Translation
 
 /// The cases have the values of `GtkAlign`.
 package enum Alignment: UInt32, Sendable {
@@ -120,7 +121,9 @@ package class Widget: Object {
     ///   - count: The number of items in the list.
     package func setAccessiblePosition(_ position: Int, of count: Int) {
         // GTK 4.8 does not report the position to screen readers.
-        setAccessibleDescription("\(position) of \(count)")
+        // Translators: the position in the list of photos, for screen readers.
+        setAccessibleDescription(
+            tr("{position} of {count}", ["position": "\(position)", "count": "\(count)"]))
         shim_set_accessible_position(raw, Int32(clamping: position), Int32(clamping: count))
     }
 

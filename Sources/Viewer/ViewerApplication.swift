@@ -3,6 +3,7 @@ internal import DBus
 internal import Glibc
 internal import System
 internal import Toolkit
+internal import Translation
 
 /// The program: one instance per session.
 package enum ViewerApplication {
@@ -12,7 +13,8 @@ package enum ViewerApplication {
     private static var service: Service?
     private static var loader: ImageLoader?
 
-    private static let usage = """
+    private static let usage = tr(
+        """
         Usage: imagefeed [--widget[=NAME]] [FILE... | PHOTO | ACCOUNT]
 
         Shows files, or the photos of the accounts of imagefeedd(1), in a window.
@@ -21,7 +23,7 @@ package enum ViewerApplication {
           --version        print the version and exit
           --help           print this help and exit
 
-        """
+        """)
 
     package static func main() {
         let options = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
@@ -34,7 +36,9 @@ package enum ViewerApplication {
         if let unknown = options.first(where: {
             $0 != "--gapplication-service" && slideshowName($0) == nil
         }) {
-            fail("Unknown option \(unknown). Use --help for the options.", EX_USAGE)
+            fail(
+                tr("Unknown option {option}. Use --help for the options.", ["option": unknown]),
+                EX_USAGE)
         }
         LayerSurface.loadLibrary()
         MainLoop.use()
@@ -61,7 +65,7 @@ package enum ViewerApplication {
             loader = ImageLoader(service)
             service.start()
         } catch {
-            fail("There is no session bus: \(error)", EX_UNAVAILABLE)
+            fail(tr("There is no session bus: {reason}", ["reason": "\(error)"]), EX_UNAVAILABLE)
         }
     }
 

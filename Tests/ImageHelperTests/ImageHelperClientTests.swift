@@ -3,6 +3,7 @@ import ImageMetadata
 import ProviderKit
 import TestSupport
 import Testing
+import Translation
 
 @testable import ImageClient
 
@@ -99,7 +100,9 @@ struct ImageHelperClientTests {
             try await fixture.client.scale(
                 photo, pixels: 10, texts: [:], to: fixture.directory.appending("nowhere/output"))
         }
-        await #expect(throws: ImageProcessorError.notReadable("The file does not exist.")) {
+        await #expect(
+            throws: ImageProcessorError.notReadable(Message(verbatim: "The file does not exist."))
+        ) {
             try await fixture.client.scale(
                 Array("/nowhere".utf8), pixels: 10, texts: [:], to: fixture.output)
         }

@@ -3,6 +3,7 @@ import ProviderKit
 import System
 import TestSupport
 import Testing
+import Translation
 
 @testable import ImageClient
 
@@ -10,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct SlowFileTests {
     private static let noResponse = ImageProcessorError.failed(
-        "The disk with the photo does not respond; try again later.")
+        Message(verbatim: "The disk with the photo does not respond; try again later."))
 
     @Test func `a hanging file does not delay other jobs`() async throws {
         let isHanging = Observed(true)

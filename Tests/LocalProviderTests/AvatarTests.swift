@@ -3,6 +3,7 @@ import Logging
 import ProviderKit
 import TestSupport
 import Testing
+import Translation
 
 @testable import LocalProvider
 
@@ -103,7 +104,7 @@ import Testing
     @Test func `a login succeeds without an image processor, and a later one draws the avatar`()
         async throws
     {
-        images.error.update { $0 = .notSupported("There is no library.") }
+        images.error.update { $0 = .notSupported(Message(verbatim: "There is no library.")) }
         let ada = try await logIn("ada")
         #expect(try await provider.profile(of: ada).avatar.isEmpty)
         let session = try PhotosFixture.session("ada", of: provider)
@@ -181,7 +182,7 @@ private final class FakeImageProcessor: ImageProcessor {
         do {
             try Data(text.utf8).write(to: URL(filePath: path))
         } catch {
-            throw .failed("\(error)")
+            throw .failed(Message(verbatim: "\(error)"))
         }
     }
 }

@@ -2,6 +2,7 @@ import Glibc
 import ProviderKit
 import TestSupport
 import Testing
+import Translation
 
 @testable import LocalProvider
 
@@ -61,7 +62,7 @@ struct MetadataReaderTests {
     }
 
     @Test func `photos are served without an image helper`() async throws {
-        images.error.update { $0 = .notSupported("no helper") }
+        images.error.update { $0 = .notSupported(Message(verbatim: "no helper")) }
         let fixture = try PhotosFixture(photos: ["a.jpg", "b.jpg"], images: images)
         for _ in 0..<3 { #expect(try await fixture.photos().count == 2) }
         #expect(try await fixture.session.photo(try await fixture.id("a")).width == nil)

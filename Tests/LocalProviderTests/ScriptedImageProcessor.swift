@@ -2,6 +2,7 @@ import Glibc
 import ImageMetadata
 import ProviderKit
 import TestSupport
+import Translation
 
 /// An image processor with scripted facts, which creates images of one color.
 final class ScriptedImageProcessor: ImageProcessor {
@@ -43,9 +44,9 @@ final class ScriptedImageProcessor: ImageProcessor {
 
     func square(
         _ file: [UInt8], pixels: Int, to destination: String
-    ) async throws(ImageProcessorError) { throw .failed("not expected") }
+    ) async throws(ImageProcessorError) { throw .failed(Message(verbatim: "not expected")) }
 
     func initials(
         of name: String, pixels: Int, to destination: String
-    ) async throws(ImageProcessorError) { throw .failed("not expected") }
+    ) async throws(ImageProcessorError) { throw .failed(Message(verbatim: "not expected")) }
 }

@@ -4,6 +4,7 @@ import ProviderKit
 import System
 import TestSupport
 import Testing
+import Translation
 
 @testable import LocalProvider
 
@@ -143,7 +144,8 @@ struct ThumbnailTests {
     }
 
     @Test(arguments: [
-        ImageProcessorError.notSupported("install it"), .storageFull, .failed("the helper crashed"),
+        ImageProcessorError.notSupported(Message(verbatim: "install it")), .storageFull,
+        .failed(Message(verbatim: "the helper crashed")),
     ])
     func `a temporary failure is tried again`(error: ImageProcessorError) async throws {
         let id = try await fixture.id("a b")

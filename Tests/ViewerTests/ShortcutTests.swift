@@ -33,16 +33,29 @@ import Testing
 
     @Test func `the manual page has the keys of the program`() throws {
         let rows = Shortcut.Place.allCases.flatMap { place in
-            Shortcut.all.filter { $0.place == place }.map { [$0.label, $0.text] }
+            Shortcut.help(place).map { [$0.key, $0.value] }
         }
         #expect(try manual() == rows)
     }
 
     @Test(arguments: Shortcut.Place.allCases)
-    func `no key has two commands in one place`(place: Shortcut.Place) {
-        var seen: Set<String> = []
-        for row in Shortcut.all where row.place == place {
-            for key in row.commands.keys { #expect(seen.insert(key).inserted, "\(key)") }
+    func `each key of the help has a command`(place: Shortcut.Place) {
+        // The names of the keyboard for those of users.
+        let names = [
+            "Enter": "Return", "Space": "space", "Backspace": "BackSpace", "+": "plus",
+            "-": "minus",
+            "Arrow keys": "Up", "Control+Comma": "Control+comma", "Control+?": "Control+question",
+            "Shift+Space": "Shift+space",
+        ]
+        // GTK performs the action of this key.
+        let keys = Shortcut.help(place).flatMap { $0.key.split(separator: ", ") }.filter {
+            $0 != "Control+Q"
+        }
+        for key in keys {
+            let isLetter = key.hasPrefix("Control+") && key.count == 9
+            let plain = isLetter ? "Control+\(key.suffix(1).lowercased())" : "\(key)"
+            let name = names[plain] ?? plain.replacing(" ", with: "_")
+            #expect(Shortcut.command(name, in: place) != nil, "\(key)")
         }
     }
 

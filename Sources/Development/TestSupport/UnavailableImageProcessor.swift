@@ -1,4 +1,5 @@
 package import ProviderKit
+internal import Translation
 
 /// An image processor that rejects every job, for tests without an image helper.
 package struct UnavailableImageProcessor: ImageProcessor {
@@ -26,5 +27,5 @@ package struct UnavailableImageProcessor: ImageProcessor {
     ) async throws(ImageProcessorError) { throw Self.error }
 
     private static let error = ImageProcessorError.notSupported(
-        "Images cannot be converted, because there is no image helper.")
+        Message(verbatim: "Images cannot be converted, because there is no image helper."))
 }

@@ -2,6 +2,7 @@ internal import Glibc
 internal import ImageProtocol
 internal import ProviderKit
 internal import System
+internal import Translation
 
 /// A running image helper process.
 ///
@@ -57,7 +58,9 @@ final class HelperProcess {
     ) throws(ImageProcessorError) {
         guard let (localEnd, remoteEnd) = MessageSocket.makePair() else {
             throw .failed(
-                "The image helper cannot be started: too many files are open; try again later.")
+                Message(
+                    "The image helper cannot be started: too many files are open; try again later.")
+            )
         }
         defer { close(remoteEnd.descriptor) }
         let nullDevice = open("/dev/null", O_RDWR | O_CLOEXEC)
@@ -77,7 +80,8 @@ final class HelperProcess {
             }
         } catch {
             close(localEnd.descriptor)
-            throw .notSupported("The image helper cannot be started: \(error)")
+            throw .notSupported(
+                Message("The image helper cannot be started: {reason}", ["reason": "\(error)"]))
         }
         self.role = role
         self.onEnd = onEnd

@@ -5,6 +5,7 @@ internal import ImageProtocol
 package import Logging
 package import ProviderKit
 package import System
+internal import Translation
 
 /// An image processor that runs in a separate process, the image helper.
 ///
@@ -164,13 +165,14 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
                 return reply
             case .ended: continue
             case .crashed(.code(EX_IOERR)):
-                throw .notReadable("The file changed or its disk failed while it was read.")
+                throw .notReadable(
+                    Message("The file changed or its disk failed while it was read."))
             case .crashed(let exit):
                 logger.warning(
                     "The image helper crashed",
                     metadata: ["end": "\(exit)", "job": "\(job.kind)"])
                 crashingFiles.insert(files.stamp)
-                throw .failed("The image helper crashed on this file; use another image.")
+                throw .failed(Message("The image helper crashed on this file; use another image."))
             case .timedOut(waitedForDisk: true):
                 if let source { threads.suspend(source) }
                 throw Self.noResponse
@@ -183,10 +185,11 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
                 logger.error(
                     "The image helper cannot run", metadata: ["end": "\(exit)"])
                 throw .failed(
-                    "The image helper cannot run on this system; see the log of the daemon.")
+                    Message(
+                        "The image helper cannot run on this system; see the log of the daemon."))
             }
         }
-        throw .failed("The image helper ended right after its start; try again.")
+        throw .failed(Message("The image helper ended right after its start; try again."))
     }
 
     /// Logs once if the kernel does not support all restrictions.
@@ -217,10 +220,10 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     }
 
     nonisolated private static let noResponse = ImageProcessorError.failed(
-        "The disk with the photo does not respond; try again later.")
+        Message("The disk with the photo does not respond; try again later."))
 
     nonisolated private static let versionMismatch = ImageProcessorError.failed(
-        "The image helper has another version than the daemon; restart the daemon.")
+        Message("The image helper has another version than the daemon; restart the daemon."))
 }
 
 /// The time limits of the image helper.
@@ -273,13 +276,19 @@ extension ImageProcessorError {
             switch failure {
             case .damaged: .damaged
             case .tooLarge: .tooLarge
-            case .notSupported(let text): .notSupported(text)
+            case .notSupported(let text): .notSupported(Message(verbatim: text))
             case .cannotWrite(let code):
                 [ENOSPC, EDQUOT].contains(code)
                     ? .storageFull
-                    : .failed("The image cannot be written: \(String(cString: strerror(code))).")
+                    : .failed(
+                        Message(
+                            "The image cannot be written: {reason}.",
+                            ["reason": String(cString: strerror(code))]))
             case .misunderstood:
-                .failed("The image helper has another version than the daemon; restart the daemon.")
+                .failed(
+                    Message(
+                        "The image helper has another version than the daemon; restart the daemon.")
+                )
             }
     }
 }

@@ -4,6 +4,7 @@ internal import Glibc
 internal import ImageProtocol
 internal import ProviderKit
 internal import System
+internal import Translation
 
 /// The open files of a job. Used on a queue that may block on disks.
 nonisolated struct JobFiles: Sendable {
@@ -67,7 +68,8 @@ nonisolated struct JobFiles: Sendable {
             let memory = mmap(nil, byteCount, PROT_READ, Int32(MAP_SHARED), output, 0),
             memory != MAP_FAILED
         else {
-            return .failure(.failed("The image helper wrote an invalid image; use another image."))
+            return .failure(
+                .failed(Message("The image helper wrote an invalid image; use another image.")))
         }
         return .success(
             DecodedPixels(size, UnsafeRawBufferPointer(start: memory, count: byteCount)))
@@ -113,7 +115,7 @@ nonisolated struct JobFiles: Sendable {
         input = descriptor
         var status = Glibc.stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw .notReadable("The path is not a regular file.")
+            throw .notReadable(Message("The path is not a regular file."))
         }
         stamp = Stamp(
             device: UInt(status.st_dev), inode: UInt(status.st_ino), bytes: Int(status.st_size),
@@ -177,21 +179,26 @@ nonisolated struct JobFiles: Sendable {
     /// Checks the written file, because a malicious image may have compromised the helper.
     private func check(_ output: Int32) throws(ImageProcessorError) {
         guard ImageFormat(prefix: Self.prefix(output)) == .png else {
-            throw .failed("The image helper wrote an invalid image; use another image.")
+            throw .failed(Message("The image helper wrote an invalid image; use another image."))
         }
     }
 
     private static func unreadable(_ code: Int32) -> ImageProcessorError {
         .notReadable(
             code == ENOENT
-                ? "The file does not exist."
-                : "The file cannot be read: \(String(cString: strerror(code))).")
+                ? Message("The file does not exist.")
+                : Message(
+                    "The file cannot be read: {reason}.",
+                    ["reason": String(cString: strerror(code))]))
     }
 
     private static func unwritable(_ code: Int32) -> ImageProcessorError {
         code == ENOSPC || code == EDQUOT
             ? .storageFull
-            : .failed("The image cannot be written: \(String(cString: strerror(code))).")
+            : .failed(
+                Message(
+                    "The image cannot be written: {reason}.",
+                    ["reason": String(cString: strerror(code))]))
     }
 }
 

@@ -1,6 +1,7 @@
 internal import Contract
 internal import DBus
 internal import Toolkit
+internal import Translation
 
 /// The dialogs for accounts: log in, profile, settings of a provider.
 final class AccountDialogs {
@@ -18,9 +19,9 @@ final class AccountDialogs {
 
     /// Lets the user choose where to log in.
     func chooseProvider() {
-        let dialog = Dialog(window, title: "Log in")
+        let dialog = Dialog(window, title: tr("Log in"))
         let list = RowList()
-        list.styled("boxed-list").setAccessibleName("Services")
+        list.styled("boxed-list").setAccessibleName(tr("Services"))
         for provider in service.providers {
             let isUsable = provider.state == "ready" || provider.state == "not-configured"
             let row = ActionRow(
@@ -34,19 +35,19 @@ final class AccountDialogs {
             list.append(row)
         }
         dialog.content.append(
-            Label("Choose a service. You can log in to any number of accounts.").wrapping())
+            Label(tr("Choose a service. You can log in to any number of accounts.")).wrapping())
         dialog.content.append(list)
         dialog.present()
     }
 
     private static func summary(_ provider: ProviderProperties) -> String {
-        if !provider.isConfigured { return "Needs to be set up first" }
-        if provider.has("register") { return "Photos in your pictures folder" }
-        if provider.has("server") { return "Log in at your server" }
+        if !provider.isConfigured { return tr("Needs to be set up first") }
+        if provider.has("register") { return tr("Photos in your pictures folder") }
+        if provider.has("server") { return tr("Log in at your server") }
         return switch provider.authentication {
-        case "oauth2": "Log in with the browser"
-        case "none": "Needs no user name"
-        default: "Log in with a key or a password"
+        case "oauth2": tr("Log in with the browser")
+        case "none": tr("Needs no user name")
+        default: tr("Log in with a key or a password")
         }
     }
 

@@ -1,15 +1,16 @@
 internal import Contract
 internal import DBus
 internal import Toolkit
+internal import Translation
 
 /// The settings of a provider that the user gets from its service.
 final class ConfigureDialog: Dialog {
     private let client: ProviderClient
     private let onSaved: () -> Void
-    private let identifier = EntryRow("Client ID")
-    private let secret = EntryRow("Client secret", isPassword: true)
+    private let identifier = EntryRow(tr("Client ID"))
+    private let secret = EntryRow(tr("Client secret"), isPassword: true)
     private let problem = Label().wrapping()
-    private let save = Button("_Save")
+    private let save = Button(tr("_Save"))
 
     /// - Parameters:
     ///   - parent: The window.
@@ -22,13 +23,13 @@ final class ConfigureDialog: Dialog {
     ) {
         client = service.client.provider(provider.path)
         self.onSaved = onSaved
-        super.init(parent, title: "Set up \(provider.name)", height: 520)
+        super.init(parent, title: tr("Set up {provider}", ["provider": provider.name]), height: 520)
         if !provider.help.isEmpty {
             let help = Label().wrapping().selectable()
             help.setTextWithLinks(provider.help)
             content.append(help)
         }
-        content.add(fact: "Redirect address", provider.redirectAddress)
+        content.add(fact: tr("Redirect address"), provider.redirectAddress)
         content.append(RowGroup("", identifier, secret))
         problem.styled("error").isVisible = false
         content.append(problem)

@@ -1,6 +1,7 @@
 internal import Contract
 internal import DBus
 internal import Toolkit
+internal import Translation
 
 /// One login: the form, then the progress.
 final class LoginDialog: Dialog {
@@ -13,18 +14,18 @@ final class LoginDialog: Dialog {
 
     private let username: EntryRow
     private let password: EntryRow
-    private let server = EntryRow("Server")
+    private let server = EntryRow(tr("Server"))
     private let fields = RowGroup("")
     private let problem = Label().wrapping()
-    private let logInButton = Button("_Log in")
-    private let registerButton = Button("_Register a new user")
+    private let logInButton = Button(tr("_Log in"))
+    private let registerButton = Button(tr("_Register a new user"))
 
     private let progressLabel = Label().wrapping(atStart: false)
     private let spinner = Spinner(size: 48)
     private let browserBox = Box(.vertical, spacing: 12)
     private let address = Label().wrapping().selectable()
     private let codeBox = Box(.vertical, spacing: 12)
-    private let code = EntryRow("Code or address")
+    private let code = EntryRow(tr("Code or address"))
 
     private var login: LoginClient?
     private var watch: SignalSubscription?
@@ -48,11 +49,11 @@ final class LoginDialog: Dialog {
         self.provider = provider
         self.account = account
         let acceptsKey = !provider.has("register")
-        username = EntryRow("User name")
+        username = EntryRow(tr("User name"))
         password = EntryRow(
-            acceptsKey ? "Key or password" : "Password (may be empty)", isPassword: true)
+            acceptsKey ? tr("Key or password") : tr("Password (may be empty)"), isPassword: true)
         super.init(
-            parent, title: "Log in: \(provider.name)",
+            parent, title: tr("Log in: {provider}", ["provider": provider.name]),
             height: provider.authentication == "oauth2" ? 640 : 480)
     }
 
@@ -64,8 +65,9 @@ final class LoginDialog: Dialog {
 
     /// The warning for a server that is named with `http`, as at home.
     private var plainServer: String {
-        let sent = hasPassword ? "Your key or password" : "Your login"
-        return "\(sent) and your photos are sent to this server without encryption."
+        hasPassword
+            ? tr("Your key or password and your photos are sent to this server without encryption.")
+            : tr("Your login and your photos are sent to this server without encryption.")
     }
 
     override func present() {
@@ -83,7 +85,7 @@ final class LoginDialog: Dialog {
         if hasNames, account == nil { addUsers(to: form) }
         if needsServer {
             fields.add(row: server)
-            let hint = "The address of your server, such as photos.example.org"
+            let hint = tr("The address of your server, such as photos.example.org")
             fields.setDescription(hint)
             server.onChange { [weak self] in
                 guard let self else { return }
@@ -101,7 +103,9 @@ final class LoginDialog: Dialog {
         if hasPassword, !hasNames {
             let names = RowGroup("", username)
             names.setDescription(
-                "Only if the service accepts a password in place of a key: your user name there, which may be your email address"
+                tr(
+                    "Only if the service accepts a password in place of a key: your user name there, which may be your email address"
+                )
             )
             form.append(names)
         }
@@ -125,7 +129,7 @@ final class LoginDialog: Dialog {
     private func addUsers(to form: Box) {
         let users = service.accounts.filter { $0.provider == provider.path && !$0.isLoggedIn }
         guard !users.isEmpty else { return }
-        let group = RowGroup("Users")
+        let group = RowGroup(tr("Users"))
         for user in users {
             let row = ActionRow(user.username)
             row.addPrefix(Avatar(user, size: 32, loader))
@@ -163,13 +167,14 @@ final class LoginDialog: Dialog {
     private func makeProgress() -> Box {
         spinner.aligned(.center, .center)
         address.styled("monospace")
-        let openButton = Button("_Open the browser again") { [weak self] in self?.openBrowser() }
-        let copyButton = Button("_Copy the address") { [weak self] in
+        let openButton = Button(tr("_Open the browser again")) { [weak self] in self?.openBrowser()
+        }
+        let copyButton = Button(tr("_Copy the address")) { [weak self] in
             guard let self else { return }
             window.copy(address.text)
-            progressLabel.text = "The address was copied. Open it in a browser."
+            progressLabel.text = tr("The address was copied. Open it in a browser.")
         }
-        let submit = Button("_Submit the code") { [weak self] in self?.submitCode() }
+        let submit = Button(tr("_Submit the code")) { [weak self] in self?.submitCode() }
         code.onSubmit { [weak self] in self?.submitCode() }
         for button in [openButton, copyButton, submit] {
             button.styled("pill").aligned(.center, .start)
@@ -179,12 +184,14 @@ final class LoginDialog: Dialog {
         browserBox.append(openButton)
         codeBox.append(
             Label(
-                "If the browser shows a code, or runs on another computer, enter the code or the address at which it ended."
+                tr(
+                    "If the browser shows a code, or runs on another computer, enter the code or the address at which it ended."
+                )
             ).wrapping())
         codeBox.append(RowGroup("", code))
         codeBox.append(submit)
         browserBox.append(codeBox)
-        let cancelButton = Button("_Cancel") { [weak self] in self?.close() }
+        let cancelButton = Button(tr("_Cancel")) { [weak self] in self?.close() }
         cancelButton.aligned(.center, .start).styled("pill")
         return Box(.vertical, spacing: 18, spinner, progressLabel, browserBox, cancelButton)
     }
@@ -192,7 +199,7 @@ final class LoginDialog: Dialog {
     private func start(isRegistration: Bool) {
         guard pages.visiblePage == "form" else { return }
         hasOpenedBrowser = false
-        progressLabel.text = "Logging in…"
+        progressLabel.text = tr("Logging in…")
         browserBox.isVisible = false
         spinner.isSpinning = true
         pages.visiblePage = "progress"
@@ -222,10 +229,10 @@ final class LoginDialog: Dialog {
             browserBox.isVisible = true
             // An OAuth request has this parameter (RFC 6749 §4.1.1). A service without a redirect shows no code.
             codeBox.isVisible = url.contains("response_type=")
-            progressLabel.text = "Continue in the browser."
+            progressLabel.text = tr("Continue in the browser.")
             if !hasOpenedBrowser { openBrowser() }
         }
-        if properties["State"]?.string == "exchanging" { progressLabel.text = "Logging in…" }
+        if properties["State"]?.string == "exchanging" { progressLabel.text = tr("Logging in…") }
     }
 
     private func openBrowser() {
@@ -236,7 +243,7 @@ final class LoginDialog: Dialog {
                 try await login.openBrowser()
             } catch {
                 progressLabel.text =
-                    "No browser could be started. Copy the address and open it in a browser."
+                    tr("No browser could be started. Copy the address and open it in a browser.")
             }
         }
     }
@@ -255,7 +262,7 @@ final class LoginDialog: Dialog {
     private func succeed(_ path: ObjectPath) {
         login = nil
         let name = service.account(path)?.label ?? provider.name
-        toasts.show("Logged in: \(name)")
+        toasts.show(tr("Logged in: {account}", ["account": name]))
         close()
     }
 

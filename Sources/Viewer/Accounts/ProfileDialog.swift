@@ -1,6 +1,7 @@
 internal import Contract
 internal import DBus
 internal import Toolkit
+internal import Translation
 
 /// The profile of an account, its name, logout and removal.
 final class ProfileDialog: Dialog {
@@ -17,7 +18,7 @@ final class ProfileDialog: Dialog {
         self.toasts = toasts
         self.account = account
         client = service.client.account(account.path)
-        super.init(parent, title: "Profile", height: 560)
+        super.init(parent, title: tr("Profile"), height: 560)
         let avatar = Avatar(account, size: 96, loader)
         let name = Label(account.shownName).wrapping(atStart: false)
         let identity = Label(account.identity).wrapping(atStart: false)
@@ -26,7 +27,7 @@ final class ProfileDialog: Dialog {
                 .vertical, spacing: 6, avatar.aligned(.center, .start), name.styled("title-2"),
                 identity.styled("dim-label")))
         addFacts()
-        let label = EntryRow("Label")
+        let label = EntryRow(tr("Label"))
         label.text = account.label
         label.onApply { [client, toasts, unowned label] in
             let text = label.text
@@ -40,28 +41,29 @@ final class ProfileDialog: Dialog {
         if !account.bio.isEmpty {
             content.append(Label(account.bio).wrapping().selectable())
         }
-        content.add(fact: "Place", account.location)
-        content.add(fact: "Link", account.url, link: account.url)
-        content.add(fact: "Service", service.provider(of: account)?.name ?? "")
-        if account.isLoggedIn { content.add(fact: "Likes", Photo.text(ofCount: account.likeCount)) }
-        content.add(fact: "State", account.stateReason)
+        content.add(fact: tr("Place"), account.location)
+        content.add(fact: tr("Link"), account.url, link: account.url)
+        content.add(fact: tr("Service"), service.provider(of: account)?.name ?? "")
+        let likes = account.isLoggedIn ? Photo.text(ofCount: account.likeCount) : ""
+        content.add(fact: tr("Likes"), likes)
+        content.add(fact: tr("State"), account.stateReason)
     }
 
     private func addActions(_ onLogIn: @escaping () -> Void) {
         let actions = Box(.vertical, spacing: 12)
         if account.isLoggedIn {
-            actions.append(Button("_Log out") { [weak self] in self?.confirmLogout() })
+            actions.append(Button(tr("_Log out")) { [weak self] in self?.confirmLogout() })
         }
         if !account.isLoggedIn || account.state == .needsLogin {
             actions.append(
-                Button("_Log in again") { [weak self] in
+                Button(tr("_Log in again")) { [weak self] in
                     self?.close()
                     onLogIn()
                 })
         }
         let isUser = service.provider(of: account)?.has("register") == true
         actions.append(
-            Button(isUser ? "_Delete user" : "_Remove account") { [weak self] in
+            Button(isUser ? tr("_Delete user") : tr("_Remove account")) { [weak self] in
                 self?.confirmRemoval(isUser)
             }.styled("destructive-action"))
         content.append(actions)
@@ -69,18 +71,18 @@ final class ProfileDialog: Dialog {
 
     /// The sentence about likes that a logout drops, after a space; empty if there are none.
     private var lostLikes: String {
-        switch service.account(account.path)?.pendingLikes.count ?? 0 {
-        case 0: ""
-        case 1: " One like that was not sent yet is lost."
-        case let count: " \(count) likes that were not sent yet are lost."
-        }
+        let count = service.account(account.path)?.pendingLikes.count ?? 0
+        let sentence = trn(
+            "One like that was not sent yet is lost.",
+            "{count} likes that were not sent yet are lost.", count)
+        return count == 0 ? "" : " \(sentence)"
     }
 
     private func confirmLogout() {
         confirm(
-            "Log out of \(account.label)?",
-            "The account remains known, so that you can log in again.\(lostLikes)",
-            "_Log out"
+            tr("Log out of {account}?", ["account": account.label]),
+            tr("The account remains known, so that you can log in again.") + lostLikes,
+            tr("_Log out")
         ) {
             try await $0.logout()
             return nil
@@ -88,13 +90,20 @@ final class ProfileDialog: Dialog {
     }
 
     private func confirmRemoval(_ isUser: Bool) {
-        let name = service.provider(of: account)?.name ?? "the service"
+        // Translators: in place of a name in “Photos and likes at {service} are not touched.”
+        let name = service.provider(of: account)?.name ?? tr("the service")
         confirm(
-            isUser ? "Delete the user \(account.label)?" : "Remove \(account.label)?",
             isUser
-                ? "The account and its likes on this computer are deleted. Photos on disk are not touched."
-                : "The account and its data on this computer are deleted. Photos and likes at \(name) are not touched.\(lostLikes)",
-            isUser ? "_Delete" : "_Remove"
+                ? tr("Delete the user {account}?", ["account": account.label])
+                : tr("Remove {account}?", ["account": account.label]),
+            isUser
+                ? tr(
+                    "The account and its likes on this computer are deleted. Photos on disk are not touched."
+                )
+                : tr(
+                    "The account and its data on this computer are deleted. Photos and likes at {service} are not touched.",
+                    ["service": name]) + lostLikes,
+            isUser ? tr("_Delete") : tr("_Remove")
         ) { try await $0.remove() }
     }
 
@@ -110,7 +119,7 @@ final class ProfileDialog: Dialog {
         _ action: @escaping (AccountClient) async throws -> String?
     ) {
         MessageDialog.present(
-            window, heading: heading, body: body, cancel: "_Cancel", confirm: title
+            window, heading: heading, body: body, cancel: tr("_Cancel"), confirm: title
         ) { [weak self] isConfirmed in
             guard let self, isConfirmed else { return }
             close()

@@ -1,6 +1,7 @@
 internal import Contract
 internal import System
 internal import Toolkit
+internal import Translation
 
 /// The photos of a feed in justified rows, below headings with the months if the feed is ordered by date. Only the visible
 /// part has widgets.
@@ -51,7 +52,7 @@ final class FeedGrid {
         self.loader = loader
         widget = ScrollArea(area, mayOverflow: true)
         widget.expanding()
-        area.setAccessibleName("Photos")
+        area.setAccessibleName(tr("Photos"))
         widget.onScroll { [weak self] in self?.scheduleUpdate() }
         widget.onMap { [weak self] in self?.scheduleUpdate() }
         area.onKey(beforeChildren: true) { [weak self] in self?.handle($0) ?? false }

@@ -3,6 +3,7 @@ internal import DBus
 internal import ProviderKit
 internal import System
 internal import Toolkit
+internal import Translation
 
 /// The page of one feed: the grid, or the reason why there are no photos.
 final class FeedPage {
@@ -23,18 +24,18 @@ final class FeedPage {
     private let service: Service
     private let stack = Stack()
     private let status = StatusPage()
-    private let statusButton = Button("_Try again")
-    private let logInButton = Button("_Log in")
-    private let localButton = Button("_Show the photos on this computer")
+    private let statusButton = Button(tr("_Try again"))
+    private let logInButton = Button(tr("_Log in"))
+    private let localButton = Button(tr("_Show the photos on this computer"))
     private let welcomeButtons: Box
     private let loading = Spinner(size: 48)
     private let newPhotos = Button("")
     private let newPhotosRevealer: Revealer
     private let banner = Box(.horizontal, spacing: 12)
     private let bannerLabel = Label().wrapping()
-    private let bannerButton = Button("_Try again")
+    private let bannerButton = Button(tr("_Try again"))
     private let bannerRevealer: Revealer
-    private let search = SearchField("Search photos")
+    private let search = SearchField(tr("Search photos"))
     private let searchRevealer: Revealer
     private let tail = Spinner(size: 24)
     /// The month of the visible part, shown beside the scroll bar while that moves.
@@ -42,7 +43,7 @@ final class FeedPage {
     private lazy var monthTimer = MainLoopTimer { [weak self] in self?.monthLabel.isVisible = false
     }
     private let monthButton = MenuButton(
-        icon: "x-office-calendar-symbolic", tooltip: "Go to a month", maximumHeight: 420)
+        icon: "x-office-calendar-symbolic", tooltip: tr("Go to a month"), maximumHeight: 420)
     /// The months in the menu.
     private var listedMonths: [MonthList.Month] = []
     private var subtitle = ""
@@ -179,7 +180,7 @@ final class FeedPage {
         guard let feed else { return updateWithoutFeed() }
         newPhotosRevealer.isRevealed = feed.newCount > 0
         if feed.newCount > 0 {
-            newPhotos.setLabel(feed.newCount == 1 ? "1 new photo" : "\(feed.newCount) new photos")
+            newPhotos.setLabel(trn("{count} new photo", "{count} new photos", Int(feed.newCount)))
         }
         tail.isVisible = feed.state == .loading && !feed.photos.isEmpty
         tail.isSpinning = tail.isVisible
@@ -200,7 +201,7 @@ final class FeedPage {
             localButton.isVisible = service.providers.contains { $0.has("register") }
             explain(
                 "image-x-generic-symbolic", "Image Feed",
-                "Log in to see photos from your disk and from services.", welcomeButtons)
+                tr("Log in to see photos from your disk and from services."), welcomeButtons)
         }
     }
 
@@ -216,31 +217,32 @@ final class FeedPage {
         switch feed.source {
         case "likes":
             explain(
-                "emote-love-symbolic", "No liked photos", "Photos that you like appear here.")
+                "emote-love-symbolic", tr("No liked photos"),
+                tr("Photos that you like appear here."))
         case "memories":
             explain(
-                "document-open-recent-symbolic", "No memories today",
-                "Photos taken on this day in earlier years appear here.")
+                "document-open-recent-symbolic", tr("No memories today"),
+                tr("Photos taken on this day in earlier years appear here."))
         default:
             explain(
-                "image-x-generic-symbolic", "No photos",
-                "New photos appear here as soon as they arrive.")
+                "image-x-generic-symbolic", tr("No photos"),
+                tr("New photos appear here as soon as they arrive."))
         }
     }
 
     private func show(_ problem: Problem, of account: ObjectPath?) {
         let state: (icon: String, title: String)? =
             switch problem.kind {
-            case .offline: ("network-offline-symbolic", "Offline")
-            case .rateLimited: ("appointment-soon-symbolic", "Too many requests")
+            case .offline: ("network-offline-symbolic", tr("Offline"))
+            case .rateLimited: ("appointment-soon-symbolic", tr("Too many requests"))
             case .secretStoreLocked, .secretStoreUnavailable:
-                ("dialog-password-symbolic", "Keyring locked")
-            case .needsLogin: ("avatar-default-symbolic", "Login expired")
+                ("dialog-password-symbolic", tr("Keyring locked"))
+            case .needsLogin: ("avatar-default-symbolic", tr("Login expired"))
             default: nil
             }
         // The state of the account has more facts, such as the end of a rate limit.
         let notice = account != nil && state != nil ? notice : nil
-        let (icon, title) = state ?? ("dialog-warning-symbolic", "Photos cannot be loaded")
+        let (icon, title) = state ?? ("dialog-warning-symbolic", tr("Photos cannot be loaded"))
         remedy =
             if let notice {
                 notice.remedy
@@ -259,7 +261,7 @@ final class FeedPage {
         if feed?.isFileList == true { return nil }
         switch service.state {
         case .connecting:
-            return ("The connection to the service was lost. It is being restored.", nil)
+            return (tr("The connection to the service was lost. It is being restored."), nil)
         case .failed(let problem):
             return (problem.sentence, (ServiceName.root, .retry))
         case .ready: break
@@ -273,13 +275,15 @@ final class FeedPage {
         if let remote, !service.isOnline, account?.state ?? .offline == .offline {
             // The user may know earlier that the network is back.
             return (
-                "There is no network connection. New photos appear when it is back.",
+                tr("There is no network connection. New photos appear when it is back."),
                 (remote.path, .retry)
             )
         }
         guard let account, !account.stateReason.isEmpty else { return nil }
         let sentence =
-            accounts.count > 1 ? "\(account.label): \(account.stateReason)" : account.stateReason
+            accounts.count > 1
+            ? tr("{account}: {reason}", ["account": account.label, "reason": account.stateReason])
+            : account.stateReason
         // The state offline ends by itself, but the user may know earlier that the network is back.
         let remedy = account.remedy ?? (account.state == .offline ? .retry : nil)
         return (sentence, remedy.map { (account.path, $0) })

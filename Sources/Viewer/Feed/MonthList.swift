@@ -1,6 +1,7 @@
 internal import Contract
 internal import Glibc
 internal import ProviderKit
+internal import Translation
 
 /// The months of the photos of a feed, the newest first; empty if the feed is not ordered by date.
 nonisolated struct MonthList {
@@ -11,6 +12,9 @@ nonisolated struct MonthList {
         let first: Int
         let title: String
     }
+
+    // Translators: a month as a heading, as a format of strftime(3).
+    static var titleFormat: String { tr("%OB %Y") }
 
     /// A date of photos, with the months in which it orders them.
     private struct Order {
@@ -26,7 +30,7 @@ nonisolated struct MonthList {
                 months.append(
                     Month(
                         number: number, first: index,
-                        title: date.localText("%B %Y") ?? ""))
+                        title: date.localText(MonthList.titleFormat) ?? ""))
                 return true
             }
             return number == last

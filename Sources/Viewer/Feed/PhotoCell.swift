@@ -2,6 +2,7 @@ internal import Contract
 internal import DBus
 internal import ProviderKit
 internal import Toolkit
+internal import Translation
 
 /// One photo in the grid. The grid shows different photos in it while the user scrolls.
 final class PhotoCell {
@@ -18,10 +19,10 @@ final class PhotoCell {
     private let picture = Picture()
     private let button: Button
     private let failureIcon = Icon("image-missing-symbolic", size: 32)
-    private let likeButton = Button(icon: "emote-love-symbolic", tooltip: "Like")
+    private let likeButton = Button(icon: "emote-love-symbolic", tooltip: tr("Like"))
     private let selectionIcon = Icon("object-select-symbolic", size: 24)
     private let facts = Label().ellipsizing()
-    private let animationLabel = Label("Animated")
+    private let animationLabel = Label(tr("Animated"))
     private let loader: ImageLoader
     private var task: Task<Void, Never>?
     private var key: ImageLoader.Key?
@@ -143,7 +144,9 @@ final class PhotoCell {
         }
         likeButton.isVisible = !photo.isFile
         animationLabel.isVisible = photo.isAnimated
-        likeButton.setAccessibleName("\(likeButton.tooltip) \(photo.accessibleName)")
+        // Translators: “Like” or “Unlike”, and the photo, for screen readers.
+        likeButton.setAccessibleName(
+            tr("{action} {photo}", ["action": likeButton.tooltip, "photo": photo.accessibleName]))
         updateHover()
     }
 
@@ -185,10 +188,10 @@ extension Button {
     func showLike(of photo: Photo) {
         let title =
             switch (photo.wantsLike, photo.isPending) {
-            case (true, false): "Unlike"
-            case (true, true): "Unlike (the like is not confirmed yet)"
-            case (false, false): "Like"
-            case (false, true): "Like (the removal is not confirmed yet)"
+            case (true, false): tr("Unlike")
+            case (true, true): tr("Unlike (the like is not confirmed yet)")
+            case (false, false): tr("Like")
+            case (false, true): tr("Like (the removal is not confirmed yet)")
             }
         setIcon(
             photo.wantsLike ? "emote-love-symbolic" : "org.imagefeed.Viewer.like-symbolic",
@@ -201,6 +204,6 @@ extension Button {
     func showPause(_ isPaused: Bool) {
         setIcon(
             isPaused ? "media-playback-start-symbolic" : "media-playback-pause-symbolic",
-            tooltip: isPaused ? "Continue" : "Pause")
+            tooltip: isPaused ? tr("Continue") : tr("Pause"))
     }
 }

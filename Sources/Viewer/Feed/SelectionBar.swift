@@ -1,4 +1,5 @@
 internal import Toolkit
+internal import Translation
 
 /// The number of selected photos, with the actions for all of them.
 final class SelectionBar {
@@ -13,14 +14,14 @@ final class SelectionBar {
         label.expanding(vertically: false)
         box.styled("toolbar", "feed-selection")
         widget = Revealer(box)
-        widget.setAccessibleName("Selected photos")
+        widget.setAccessibleName(tr("Selected photos"))
     }
 
     /// Shows a number of photos and their actions; hides the bar for none.
     func show(_ count: Int, _ actions: [PhotoActions.Entry]) {
         widget.isRevealed = count > 0
         guard count > 0 else { return }
-        label.text = "\(Photo.text(ofCount: count)) selected"
+        label.text = trn("{count} photo selected", "{count} photos selected", count)
         buttons.removeAll()
         for entry in actions {
             let button = Button(icon: entry.icon, tooltip: entry.title) { [weak self] in

@@ -7,6 +7,7 @@ internal import Logging
 internal import ProviderKit
 internal import System
 internal import Toolkit
+internal import Translation
 
 /// A decoded image.
 nonisolated struct LoadedImage: Sendable {
@@ -88,7 +89,8 @@ final class ImageLoader {
         let file = await files.run {
             Glibc.open(photo, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         }
-        guard file >= 0 else { throw ImageProcessorError.notReadable("The file cannot be read.") }
+        let error = ImageProcessorError.notReadable(Message("The file cannot be read."))
+        guard file >= 0 else { throw error }
         return FileDescriptor(owning: file)
     }
 

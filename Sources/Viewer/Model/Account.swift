@@ -1,5 +1,6 @@
 internal import Contract
 internal import ProviderKit
+internal import Translation
 
 extension AccountProperties {
     /// The name of the user, or that of the account.
@@ -10,7 +11,8 @@ extension AccountProperties {
         if server.isEmpty { return username }
         // An email address, or a server with its address.
         let isAddress = username.contains("@") || server.contains("/")
-        return isAddress ? "\(username) at \(server)" : "\(username)@\(server)"
+        if !isAddress { return "\(username)@\(server)" }
+        return tr("{user} at {server}", ["user": username, "server": server])
     }
 }
 
@@ -18,10 +20,10 @@ extension Remedy {
     /// The title of the button that starts the remedy.
     var title: String {
         switch self {
-        case .login: "_Log in again"
-        case .unlock: "_Unlock"
-        case .configure: "_Set up"
-        case .installKeyring, .freeSpace, .retry: "_Try again"
+        case .login: tr("_Log in again")
+        case .unlock: tr("_Unlock")
+        case .configure: tr("_Set up")
+        case .installKeyring, .freeSpace, .retry: tr("_Try again")
         }
     }
 }

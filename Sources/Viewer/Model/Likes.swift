@@ -65,9 +65,11 @@ final class Likes {
     private func receive(_ event: ServiceEvent, of account: ObjectPath) {
         // The combined account repeats the failures of the accounts.
         guard account != ServiceName.combined,
-            case .likeFailed(let photo, let isWanted, _, let message) = event
+            case .likeFailed(let photo, let isWanted, let error, let message) = event
         else { return }
-        report(PhotoReference(photo, in: account), isWanted, message)
+        let sentence = (try? ErrorName(error)).flatMap(ServiceError.init)?.explanation(
+            details: message)
+        report(PhotoReference(photo, in: account), isWanted, sentence ?? message)
     }
 
     private func report(_ photo: PhotoReference, _ wantsLike: Bool, _ sentence: String) {

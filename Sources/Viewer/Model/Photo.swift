@@ -1,5 +1,7 @@
 internal import Contract
+internal import Glibc
 internal import ProviderKit
+internal import Translation
 
 /// A photo of a feed, as the daemon sends it.
 typealias Photo = PhotoEntry
@@ -12,7 +14,7 @@ extension Photo {
 
     /// Returns a number of photos as text.
     static func text(ofCount count: some BinaryInteger) -> String {
-        count == 1 ? "1 photo" : "\(count) photos"
+        trn("{count} photo", "{count} photos", Int(clamping: count))
     }
 
     /// The size in pixels; nil if it is unknown.
@@ -42,31 +44,42 @@ extension Photo {
 
     /// The name for screen readers.
     var accessibleName: String {
-        let name = photo.title ?? photo.description ?? "Photo"
-        return photo.author.map { "\(name), by \($0)" } ?? name
+        let name = photo.title ?? photo.description ?? tr("Photo")
+        return photo.author.map { tr("{photo}, by {author}", ["photo": name, "author": $0]) }
+            ?? name
     }
 
     /// The name in a list for screen readers, with the date and the state.
     var listName: String {
         let like =
             switch (wantsLike, photo.isPending) {
-            case (true, false): "liked"
-            case (true, true): "liked, not confirmed yet"
-            case (false, true): "no longer liked, not confirmed yet"
+            case (true, false): tr("liked")
+            case (true, true): tr("liked, not confirmed yet")
+            case (false, true): tr("no longer liked, not confirmed yet")
             case (false, false): ""
             }
-        return [accessibleName, day, like, isAnimated ? "animated" : ""].filter { !$0.isEmpty }
-            .joined(separator: ", ")
+        return [accessibleName, day, like, isAnimated ? tr("animated") : ""].filter { !$0.isEmpty }
+            // Translators: the separator of facts in a list, for screen readers.
+            .joined(separator: tr(", "))
     }
 
     /// The author and the date on one line.
     var facts: String { [self.author, day].filter { !$0.isEmpty }.joined(separator: " · ") }
 
     /// The date in the user's language and time zone; empty if it is unknown.
-    var day: String { date("%-e %B %Y") }
-    var dayAndTime: String { date("%-e %B %Y, %H:%M") }
-    var month: String { date("%B %Y") }
+    // Translators: a date, as a format of strftime(3). %B is the month beside a day, %OB the month alone.
+    var day: String { date(tr("%-e %B %Y")) }
+    var dayAndTime: String {
+        // Translators: as above, with the time of day. %-I and %p are for locales with 12 hours.
+        date(Self.hasTwelveHours ? tr("%-e %B %Y, %-I:%M %p") : tr("%-e %B %Y, %H:%M"))
+    }
+    var month: String { date(MonthList.titleFormat) }
     private func date(_ format: String) -> String { photo.created?.localText(format) ?? "" }
+
+    /// True if the clock of the user's locale has 12 hours.
+    private static var hasTwelveHours: Bool {
+        String(cString: nl_langinfo(nl_item(T_FMT))).contains(#/%[Ilr]/#)
+    }
 
     /// True if the original has several frames, of which the first one is shown.
     var isAnimated: Bool { photo.isAnimated == true }

@@ -2,30 +2,29 @@ internal import Contract
 internal import DBus
 internal import ProviderKit
 internal import Toolkit
+internal import Translation
 
 /// An error as it is shown: one sentence, and the remedy if there is one.
 struct Problem: Equatable {
     let sentence: String
-    let remedy: Remedy?
+    var remedy: Remedy? = .retry
     /// The error of the contract; nil for others.
-    let kind: ServiceError?
+    var kind: ServiceError?
+}
 
-    init(_ sentence: String, remedy: Remedy? = .retry, kind: ServiceError? = nil) {
-        self.sentence = sentence
-        self.remedy = remedy
-        self.kind = kind
-    }
-
+extension Problem {
     init(_ error: any Error) {
         switch error {
         case BusError.reply(let reply): self.init(reply)
         case BusError.disconnected:
             self.init(
-                "The connection to the session bus was lost. Start the program again.", remedy: nil)
-        case is CancellationError: self.init("The request was cancelled.")
+                sentence: tr(
+                    "The connection to the session bus was lost. Start the program again."),
+                remedy: nil)
+        case is CancellationError: self.init(sentence: tr("The request was cancelled."))
         case let error as ImageProcessorError:
-            self.init(error.description, remedy: error == .tooLarge ? nil : .retry)
-        default: self.init("The service sent an unexpected reply. Try again.")
+            self.init(sentence: error.message.translated, remedy: error == .tooLarge ? nil : .retry)
+        default: self.init(sentence: tr("The service sent an unexpected reply. Try again."))
         }
     }
 
@@ -33,15 +32,17 @@ struct Problem: Equatable {
         let kind = ServiceError(reply.name)
         let sentence =
             if reply.name == .noReply {
-                "The service did not reply in time. Try again."
+                tr("The service did not reply in time. Try again.")
             } else if reply.name == .serviceUnknown
                 || reply.name.text.hasPrefix("org.freedesktop.DBus.Error.Spawn")
             {
-                "The Image Feed service is not running and could not be started."
+                tr("The Image Feed service is not running and could not be started.")
             } else if [.unknownObject, .unknownInterface, .unknownMethod].contains(reply.name) {
-                "The running Image Feed service does not offer this. Log in to an account, or restart the service."
+                tr(
+                    "The running Image Feed service does not offer this. Log in to an account, or restart the service."
+                )
             } else {
-                reply.message
+                kind?.explanation(details: reply.message) ?? reply.message
             }
         let remedy: Remedy? =
             switch kind {
@@ -53,7 +54,7 @@ struct Problem: Equatable {
             case .notFound, .notSupported, .tooLarge: nil
             default: .retry
             }
-        self.init(sentence, remedy: remedy, kind: kind)
+        self.init(sentence: sentence, remedy: remedy, kind: kind)
     }
 }
 

@@ -5,6 +5,7 @@ internal import Dispatch
 internal import Glibc
 internal import ProviderKit
 internal import System
+internal import Translation
 
 /// The downloads of this window.
 final class Downloads {
@@ -42,7 +43,7 @@ final class Downloads {
         var name = String(plain.drop { ".- ".contains($0) }.prefix(80))
         // The limit of names is 255 bytes.
         while name.utf8.count > 200 { name.removeLast() }
-        if name.isEmpty { name = "Photo" }
+        if name.isEmpty { name = tr("Photo") }
         return "\(name).\(DownloadFile.nameExtensions[photo.mediaType] ?? "jpg")"
     }
 
@@ -66,7 +67,7 @@ final class Downloads {
     private func download(
         _ id: Int, _ name: String, _ photo: Photo, _ feed: Feed, _ path: String?
     ) async -> String {
-        let cancelled = "The download was cancelled."
+        let cancelled = tr("The download was cancelled.")
         do {
             // The disk may be slow.
             let file = try await DispatchQueue.global().run {
@@ -76,7 +77,7 @@ final class Downloads {
             defer { file.discard() }
             try await run(id, name, photo, feed, file.descriptor)
             let path = try await DispatchQueue.global().run { try file.finish() }
-            return "Downloaded to \(path.text)"
+            return tr("Downloaded to {file}", ["file": path.text])
         } catch is CancellationError {
             return cancelled
         } catch let error as DownloadFileError {

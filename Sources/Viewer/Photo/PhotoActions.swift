@@ -4,6 +4,7 @@ internal import Dispatch
 internal import ProviderKit
 internal import System
 internal import Toolkit
+internal import Translation
 
 /// The actions of a photo, for its page and for the menu of the grid.
 final class PhotoActions {
@@ -48,41 +49,42 @@ final class PhotoActions {
         if photo.isFile {
             // The daemon does not know the file.
         } else if isLocal(photo) {
-            add("Save a copy…") { [weak self] in self?.saveAs(photo, in: feed) }
+            add(tr("Save a copy…")) { [weak self] in self?.saveAs(photo, in: feed) }
         } else {
-            add("Download") { [weak self] in self?.downloads.start(photo, in: feed) }
-            add("Download as…") { [weak self] in self?.saveAs(photo, in: feed) }
+            // Translators: the verb, an entry of a menu
+            add(tr("Download")) { [weak self] in self?.downloads.start(photo, in: feed) }
+            add(tr("Download as…")) { [weak self] in self?.saveAs(photo, in: feed) }
         }
         if !photo.url.isEmpty {
-            add("Copy link") { [weak self] in self?.copyLink(photo) }
-            add("Open in browser") { [weak self] in
-                self?.open(photo.url, "No browser could be started. Copy the link instead.")
+            add(tr("Copy link")) { [weak self] in self?.copyLink(photo) }
+            add(tr("Open in browser")) { [weak self] in
+                self?.open(photo.url, tr("No browser could be started. Copy the link instead."))
             }
-            add("Send by e-mail") { [weak self] in
+            add(tr("Send by e-mail")) { [weak self] in
                 let subject = photo.accessibleName.percentEncoded
                 self?.open(
                     "mailto:?subject=\(subject)&body=\(photo.url.percentEncoded)",
-                    "No mail program could be started. Copy the link instead.")
+                    tr("No mail program could be started. Copy the link instead."))
             }
         }
-        add("Send the file by e-mail") { [weak self] in self?.mailFiles([photo], in: feed) }
-        add("Set as wallpaper") { [weak self] in self?.setWallpaper(photo, in: feed) }
+        add(tr("Send the file by e-mail")) { [weak self] in self?.mailFiles([photo], in: feed) }
+        add(tr("Set as wallpaper")) { [weak self] in self?.setWallpaper(photo, in: feed) }
         if isLocal(photo) {
-            add("Show in Files") { [weak self] in self?.showInFiles(photo, in: feed) }
-            add("Open with…") { [weak self] in self?.openWith(photo, in: feed) }
-            add("Move to the trash") { [weak self] in self?.trash([photo], in: feed) }
+            add(tr("Show in Files")) { [weak self] in self?.showInFiles(photo, in: feed) }
+            add(tr("Open with…")) { [weak self] in self?.openWith(photo, in: feed) }
+            add(tr("Move to the trash")) { [weak self] in self?.trash([photo], in: feed) }
         }
         guard !photo.isFile else { return entries }
         if user(for: photo) != nil {
-            add("Use as avatar") { [weak self] in self?.useAsAvatar(photo, in: feed) }
+            add(tr("Use as avatar")) { [weak self] in self?.useAsAvatar(photo, in: feed) }
         }
-        add("Show in the slideshow") { [weak self] in
-            self?.slideshow(photo, in: feed, "The slideshow shows this photo.") {
+        add(tr("Show in the slideshow")) { [weak self] in
+            self?.slideshow(photo, in: feed, tr("The slideshow shows this photo.")) {
                 try await $0.show($1)
             }
         }
-        add("Hide from the slideshow") { [weak self] in
-            self?.slideshow(photo, in: feed, "The slideshow no longer shows this photo.") {
+        add(tr("Hide from the slideshow")) { [weak self] in
+            self?.slideshow(photo, in: feed, tr("The slideshow no longer shows this photo.")) {
                 try await $0.hide($1)
             }
         }
@@ -103,18 +105,19 @@ final class PhotoActions {
                 })
         }
         let others = photos.filter { !$0.wantsLike && !$0.isFile }
-        add("Like", "emote-love-symbolic", others) { actions, photos in
+        // Translators: the verb, on a button
+        add(tr("Like"), "emote-love-symbolic", others) { actions, photos in
             for photo in photos { actions.likes.set(true, photo.id, in: feed) }
         }
-        add("Unlike", "edit-undo-symbolic", photos.filter(\.wantsLike)) { actions, photos in
+        add(tr("Unlike"), "edit-undo-symbolic", photos.filter(\.wantsLike)) { actions, photos in
             for photo in photos { actions.likes.set(false, photo.id, in: feed) }
         }
         let remote = photos.filter { !isLocal($0) }
-        add("Download", "document-save-symbolic", remote) { actions, photos in
+        add(tr("Download"), "document-save-symbolic", remote) { actions, photos in
             for photo in photos { actions.downloads.start(photo, in: feed) }
         }
-        add("Send by e-mail", "mail-send-symbolic", photos) { $0.mailFiles($1, in: feed) }
-        add("Move to the trash", "user-trash-symbolic", photos.filter(isLocal)) {
+        add(tr("Send by e-mail"), "mail-send-symbolic", photos) { $0.mailFiles($1, in: feed) }
+        add(tr("Move to the trash"), "user-trash-symbolic", photos.filter(isLocal)) {
             $0.trash($1, in: feed)
         }
         return entries
@@ -129,10 +132,10 @@ final class PhotoActions {
     /// Copies the link, which contains the attribution.
     func copyLink(_ photo: Photo) {
         if photo.url.isEmpty {
-            return toasts.show("This photo has no link, because it is only on this computer.")
+            return toasts.show(tr("This photo has no link, because it is only on this computer."))
         }
         window.copy(photo.url)
-        toasts.show("The link was copied.")
+        toasts.show(tr("The link was copied."))
     }
 
     private func open(_ uri: String, _ problem: String) {
@@ -141,7 +144,7 @@ final class PhotoActions {
 
     private func saveAs(_ photo: Photo, in feed: Feed) {
         FileDialog.present(
-            window, title: isLocal(photo) ? "Save a copy" : "Download",
+            window, title: isLocal(photo) ? tr("Save a copy") : tr("Download"),
             name: Downloads.name(photo), folder: Downloads.folder.text
         ) { [downloads] path in downloads.start(photo, in: feed, to: path) }
     }
@@ -160,22 +163,28 @@ final class PhotoActions {
             for photo in photos {
                 let path = try await path(of: photo, in: feed)
                 if let reason = await DispatchQueue.global().run({ FileActions.trash(path) }) {
-                    toasts.show("\(path) could not be moved to the trash: \(reason).")
+                    toasts.show(
+                        tr(
+                            "{file} could not be moved to the trash: {reason}.",
+                            ["file": path, "reason": reason]))
                 } else {
                     paths.append(path)
                 }
             }
             if paths.isEmpty { return }
-            let name =
+            let message =
                 photos.count == 1
-                ? "\(photos[0].accessibleName) is" : "\(Photo.text(ofCount: paths.count)) are"
-            toasts.show("\(name) in the trash.", button: "_Undo") { [weak toasts, paths] in
+                ? tr("{photo} is in the trash.", ["photo": photos[0].accessibleName])
+                : trn(
+                    "{count} photo is in the trash.", "{count} photos are in the trash.",
+                    paths.count)
+            toasts.show(message, button: tr("_Undo")) { [weak toasts, paths] in
                 Task {
                     let isRestored = await DispatchQueue.global().run {
                         paths.map { Trash.restore($0) }.allSatisfy { $0 }
                     }
                     if isRestored { return }
-                    toasts?.show("A photo could not be restored. Look for it in the trash.")
+                    toasts?.show(tr("A photo could not be restored. Look for it in the trash."))
                 }
             }
         }
@@ -193,7 +202,7 @@ final class PhotoActions {
             } catch {
                 open(
                     FileActions.uri(PathBytes(path).folder.text),
-                    "No file manager could be started.")
+                    tr("No file manager could be started."))
             }
         }
     }
@@ -201,7 +210,7 @@ final class PhotoActions {
     private func openWith(_ photo: Photo, in feed: Feed) {
         toasts.perform { [self] in
             FileActions.openWith(try await path(of: photo, in: feed), parent: window) { [toasts] in
-                toasts.show("The program could not be started: \($0).")
+                toasts.show(tr("The program could not be started: {reason}.", ["reason": $0]))
             }
         }
     }
@@ -213,7 +222,7 @@ final class PhotoActions {
         toasts.perform { [self] in
             let file = try await ImageLoader.open(photo.id, size: "full", of: feed.client)
             let options: [String: Variant] = ["show-preview": .bool(true)]
-            await pass("The desktop has no portal for wallpapers.") {
+            await pass(tr("The desktop has no portal for wallpapers.")) {
                 let _: ObjectPath = try await portal.call(
                     "org.freedesktop.portal.Wallpaper", "SetWallpaperFile", "", file, options)
             }
@@ -235,7 +244,7 @@ final class PhotoActions {
                 "subject": .string(photos.map(\.accessibleName).joined(separator: "; ")),
                 "attachment_fds": .array(files, of: FileDescriptor.signature),
             ]
-            await pass("The desktop has no portal for e-mail.") {
+            await pass(tr("The desktop has no portal for e-mail.")) {
                 let _: ObjectPath = try await portal.call(
                     "org.freedesktop.portal.Email", "ComposeEmail", "", options)
             }
@@ -263,7 +272,7 @@ final class PhotoActions {
         let id = reference.id(in: user.path) ?? reference.combinedID
         toasts.perform { [service, toasts] in
             try await service.client.account(user.path).setAvatar(id)
-            toasts.show("The photo is the avatar of \(user.label).")
+            toasts.show(tr("The photo is the avatar of {account}.", ["account": user.label]))
         }
     }
 

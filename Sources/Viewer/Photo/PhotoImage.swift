@@ -1,6 +1,7 @@
 internal import Contract
 internal import ProviderKit
 internal import Toolkit
+internal import Translation
 
 /// The image of the photo that a page shows: the largest one at hand, and then one for the pixels of the view.
 final class PhotoImage {
@@ -31,7 +32,7 @@ final class PhotoImage {
     init(_ loader: ImageLoader, isLocal: @escaping (Photo) -> Bool) {
         self.loader = loader
         self.isLocal = isLocal
-        let retry = Button("_Try again")
+        let retry = Button(tr("_Try again"))
         retry.aligned(.center, .center).styled("pill")
         problemBox = Box(.vertical, spacing: 12, problemLabel, retry)
         problemBox.aligned(.center, .center).margins(24).styled("osd", "problem")

@@ -3,6 +3,7 @@ internal import Dispatch
 internal import ProviderKit
 internal import System
 internal import Toolkit
+internal import Translation
 
 /// One photo in the whole window, with its actions.
 final class PhotoPage {
@@ -18,16 +19,17 @@ final class PhotoPage {
     private let view: PhotoView
     private let info = InfoPanel()
     private let flap: Flap
-    private let likeButton = Button(icon: "emote-love-symbolic", tooltip: "Like")
-    private let downloadButton = Button(icon: "document-save-symbolic", tooltip: "Download")
+    private let likeButton = Button(icon: "emote-love-symbolic", tooltip: tr("Like"))
+    private let downloadButton = Button(icon: "document-save-symbolic", tooltip: tr("Download"))
     private let infoButton: ToggleButton
-    private let fullScreenButton = Button(icon: "view-fullscreen-symbolic", tooltip: "Full screen")
+    private let fullScreenButton = Button(
+        icon: "view-fullscreen-symbolic", tooltip: tr("Full screen"))
     private let leaveButton = Button(
-        icon: "view-restore-symbolic", tooltip: "Leave full screen")
-    private let pauseButton = Button(icon: "media-playback-pause-symbolic", tooltip: "Pause")
-    private let previousButton = Button(icon: "go-previous-symbolic", tooltip: "Previous photo")
-    private let nextButton = Button(icon: "go-next-symbolic", tooltip: "Next photo")
-    private let menuButton = MenuButton(icon: "view-more-symbolic", tooltip: "More actions")
+        icon: "view-restore-symbolic", tooltip: tr("Leave full screen"))
+    private let pauseButton = Button(icon: "media-playback-pause-symbolic", tooltip: tr("Pause"))
+    private let previousButton = Button(icon: "go-previous-symbolic", tooltip: tr("Previous photo"))
+    private let nextButton = Button(icon: "go-next-symbolic", tooltip: tr("Next photo"))
+    private let menuButton = MenuButton(icon: "view-more-symbolic", tooltip: tr("More actions"))
     private let contextMenu = Menu()
     private let downloadBar: DownloadBar
 
@@ -58,7 +60,8 @@ final class PhotoPage {
         overlay.setMinimumSize(width: 240)
         flap = Flap(content: overlay, flap: info.widget, atEnd: true)
         flap.expanding()
-        infoButton = ToggleButton(icon: "help-about-symbolic", tooltip: "Information") { [flap] in
+        infoButton = ToggleButton(icon: "help-about-symbolic", tooltip: tr("Information")) {
+            [flap] in
             flap.isRevealed = $0
         }
         widget.append(header)
@@ -70,7 +73,7 @@ final class PhotoPage {
 
     private func addHeader() {
         header.addStart(
-            Button(icon: "go-previous-symbolic", tooltip: "Back to the photos") { [weak self] in
+            Button(icon: "go-previous-symbolic", tooltip: tr("Back to the photos")) { [weak self] in
                 self?.leave()
             })
         header.addEnd(menuButton)
@@ -93,15 +96,15 @@ final class PhotoPage {
     private func fill(_ menu: Menu) {
         menu.removeAll()
         guard let feed, let photo else { return }
-        menu.add(window.isFullScreen ? "Leave full screen" : "Full screen") { [weak self] in
+        menu.add(window.isFullScreen ? tr("Leave full screen") : tr("Full screen")) { [weak self] in
             self?.toggleFullScreen()
         }
-        menu.add("Information") { [weak self] in self?.perform(.information) }
+        menu.add(tr("Information")) { [weak self] in self?.perform(.information) }
         for entry in actions.entries(photo, in: feed) { menu.add(entry.title, entry.action) }
-        menu.add("Rotate left") { [weak self] in self?.view.rotate(by: -90) }
-        menu.add("Rotate right") { [weak self] in self?.view.rotate(by: 90) }
-        menu.add("Zoom in") { [weak self] in self?.view.zoom(by: 1.5) }
-        menu.add("Zoom out") { [weak self] in self?.view.zoom(by: 1 / 1.5) }
+        menu.add(tr("Rotate left")) { [weak self] in self?.view.rotate(by: -90) }
+        menu.add(tr("Rotate right")) { [weak self] in self?.view.rotate(by: 90) }
+        menu.add(tr("Zoom in")) { [weak self] in self?.view.zoom(by: 1.5) }
+        menu.add(tr("Zoom out")) { [weak self] in self?.view.zoom(by: 1 / 1.5) }
     }
 
     private func openMenu(_ point: (x: Double, y: Double)?) {
@@ -190,9 +193,9 @@ final class PhotoPage {
     }
 
     private func showFacts(_ photo: Photo) {
-        header.setTitle(photo.title.isEmpty ? "Photo" : photo.title, subtitle: photo.author)
+        header.setTitle(photo.title.isEmpty ? tr("Photo") : photo.title, subtitle: photo.author)
         view.widget.setAccessibleName(photo.accessibleName)
-        downloadButton.setName(actions.isLocal(photo) ? "Save a copy" : "Download")
+        downloadButton.setName(actions.isLocal(photo) ? tr("Save a copy") : tr("Download"))
         info.show(photo)
         updateState()
         if flap.isRevealed { showFile() }

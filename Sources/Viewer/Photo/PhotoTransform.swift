@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Translation
 
 /// The zoom, position and rotation of a photo in a view.
 ///
@@ -50,15 +51,20 @@ nonisolated struct PhotoTransform: Equatable {
 
     /// The description for screen readers. The position is that of the visible part's center in the zoomed photo.
     var summary: String {
-        let text = "Zoom \(Self.rounded(zoom * 100)) %, rotation \(Self.rounded(degrees))°"
+        let text = tr(
+            "Zoom {zoom} %, rotation {angle}°",
+            ["zoom": Self.rounded(zoom * 100), "angle": Self.rounded(degrees)])
         guard isZoomed else { return text }
         let (width, height) = rotatedSize
         let x = 50 - offsetX * 100 / (width * scale)
         let y = 50 - offsetY * 100 / (height * scale)
-        return text + ", position \(Self.rounded(x)) % from left, \(Self.rounded(y)) % from top"
+        // Translators: {zoom} is “Zoom {zoom} %, rotation {angle}°”.
+        return tr(
+            "{zoom}, position {x} % from left, {y} % from top",
+            ["zoom": text, "x": Self.rounded(x), "y": Self.rounded(y)])
     }
 
-    private static func rounded(_ number: Double) -> Int { Int(number.rounded()) }
+    private static func rounded(_ number: Double) -> String { "\(Int(number.rounded()))" }
 
     mutating func setView(width: Double, height: Double, pixelsPerUnit: Double = 1) {
         viewWidth = max(width, 1)

@@ -1,6 +1,7 @@
 internal import Contract
 internal import DBus
 internal import Toolkit
+internal import Translation
 
 /// A small window without decoration that shows the photo of a slideshow.
 final class SlideshowWindow {
@@ -20,8 +21,8 @@ final class SlideshowWindow {
     private let controls = Box(.horizontal, spacing: 6)
     private var keys: [String: () -> Void] = [:]
     private let controlsRevealer: Revealer
-    private let pauseButton = Button(icon: "media-playback-pause-symbolic", tooltip: "Pause")
-    private let likeButton = Button(icon: "emote-love-symbolic", tooltip: "Like")
+    private let pauseButton = Button(icon: "media-playback-pause-symbolic", tooltip: tr("Pause"))
+    private let likeButton = Button(icon: "emote-love-symbolic", tooltip: tr("Like"))
     private let toasts: ToastArea
 
     private let placement: WidgetPlacement
@@ -52,7 +53,7 @@ final class SlideshowWindow {
         let state = WindowState.load(name) ?? WindowState(width: 420, height: 300)
         showsEveryShape = state.showsEveryShape
         window = Window(
-            application, title: "Image Feed Slideshow" + (name.isEmpty ? "" : " \(name)"),
+            application, title: tr("Image Feed Slideshow") + (name.isEmpty ? "" : " \(name)"),
             width: state.width, height: state.height)
         controlsRevealer = Revealer(controls)
         message.aligned(.center, .center).margins(18)
@@ -71,25 +72,24 @@ final class SlideshowWindow {
     }
 
     private func addControls() {
-        add(Button(icon: "media-skip-backward-symbolic", tooltip: "Previous photo"), "Left") {
+        add(Button(icon: "media-skip-backward-symbolic", tooltip: tr("Previous photo")), "Left") {
             $0.report { try await $0.previous() }
         }
         add(pauseButton, "space") { $0.togglePause() }
-        add(Button(icon: "media-skip-forward-symbolic", tooltip: "Next photo"), "Right") {
+        add(Button(icon: "media-skip-forward-symbolic", tooltip: tr("Next photo")), "Right") {
             $0.report { try await $0.next() }
         }
         add(likeButton, "l") { $0.like() }
-        add(
-            Button(icon: "view-conceal-symbolic", tooltip: "Hide this photo from the slideshow"),
-            nil
-        ) { window in
+        let hide = Button(
+            icon: "view-conceal-symbolic", tooltip: tr("Hide this photo from the slideshow"))
+        add(hide, nil) { window in
             guard let photo = window.photo else { return }
             window.report { try await $0.hide(photo.id) }
         }
         // The settings of the default slideshow belong to all widgets.
         if !name.isEmpty {
             let every = ToggleButton(
-                icon: "view-fullscreen-symbolic", tooltip: "Photos of every shape"
+                icon: "view-fullscreen-symbolic", tooltip: tr("Photos of every shape")
             ) { [weak self] in
                 self?.showsEveryShape = $0
                 self?.setOrientation()
@@ -97,7 +97,8 @@ final class SlideshowWindow {
             every.isActive = showsEveryShape
             controls.append(every)
         }
-        add(Button(icon: "window-close-symbolic", tooltip: "Close"), "Escape") { $0.window.close() }
+        let close = Button(icon: "window-close-symbolic", tooltip: tr("Close"))
+        add(close, "Escape") { $0.window.close() }
         controls.styled("osd", "controls")
         controlsRevealer.aligned(.center, .end).margins(8)
     }
@@ -154,7 +155,7 @@ final class SlideshowWindow {
     // MARK: State
 
     private func start() {
-        message.text = "Loading…"
+        message.text = tr("Loading…")
         orientation = nil
         Task { [weak self, service, name] in
             do {
@@ -191,7 +192,7 @@ final class SlideshowWindow {
             feed = nil
             picture.texture = nil
             shownKey = nil
-            message.text = "There is no photo to show. Log in to an account with photos."
+            message.text = tr("There is no photo to show. Log in to an account with photos.")
             return
         }
         if feed?.photo(photo.id) != photo {

@@ -2,6 +2,7 @@ internal import Contract
 internal import DBus
 internal import ProviderKit
 internal import Toolkit
+internal import Translation
 
 /// The window with the feeds and the photos.
 final class MainWindow {
@@ -19,7 +20,7 @@ final class MainWindow {
     private let photoPage: PhotoPage
     private let actions: PhotoActions
     private let accounts: AccountDialogs
-    private let menuButton = MenuButton(icon: "open-menu-symbolic", tooltip: "Main menu")
+    private let menuButton = MenuButton(icon: "open-menu-symbolic", tooltip: tr("Main menu"))
     private let photoMenu = Menu()
     /// The files to look for in the accounts, until these are known.
     private var filesToFind: [String] = []
@@ -39,7 +40,7 @@ final class MainWindow {
         sidebar = Sidebar(service, loader, accounts)
         feedPage = FeedPage(service, loader)
         feedPage.grid.scale = state.thumbnails.scale
-        backButton = Button(icon: "go-previous-symbolic", tooltip: "Back to the sources")
+        backButton = Button(icon: "go-previous-symbolic", tooltip: tr("Back to the sources"))
         leaflet.add(sidebar.widget)
         leaflet.add(feedPage.widget)
         leaflet.expanding()
@@ -58,8 +59,10 @@ final class MainWindow {
         feedPage.header.addStart(backButton)
         sidebar.header.addEnd(menuButton)
         for (title, command) in [
-            ("Search", Command.search), ("Slideshow", .slideshow), ("Preferences", .preferences),
-            ("Keyboard shortcuts", .shortcuts), ("Help", .help), ("About Image Feed", .about),
+            // Translators: the verb, an entry of a menu
+            (tr("Search"), Command.search), (tr("Slideshow"), .slideshow),
+            (tr("Preferences"), .preferences), (tr("Keyboard shortcuts"), .shortcuts),
+            (tr("Help"), .help), (tr("About Image Feed"), .about),
         ] {
             menuButton.menu.add(title) { [weak self] in self?.perform(command) }
         }
@@ -79,7 +82,7 @@ final class MainWindow {
             leaflet.show(sidebar.widget)
         }
         leaflet.onFold { [weak self] in self?.updateFold() }
-        sidebar.onSelect = { [weak self] in self?.show($0, title: $1) }
+        sidebar.onSelect = { [weak self] in self?.show($0) }
         sidebar.onTitle = { [weak self] in
             guard let self, let selection = sidebar.selection,
                 feedPage.feed?.source == selection.source
@@ -111,9 +114,9 @@ final class MainWindow {
             return false
         }
         MessageDialog.present(
-            window, heading: "Cancel the download?",
-            body: "A download is running. It is cancelled if you close the window.",
-            cancel: "_Keep open", confirm: "_Cancel download and close"
+            window, heading: tr("Cancel the download?"),
+            body: tr("A download is running. It is cancelled if you close the window."),
+            cancel: tr("_Keep open"), confirm: tr("_Cancel download and close")
         ) { [weak self] isConfirmed in
             guard let self else { return }
             guard isConfirmed else { return completion = nil }
@@ -163,14 +166,16 @@ final class MainWindow {
     private func updateSelection() {
         guard let feed = feedPage.feed else { return }
         let photos = feedPage.grid.selectedPhotos
-        let end = PhotoActions.Entry(title: "End the selection", icon: "window-close-symbolic") {}
+        let end = PhotoActions.Entry(
+            title: tr("End the selection"), icon: "window-close-symbolic", action: {})
         feedPage.selectionBar.show(photos.count, actions.entries(photos, in: feed) + [end])
     }
 
     private func openMenu(_ index: Int, _ cell: Widget, _ point: (x: Double, y: Double)?) {
         guard let feed = feedPage.feed, feed.photos.indices.contains(index) else { return }
         photoMenu.removeAll()
-        photoMenu.add("Open") { [weak self] in self?.open(index) }
+        // Translators: the verb, an entry of a menu
+        photoMenu.add(tr("Open")) { [weak self] in self?.open(index) }
         for entry in actions.entries(feed.photos[index], in: feed) {
             photoMenu.add(entry.title, entry.action)
         }
@@ -185,12 +190,12 @@ final class MainWindow {
         case .shortcuts: ShortcutsDialog.present(window)
         case .help:
             Application.open("man:imagefeed(1)", parent: window) { [toasts] in
-                toasts.show("No program shows manual pages. Type: man imagefeed")
+                toasts.show(tr("No program shows manual pages. Type: man imagefeed"))
             }
         case .about:
             AboutWindow.present(
                 window, name: "Image Feed", icon: "org.imagefeed.Viewer", version: programVersion,
-                website: homepage, comments: "Photos from your disk and from services")
+                website: homepage, comments: tr("Photos from your disk and from services"))
         case .search:
             photoPage.close()
             leaflet.show(feedPage.widget)
@@ -239,7 +244,8 @@ final class MainWindow {
     func open(files paths: [String]) {
         Task { [weak self, service] in
             guard let result = await service.files(paths) else {
-                self?.toasts.show("\(paths[0]) contains no image that can be read.")
+                self?.toasts.show(
+                    tr("{file} contains no image that can be read.", ["file": paths[0]]))
                 return
             }
             guard let self else { return }
@@ -295,13 +301,12 @@ final class MainWindow {
         }
         nameToOpen = nil
         let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
+        let label = parts.first ?? name
         guard
-            let account = service.accounts.first(where: {
-                $0.id == parts.first || $0.label == parts.first
-            }),
+            let account = service.accounts.first(where: { $0.id == label || $0.label == label }),
             account.isLoggedIn
         else {
-            toasts.show("There is no account \(parts.first ?? name) that is logged in.")
+            toasts.show(tr("There is no account {account} that is logged in.", ["account": label]))
             return
         }
         show(Sidebar.Selection(account: account.path, source: account.defaultSource))
@@ -405,20 +410,17 @@ final class MainWindow {
 
     private func show(_ selection: Sidebar.Selection) {
         sidebar.select(selection)
-        show(selection, title: sidebar.title(of: selection))
-    }
-
-    private func show(_ selection: Sidebar.Selection, title: String) {
         let account = service.account(selection.account)
         let feed = Feed(service, account: selection.account, source: selection.source)
         feed.listedCount = sidebar.count(of: selection) ?? 0
         feedPage.show(
-            feed, title: title, subtitle: account?.isCombined == false ? account?.label ?? "" : "")
+            feed, title: sidebar.title(of: selection),
+            subtitle: account?.isCombined == false ? account?.label ?? "" : "")
         leaflet.show(feedPage.widget)
     }
 
     private func showFailure(_ failure: Likes.Failure) {
-        toasts.show(failure.sentence, button: "Try again") { [weak self] in
+        toasts.show(failure.sentence, button: tr("Try again")) { [weak self] in
             guard let self else { return }
             actions.likes.retry(failure, in: feedPage.feed)
         }

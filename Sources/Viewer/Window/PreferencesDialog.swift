@@ -5,6 +5,7 @@ internal import Dispatch
 internal import Glibc
 internal import System
 internal import Toolkit
+internal import Translation
 
 /// The settings of the window, and those of the daemon that most users need.
 ///
@@ -13,7 +14,7 @@ final class PreferencesDialog: Dialog {
     private let connection: BusConnection
     private let toasts: ToastArea
     private let folders: UserFolders
-    private let folderRow = ActionRow("Folder")
+    private let folderRow = ActionRow(tr("Folder"))
     private let onFolder: () -> Void
 
     /// Writes one setting after another.
@@ -39,12 +40,12 @@ final class PreferencesDialog: Dialog {
         self.toasts = toasts
         self.onFolder = onFolder
         self.folders = folders
-        super.init(parent, title: "Preferences", width: 560, height: 620)
+        super.init(parent, title: tr("Preferences"), width: 560, height: 620)
         let sizes = ThumbnailSize.allCases
         let sizeRow = ComboRow(
-            "Thumbnails", sizes.map(\.title), sizes.firstIndex(of: size) ?? 0
+            tr("Thumbnails"), sizes.map(\.title), sizes.firstIndex(of: size) ?? 0
         ) { onSize(sizes[$0]) }
-        content.append(RowGroup("Photos", sizeRow))
+        content.append(RowGroup(tr("Photos"), sizeRow))
         // In a sandbox, the folder is not the one of the daemon.
         guard access("/.flatpak-info", F_OK) != 0 else { return }
         Task { [weak self] in
@@ -57,7 +58,7 @@ final class PreferencesDialog: Dialog {
 
     /// Adds the settings of the daemon.
     private func addSettings(_ configuration: Configuration) {
-        let choose = Button(icon: "folder-open-symbolic", tooltip: "Choose the folder") {
+        let choose = Button(icon: "folder-open-symbolic", tooltip: tr("Choose the folder")) {
             [unowned self] in chooseFolder()
         }
         folderRow.addSuffix(choose.aligned(.end, .center))
@@ -66,24 +67,28 @@ final class PreferencesDialog: Dialog {
                 ?? folders.pictures)
         content.append(
             RowGroup(
-                "This computer", folderRow,
+                tr("This computer"), folderRow,
                 switchRow(
-                    configuration, "Show the places of photos", Self.local, "ShowLocation", false)))
+                    configuration, tr("Show the places of photos"), Self.local, "ShowLocation",
+                    false)))
         content.append(
             RowGroup(
-                "Services",
+                tr("Services"),
                 choiceRow(
-                    configuration, "Look for new photos", "RefreshInterval",
+                    configuration, tr("Look for new photos"), "RefreshInterval",
                     [
-                        ("5m", "Every 5 minutes"), ("15m", "Every 15 minutes"),
-                        ("1h", "Every hour"), ("0", "Never"),
+                        ("5m", tr("Every 5 minutes")), ("15m", tr("Every 15 minutes")),
+                        ("1h", tr("Every hour")), ("0", tr("Never")),
                     ], standard: "15m"),
                 choiceRow(
-                    configuration, "Disk space for images, after the next start", "CacheLimit",
-                    [("128M", "128 MB"), ("512M", "512 MB"), ("2G", "2 GB"), ("8G", "8 GB")],
+                    configuration, tr("Disk space for images, after the next start"), "CacheLimit",
+                    [
+                        ("128M", tr("128 MB")), ("512M", tr("512 MB")), ("2G", tr("2 GB")),
+                        ("8G", tr("8 GB")),
+                    ],
                     standard: "512M"),
                 switchRow(
-                    configuration, "Notifications about problems", Self.daemon, "Notifications",
+                    configuration, tr("Notifications about problems"), Self.daemon, "Notifications",
                     true)))
     }
 
@@ -110,12 +115,12 @@ final class PreferencesDialog: Dialog {
     }
 
     private func showFolder(_ path: [UInt8]) {
-        folderRow.setTitle("Folder", subtitle: String(decoding: path, as: UTF8.self))
+        folderRow.setTitle(tr("Folder"), subtitle: String(decoding: path, as: UTF8.self))
     }
 
     private func chooseFolder() {
         FileDialog.present(
-            window, title: "Folder with the photos", name: nil, folder: folders.home
+            window, title: tr("Folder with the photos"), name: nil, folder: folders.home
         ) { [weak self] path in
             guard let self else { return }
             showFolder(Array(path.utf8))
@@ -138,7 +143,10 @@ final class PreferencesDialog: Dialog {
                     return error.reason
                 }
             }
-            if let reason { return toasts.show("\(path) cannot be changed: \(reason).") }
+            if let reason {
+                return toasts.show(
+                    tr("{file} cannot be changed: {reason}.", ["file": path, "reason": reason]))
+            }
             // Without a running daemon, its next start reads the file.
             guard
                 let process: UInt32 = try? await bus.call(
@@ -155,9 +163,10 @@ nonisolated enum ThumbnailSize: Int, CaseIterable, Sendable {
 
     var title: String {
         switch self {
-        case .small: "Small"
-        case .medium: "Medium"
-        case .large: "Large"
+        // Translators: the size of thumbnails
+        case .small: tr("Small")
+        case .medium: tr("Medium")
+        case .large: tr("Large")
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Toolkit
+internal import Translation
 
 /// A command of a key.
 nonisolated enum Command: Sendable {
@@ -10,123 +11,109 @@ nonisolated enum Command: Sendable {
     case zoomIn, zoomOut, showWhole, showPixels, rotateRight, rotateLeft, fullScreen
 }
 
-/// A row of the table of keys, which the program, its help and its manual page use.
-nonisolated struct Shortcut: Sendable {
-    nonisolated enum Place: String, CaseIterable, Sendable {
-        case grid = "In the grid of photos"
-        case photo = "In a photo"
-        case everywhere = "In all pages"
+/// The keys, which the program, its help and its manual page use.
+nonisolated enum Shortcut {
+    nonisolated enum Place: CaseIterable, Sendable {
+        case grid, photo, everywhere
     }
 
-    let place: Place
-    /// The keys as users read them.
-    let label: String
-    let text: String
+    /// Returns the keys of a place as users read them, with their effects.
+    static func help(_ place: Place) -> KeyValuePairs<String, String> {
+        switch place {
+        case .grid:
+            [
+                tr("Arrow keys"): tr("Move to another photo."),
+                tr("Page Up, Page Down"): tr("Move by the height of the window."),
+                // Translators: the names of keys
+                tr("Home, End"):
+                    tr(
+                        "Move to the first or last photo. At a service, End loads at most 600 more photos."
+                    ),
+                // Translators: the name of a key
+                tr("Enter"): tr("Open the photo."),
+                tr("Space, Shift+Space"):
+                    tr(
+                        "Select the photo, or all photos up to it. A click with Control or Shift does the same."
+                    ),
+                // Translators: the name of a key
+                tr("Escape"): tr("End the selection."),
+                "l": tr("Like or unlike the photo."),
+                // Translators: the name of a key
+                tr("Delete"): tr("Move a photo on this computer to the trash."),
+                tr("Menu, Shift+F10"): tr("Open the menu of the photo."),
+            ]
+        case .photo:
+            [
+                // Translators: the names of keys
+                tr("Left, Right"):
+                    tr(
+                        "Show the previous or next photo; with a zoomed photo, move it. With Control, always another photo."
+                    ),
+                tr("Page Up, Page Down"): tr("Show the previous or next photo."),
+                // Translators: the names of keys
+                tr("Home, End"): tr("Show the first or last photo."),
+                "+, -": tr("Zoom in or out."),
+                "0": tr("Show the whole photo."),
+                "1": tr("Show one pixel of the photo per pixel of the screen, or the whole photo."),
+                "r, R": tr("Rotate to the right or left."),
+                "l": tr("Like or unlike the photo."),
+                "i": tr("Show or hide information."),
+                "f, F11": tr("Switch full screen on or off."),
+                tr("Control+S"):
+                    tr("Download the photo, or save a copy of a photo on this computer."),
+                tr("Control+C"):
+                    tr(
+                        "Copy the selected information, or the link of the photo if nothing is selected."
+                    ),
+                tr("Escape, Backspace"): tr("Return to the photos."),
+                // Translators: the name of a key
+                tr("Space"): tr("Pause or continue the slideshow in full screen."),
+                // Translators: the name of a key
+                tr("Delete"): tr("Move a photo on this computer to the trash."),
+                tr("Menu, Shift+F10"): tr("Open the menu of the photo."),
+            ]
+        case .everywhere:
+            [
+                "F1": tr("Open this manual page."),
+                tr("Control+F"):
+                    tr(
+                        "Search at the service, or in the titles, authors, albums, cameras and months of the photos."
+                    ),
+                tr("Control+G"): tr("Go to a month of a source that is ordered by date."),
+                "F5": tr("Show the photos one after another in full screen."),
+                "F10": tr("Open the main menu."),
+                tr("Control+Comma"): tr("Open the preferences."),
+                tr("Control+?"): tr("Show the keys."),
+                tr("Control+W"): tr("Close the window."),
+                tr("Control+Q"): tr("End the program."),
+            ]
+        }
+    }
+
     /// The commands by the name of the key with its modifiers.
-    let commands: [String: Command]
-
-    init(_ place: Place, _ label: String, _ text: String, _ commands: [String: Command] = [:]) {
-        self.place = place
-        self.label = label
-        self.text = text
-        self.commands = commands
-    }
-
-    static let all = [
-        Shortcut(
-            .grid, "Arrow keys", "Move to another photo.",
-            ["Left": .left, "Right": .right, "Up": .up, "Down": .down]),
-        Shortcut(
-            .grid, "Page Up, Page Down", "Move by the height of the window.",
-            ["Page_Up": .pageUp, "Page_Down": .pageDown]),
-        Shortcut(
-            .grid, "Home, End",
-            "Move to the first or last photo. At a service, End loads at most 600 more photos.",
-            ["Home": .first, "End": .last]),
-        Shortcut(
-            .grid, "Enter", "Open the photo.", ["Return": .open, "KP_Enter": .open]),
-        Shortcut(
-            .grid, "Space, Shift+Space",
-            "Select the photo, or all photos up to it. A click with Control or Shift does the same.",
-            ["space": .select, "Shift+space": .selectRange]),
-        Shortcut(.grid, "Escape", "End the selection.", ["Escape": .escape]),
-        Shortcut(.grid, "l", "Like or unlike the photo.", ["l": .like]),
-        Shortcut(
-            .grid, "Delete", "Move a photo on this computer to the trash.", ["Delete": .trash]),
-        Shortcut(
-            .grid, "Menu, Shift+F10", "Open the menu of the photo.",
-            ["Menu": .menu, "Shift+F10": .menu]),
-        Shortcut(
-            .photo, "Left, Right",
-            "Show the previous or next photo; with a zoomed photo, move it. With Control, always another photo.",
-            [
-                "Left": .left, "Right": .right, "Control+Left": .previous, "Control+Right": .next,
-                "Up": .up, "Down": .down,
-            ]),
-        Shortcut(
-            .photo, "Page Up, Page Down", "Show the previous or next photo.",
-            ["Page_Up": .previous, "Page_Down": .next]),
-        Shortcut(
-            .photo, "Home, End", "Show the first or last photo.", ["Home": .first, "End": .last]),
-        Shortcut(
-            .photo, "+, -", "Zoom in or out.",
-            [
-                "plus": .zoomIn, "equal": .zoomIn, "KP_Add": .zoomIn, "minus": .zoomOut,
-                "KP_Subtract": .zoomOut,
-            ]),
-        Shortcut(.photo, "0", "Show the whole photo.", ["0": .showWhole, "KP_0": .showWhole]),
-        Shortcut(
-            .photo, "1", "Show one pixel of the photo per pixel of the screen, or the whole photo.",
-            ["1": .showPixels, "KP_1": .showPixels]),
-        Shortcut(
-            .photo, "r, R", "Rotate to the right or left.", ["r": .rotateRight, "R": .rotateLeft]),
-        Shortcut(.photo, "l", "Like or unlike the photo.", ["l": .like]),
-        Shortcut(.photo, "i", "Show or hide information.", ["i": .information]),
-        Shortcut(
-            .photo, "f, F11", "Switch full screen on or off.",
-            ["f": .fullScreen, "F11": .fullScreen]),
-        Shortcut(
-            .photo, "Control+S", "Download the photo, or save a copy of a photo on this computer.",
-            ["Control+s": .download]),
-        Shortcut(
-            .photo, "Control+C",
-            "Copy the selected information, or the link of the photo if nothing is selected.",
-            ["Control+c": .copyLink]),
-        Shortcut(
-            .photo, "Escape, Backspace", "Return to the photos.",
-            ["Escape": .escape, "BackSpace": .back]),
-        Shortcut(
-            .photo, "Space", "Pause or continue the slideshow in full screen.", ["space": .pause]),
-        Shortcut(
-            .photo, "Delete", "Move a photo on this computer to the trash.", ["Delete": .trash]),
-        Shortcut(
-            .photo, "Menu, Shift+F10", "Open the menu of the photo.",
-            ["Menu": .menu, "Shift+F10": .menu]),
-        Shortcut(.everywhere, "F1", "Open this manual page.", ["F1": .help]),
-        Shortcut(
-            .everywhere, "Control+F",
-            "Search at the service, or in the titles, authors, albums, cameras and months of the photos.",
-            ["Control+f": .search]),
-        Shortcut(
-            .everywhere, "Control+G", "Go to a month of a source that is ordered by date.",
-            ["Control+g": .months]),
-        Shortcut(
-            .everywhere, "F5", "Show the photos one after another in full screen.",
-            ["F5": .slideshow]),
-        Shortcut(.everywhere, "F10", "Open the main menu.", ["F10": .menu]),
-        Shortcut(
-            .everywhere, "Control+Comma", "Open the preferences.",
-            ["Control+comma": .preferences]),
-        Shortcut(.everywhere, "Control+?", "Show the keys.", ["Control+question": .shortcuts]),
-        Shortcut(.everywhere, "Control+W", "Close the window.", ["Control+w": .closeWindow]),
-        Shortcut(.everywhere, "Control+Q", "End the program."),
+    private static let commands: [Place: [String: Command]] = [
+        .grid: [
+            "Left": .left, "Right": .right, "Up": .up, "Down": .down, "Page_Up": .pageUp,
+            "Page_Down": .pageDown, "Home": .first, "End": .last, "Return": .open,
+            "KP_Enter": .open, "space": .select, "Shift+space": .selectRange, "Escape": .escape,
+            "l": .like, "Delete": .trash, "Menu": .menu, "Shift+F10": .menu,
+        ],
+        .photo: [
+            "Left": .left, "Right": .right, "Control+Left": .previous, "Control+Right": .next,
+            "Up": .up, "Down": .down, "Page_Up": .previous, "Page_Down": .next, "Home": .first,
+            "End": .last, "plus": .zoomIn, "equal": .zoomIn, "KP_Add": .zoomIn, "minus": .zoomOut,
+            "KP_Subtract": .zoomOut, "0": .showWhole, "KP_0": .showWhole, "1": .showPixels,
+            "KP_1": .showPixels, "r": .rotateRight, "R": .rotateLeft, "l": .like,
+            "i": .information, "f": .fullScreen, "F11": .fullScreen, "Control+s": .download,
+            "Control+c": .copyLink, "Escape": .escape, "BackSpace": .back, "space": .pause,
+            "Delete": .trash, "Menu": .menu, "Shift+F10": .menu,
+        ],
+        .everywhere: [
+            "F1": .help, "Control+f": .search, "Control+g": .months, "F5": .slideshow,
+            "F10": .menu, "Control+comma": .preferences, "Control+question": .shortcuts,
+            "Control+w": .closeWindow,
+        ],
     ]
-
-    private static let commands = Dictionary(
-        grouping: all, by: \.place
-    ).mapValues { rows in
-        rows.reduce(into: [:]) { $0.merge($1.commands) { first, _ in first } }
-    }
 
     /// Returns the command of a key with its modifiers; nil if it has none.
     static func command(_ key: String, in place: Place) -> Command? { commands[place]?[key] }

@@ -2,6 +2,7 @@ internal import Contract
 internal import DBus
 internal import ProviderKit
 internal import Toolkit
+internal import Translation
 
 /// The list of accounts, with the sources of the selected one.
 final class Sidebar {
@@ -14,7 +15,7 @@ final class Sidebar {
     let header = HeaderBar()
     private(set) var selection: Selection?
     /// Called when the user selects a source.
-    var onSelect: ((Selection, _ title: String) -> Void)?
+    var onSelect: ((Selection) -> Void)?
     /// Called when the title of the selected source may have changed.
     var onTitle: ((_ title: String) -> Void)?
 
@@ -27,7 +28,7 @@ final class Sidebar {
     private var tasks: [ObjectPath: Task<Void, Never>] = [:]
     /// The facts of the list whose change builds it again.
     private var shown: [[String]] = []
-    private var rows: [(selection: Selection, title: String, row: ActionRow)] = []
+    private var rows: [(selection: Selection, row: ActionRow)] = []
     private var profileButtons: [ObjectPath: Button] = [:]
 
     init(_ service: Service, _ loader: ImageLoader, _ accounts: AccountDialogs) {
@@ -42,7 +43,7 @@ final class Sidebar {
         widget.styled("sidebar-pane")
         widget.setMinimumSize(width: 260)
         header.addEnd(
-            Button(icon: "contact-new-symbolic", tooltip: "Log in to another account") {
+            Button(icon: "contact-new-symbolic", tooltip: tr("Log in to another account")) {
                 [weak accounts] in accounts?.chooseProvider()
             })
         service.changed.observe(self) { [weak self] in self?.update() }
@@ -67,17 +68,19 @@ final class Sidebar {
 
     /// Returns the title of a source.
     func title(of selection: Selection) -> String {
-        if selection.source == "likes" { return "Likes" }
-        if selection.source == "memories" { return "Memories" }
-        if selection.account == ServiceName.combined { return "All photos" }
-        return source(selection)?.title ?? "Photos"
+        if selection.source == "likes" { return tr("Likes") }
+        if selection.source == "memories" { return tr("Memories") }
+        if selection.account == ServiceName.combined { return tr("All photos") }
+        return source(selection)?.title ?? tr("Photos")
     }
 
     private func update() {
         let new = service.accounts.map { facts($0) }
         // Rows that remain keep the focus and a click that has begun.
         if new == shown {
-            for row in rows { row.row.setTitle(row.title, subtitle: subtitle(of: row.selection)) }
+            for row in rows {
+                row.row.setTitle(title(of: row.selection), subtitle: subtitle(of: row.selection))
+            }
         } else {
             shown = new
             for account in service.feeds where sources[account.path] == nil {
@@ -103,7 +106,11 @@ final class Sidebar {
         }
         let pending = account.pendingLikes.count
         let text = Photo.text(ofCount: account.likeCount)
-        return pending == 0 ? text : "\(text), \(pending) not confirmed"
+        if pending == 0 { return text }
+        // Translators: the number of liked photos, and of likes that the service has not confirmed.
+        return trn(
+            "{photos}, {count} not confirmed", "{photos}, {count} not confirmed", pending,
+            ["photos": text])
     }
 
     private func reloadSources() {
@@ -143,38 +150,28 @@ final class Sidebar {
         let list = RowList()
         list.styled("navigation-sidebar")
         if account.isCombined {
-            list.setAccessibleName("All accounts")
+            list.setAccessibleName(tr("All accounts"))
         } else {
             content.append(accountHeader(account))
-            list.setAccessibleName("Sources of \(account.label)")
+            list.setAccessibleName(tr("Sources of {account}", ["account": account.label]))
         }
         guard account.isLoggedIn else { return }
         let sources = sources[account.path] ?? []
         if !sources.contains(where: { $0.id.text == account.defaultSource }) {
-            let row = add(
-                account.isCombined ? "All photos" : "Photos", account, account.defaultSource, list)
-            addIcon("image-x-generic-symbolic", to: row)
+            addIcon("image-x-generic-symbolic", to: add(account, account.defaultSource, list))
         }
         for source in sources {
-            let isAll = account.isCombined && source.id.text == "all"
-            let title = source.id.text == "likes" ? "Likes" : isAll ? "All photos" : source.title
-            addCover(source, account, to: add(title, account, source.id.text, list))
+            addCover(source, account, to: add(account, source.id.text, list))
         }
         content.append(list)
     }
 
-    private func add(
-        _ title: String, _ account: AccountProperties, _ source: String, _ list: RowList
-    ) -> ActionRow {
+    private func add(_ account: AccountProperties, _ source: String, _ list: RowList) -> ActionRow {
         let selection = Selection(account: account.path, source: source)
-        let row = ActionRow(title, subtitle: subtitle(of: selection))
-        row.onActivate { [weak self] in
-            guard let self else { return }
-            select(selection)
-            onSelect?(selection, title)
-        }
+        let row = ActionRow(title(of: selection), subtitle: subtitle(of: selection))
+        row.onActivate { [weak self] in self?.onSelect?(selection) }
         list.append(row)
-        rows.append((selection, title, row))
+        rows.append((selection, row))
         return row
     }
 
@@ -207,7 +204,7 @@ final class Sidebar {
         name.styled("heading").expanding(vertically: false)
         let detail = Label(
             account.state == .loggedOut
-                ? "Logged out"
+                ? tr("Logged out")
                 : account.server.isEmpty
                     ? service.provider(of: account)?.name ?? "" : account.server
         ).ellipsizing()
@@ -218,7 +215,8 @@ final class Sidebar {
         let button = Button(child: Box(.horizontal, spacing: 10, avatar, texts)) {
             [weak accounts] in accounts?.showProfile(path)
         }
-        button.styled("flat").setAccessibleName("Profile of \(account.label)")
+        button.styled("flat").setAccessibleName(
+            tr("Profile of {account}", ["account": account.label]))
         profileButtons[path] = button
         return button
     }
