@@ -7,7 +7,7 @@ import Meta from 'gi://Meta';
 import Pango from 'gi://Pango';
 import St from 'gi://St';
 import * as Main from 'resource:///org/gnome/shell/ui/main.js';
-import {Extension} from 'resource:///org/gnome/shell/extensions/extension.js';
+import {Extension, gettext as _} from 'resource:///org/gnome/shell/extensions/extension.js';
 
 const service = 'org.imagefeed.ImageFeed1';
 const root = '/org/imagefeed/ImageFeed1';
@@ -70,16 +70,16 @@ class PhotoWidget {
         this._frame = new St.Widget({layout_manager: new Clutter.FixedLayout(), x_align, clip_to_allocation: true});
         this._message = new St.Label({style_class: 'imagefeed-message', x_align});
         this._bar = new St.Widget({layout_manager: new Clutter.BoxLayout(), x_align});
-        this._like = this._addButton('emote-love-symbolic', 'Like', photo => this._toggleLike(photo));
+        this._like = this._addButton('emote-love-symbolic', _('Like'), photo => this._toggleLike(photo));
         this._photoButtons = [
             this._like,
-            this._addButton('document-open-symbolic', 'Open', photo => this._open(photo)),
-            this._addButton('view-conceal-symbolic', 'Hide this photo from the slideshow',
+            this._addButton('document-open-symbolic', _('Open'), photo => this._open(photo)),
+            this._addButton('view-conceal-symbolic', _('Hide this photo from the slideshow'),
                 ({id}) => this._call(this._object, 'Slideshow', 'Hide', new GLib.Variant('(s)', [id]))),
-            this._addButton('media-skip-forward-symbolic', 'Next photo',
+            this._addButton('media-skip-forward-symbolic', _('Next photo'),
                 () => this._call(this._object, 'Slideshow', 'Next')),
         ];
-        this._start = this._addButton('media-playback-start-symbolic', 'Start Image Feed', () => this._attach());
+        this._start = this._addButton('media-playback-start-symbolic', _('Start Image Feed'), () => this._attach());
         [this._frame, this._message, this._bar].forEach(child => this._actor.add_child(child));
         findBackground().add_child(this._actor);
         this._show();
@@ -193,9 +193,9 @@ class PhotoWidget {
             if (this._canStart && wasMissing && !error)
                 await this._attach();
             else if (this._canStart)
-                this._report(error, 'The Image Feed daemon is not running.');
+                this._report(error, _('The Image Feed daemon is not running.'));
             else
-                this._report(null, 'The Image Feed daemon is not installed. Install the package imagefeed.');
+                this._report(null, _('The Image Feed daemon is not installed. Install the package imagefeed.'));
         } catch (failure) {
             this._report(failure);
         }
@@ -247,12 +247,14 @@ class PhotoWidget {
         this._like.checked = isCalling ? this._wanted.liked : photo.liked !== photo.pending;
         // The shape shows the state without colors.
         this._like.child.gicon = this._hearts[Number(this._like.checked)];
-        this._like.accessible_name = (this._like.checked ? 'Unlike' : 'Like') + (isPending ? ' (pending)' : '');
+        this._like.accessible_name = this._like.checked
+            ? isPending ? _('Unlike (pending)') : _('Unlike')
+            : isPending ? _('Like (pending)') : _('Like');
         this._like.opacity = isPending ? 128 : 255;
         this._photoButtons.forEach(button => button.set({visible: Boolean(photo.id)}));
         this._start.visible = this._canStart && !isRunning;
         const title = oneLine(photo.title || photo.description);
-        const hint = isRunning ? 'There is no photo to show. Log in to an account with photos.' : '';
+        const hint = isRunning ? _('There is no photo to show. Log in to an account with photos.') : '';
         const size = this._settings.get_int('size') * St.ThemeContext.get_for_stage(global.stage).scale_factor;
         const isTitle = Boolean(photo.id) && this._problem === '';
         this._message.clutter_text.line_wrap = !isTitle;
@@ -275,7 +277,7 @@ class PhotoWidget {
         this._image = key;
         this._frame.get_children().forEach(layer => this._fade(layer, 0));
         this._frame.visible = path !== '';
-        this._frame.accessible_name = oneLine(photo.description || photo.title) || 'Photo';
+        this._frame.accessible_name = oneLine(photo.description || photo.title) || _('Photo');
         if (path === '')
             return;
         this._frame.style = /^#[0-9a-f]{6}$/i.test(photo.color) ? `background-color: ${photo.color};` : null;

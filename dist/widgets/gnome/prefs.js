@@ -4,19 +4,21 @@ import Adw from 'gi://Adw';
 import Gio from 'gi://Gio';
 import GLib from 'gi://GLib';
 import Gtk from 'gi://Gtk';
-import {ExtensionPreferences} from 'resource:///org/gnome/Shell/Extensions/js/extensions/prefs.js';
+import {ExtensionPreferences, gettext as _, ngettext} from 'resource:///org/gnome/Shell/Extensions/js/extensions/prefs.js';
 
 const service = 'org.imagefeed.ImageFeed1';
 const root = '/org/imagefeed/ImageFeed1';
-const places = ['Top left', 'Top', 'Top right', 'Left', 'Center', 'Right', 'Bottom left', 'Bottom', 'Bottom right'];
-const fits = ['Blurred edges', 'Whole photo', 'Fill the frame'];
-const intervals = [[0, 'Never'], [60, '1 minute'], [300, '5 minutes'], [600, '10 minutes'], [1800, '30 minutes'],
-    [3600, '1 hour'], [86400, '1 day']];
+// The translations are not available before the window is created.
+const places = () => [_('Top left'), _('Top'), _('Top right'), _('Left'), _('Center'), _('Right'), _('Bottom left'),
+    _('Bottom'), _('Bottom right')];
+const fits = () => [_('Blurred edges'), _('Whole photo'), _('Fill the frame')];
+const intervals = () => [[0, _('Never')], [60, _('1 minute')], [300, _('5 minutes')], [600, _('10 minutes')],
+    [1800, _('30 minutes')], [3600, _('1 hour')], [86400, _('1 day')]];
 
 // Returns the message of an error as markup.
 function message(error) {
     if (error.matches?.(Gio.DBusError, Gio.DBusError.SERVICE_UNKNOWN))
-        return 'The Image Feed daemon is not installed. Install the package imagefeed.';
+        return _('The Image Feed daemon is not installed. Install the package imagefeed.');
     if (error instanceof GLib.Error)
         Gio.DBusError.strip_remote_error(error);
     return GLib.markup_escape_text(error.message, -1);
@@ -26,19 +28,20 @@ class Preferences {
     constructor(window, settings) {
         this._window = window;
         this._settings = settings;
-        const widget = new Adw.PreferencesGroup({title: 'Widget'});
-        for (const [title, key, names] of [['Place', 'place', places], ['Photos of other shapes', 'fit', fits]]) {
+        const widget = new Adw.PreferencesGroup({title: _('Widget')});
+        for (const [title, key, names] of [[_('Place'), 'place', places()],
+            [_('Photos of other shapes'), 'fit', fits()]]) {
             const choice = this._addRow(widget, title, Gtk.DropDown.new_from_strings(names));
             choice.selected = settings.get_enum(key);
             choice.connect('notify::selected', () => settings.set_enum(key, choice.selected));
         }
-        const size = this._addRow(widget, 'Size in pixels', Gtk.SpinButton.new_with_range(160, 1600, 20));
+        const size = this._addRow(widget, _('Size in pixels'), Gtk.SpinButton.new_with_range(160, 1600, 20));
         settings.bind('size', size, 'value', Gio.SettingsBindFlags.DEFAULT);
         this._addName(widget);
-        this._slideshow = new Adw.PreferencesGroup({title: 'Slideshow'});
+        this._slideshow = new Adw.PreferencesGroup({title: _('Slideshow')});
         this._rows = [];
         const page = new Adw.PreferencesPage();
-        const accounts = new Adw.PreferencesGroup({title: 'Accounts'});
+        const accounts = new Adw.PreferencesGroup({title: _('Accounts')});
         this._addLogin(accounts);
         [widget, this._slideshow, accounts].forEach(group => page.add(group));
         window.add(page);
@@ -57,10 +60,10 @@ class Preferences {
 
     // Adds the name of a slideshow of the widget's own, and the choice of its photos. The daemon checks the name.
     _addName(group) {
-        const row = new Adw.EntryRow({title: 'Name of a slideshow of its own', show_apply_button: true});
+        const row = new Adw.EntryRow({title: _('Name of a slideshow of its own'), show_apply_button: true});
         row.text = this._settings.get_string('slideshow');
         group.add(row);
-        const everyShape = this._addRow(group, 'Photos of every shape', new Gtk.Switch());
+        const everyShape = this._addRow(group, _('Photos of every shape'), new Gtk.Switch());
         this._settings.bind('every-shape', everyShape, 'active', Gio.SettingsBindFlags.DEFAULT);
         const update = () => {
             everyShape.sensitive = this._settings.get_string('slideshow') !== '';
@@ -89,10 +92,12 @@ class Preferences {
     _addLogin(group) {
         const viewer = Gio.AppInfo.get_all().find(app => app.get_id() === 'org.imagefeed.Viewer.desktop');
         if (!viewer) {
-            group.description = 'To log in, run “imagefeedctl login” in a terminal, or install the package imagefeed-viewer.';
+            group.description =
+                _('To log in, run “imagefeedctl login” in a terminal, or install the package imagefeed-viewer.');
             return;
         }
-        const button = this._addRow(group, 'Photos of another service or folder', new Gtk.Button({label: 'Log in…'}));
+        const login = new Gtk.Button({label: _('Log in…')});
+        const button = this._addRow(group, _('Photos of another service or folder'), login);
         button.connect('clicked', () => {
             try {
                 viewer.launch([], this._window.get_display().get_app_launch_context());
@@ -118,7 +123,8 @@ class Preferences {
     _addChoice(title, property, choices, current, toVariant) {
         const key = JSON.stringify;
         if (!choices.some(([value]) => key(value) === key(current)))
-            choices.push([current, Array.isArray(current) ? current[1] : `${current} seconds`]);
+            choices.push([current, Array.isArray(current) ? current[1]
+                : ngettext('%d second', '%d seconds', current).replace('%d', current)]);
         const names = choices.map(([, name]) => name);
         const row = this._addRow(this._slideshow, title, Gtk.DropDown.new_from_strings(names));
         row.selected = choices.findIndex(([value]) => key(value) === key(current));
@@ -140,18 +146,18 @@ class Preferences {
         this._path = await this._open(name);
         const [objects] = await this._call(root, 'org.freedesktop.DBus.ObjectManager', 'GetManagedObjects');
         const slideshow = objects[this._path][`${service}.Slideshow`];
-        this._addChoice('Source', 'Source', await this._sources(objects), slideshow.Source,
+        this._addChoice(_('Source'), 'Source', await this._sources(objects), slideshow.Source,
             value => new GLib.Variant('(os)', value));
-        this._addChoice('Next photo after', 'Interval', [...intervals], slideshow.Interval,
+        this._addChoice(_('Next photo after'), 'Interval', intervals(), slideshow.Interval,
             value => new GLib.Variant('u', value));
-        const shuffle = this._addRow(this._slideshow, 'Random order', new Gtk.Switch({active: slideshow.Shuffle}));
+        const shuffle = this._addRow(this._slideshow, _('Random order'), new Gtk.Switch({active: slideshow.Shuffle}));
         shuffle.connect('notify::active', () => this._set('Shuffle', new GLib.Variant('b', shuffle.active)));
-        this._slideshow.description = name === '' ? 'All widgets show the same slideshow.' : '';
+        this._slideshow.description = name === '' ? _('All widgets show the same slideshow.') : '';
     }
 
     // The sources of all accounts. An account that cannot list its sources contributes its default source only.
     async _sources(objects) {
-        const choices = [[[`${root}/combined`, ''], 'All accounts']];
+        const choices = [[[`${root}/combined`, ''], _('All accounts')]];
         for (const [path, interfaces] of Object.entries(objects)) {
             const account = interfaces[`${service}.Account`];
             if (!account || !interfaces[`${service}.Feed`])

@@ -75,7 +75,7 @@ ColumnLayout {
             PlainLabel { text: view.slideshow.problem; wrapMode: Text.Wrap; horizontalAlignment: Text.AlignHCenter }
             PlasmaComponents.Button {
                 Layout.alignment: Qt.AlignHCenter
-                text: "Try Again"
+                text: i18n("Try Again")
                 onClicked: view.slideshow.item.attach()
             }
         }
@@ -84,14 +84,15 @@ ColumnLayout {
     RowLayout {
         PlainLabel { text: view.hasPhoto ? view.slideshow.caption : "" }
         ActionButton {
-            label: view.slideshow.isPending ? "Not confirmed yet" : view.slideshow.isLiked ? "Unlike" : "Like"
+            label: view.slideshow.isPending ? i18n("Not confirmed yet")
+                : view.slideshow.isLiked ? i18n("Unlike") : i18n("Like")
             text: view.slideshow.isLiked ? "♥" : "♡"
             opacity: view.slideshow.isPending ? 0.5 : 1
             perform: "toggle"
         }
-        ActionButton { label: "Open"; icon.name: "document-open"; perform: "open" }
-        ActionButton { label: "Hide This Photo"; icon.name: "view-hidden"; perform: "hide" }
-        ActionButton { label: "Next"; icon.name: "go-next"; perform: "next" }
-        ActionButton { id: configure; label: "Settings"; icon.name: "configure"; checkable: true }
+        ActionButton { label: i18n("Open"); icon.name: "document-open"; perform: "open" }
+        ActionButton { label: i18n("Hide This Photo"); icon.name: "view-hidden"; perform: "hide" }
+        ActionButton { label: i18n("Next"); icon.name: "go-next"; perform: "next" }
+        ActionButton { id: configure; label: i18n("Settings"); icon.name: "configure"; checkable: true }
     }
 }

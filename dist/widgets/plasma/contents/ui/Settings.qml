@@ -32,45 +32,45 @@ GridLayout {
         onActivated: row => { if (row < choices.length) choose(choices[row][1]) }
     }
 
-    PlasmaComponents.Label { text: "Photos:" }
+    PlasmaComponents.Label { text: i18n("Photos:") }
     Choice {
         name: "source"
         value: settings.source[0].split("/").pop() + (settings.source[1] ? ":" + settings.source[1] : "")
-        choices: [["All", "combined"], ["Likes", "combined:likes"], ["Memories", "combined:memories"]]
+        choices: [[i18n("All"), "combined"], [i18n("Likes"), "combined:likes"], [i18n("Memories"), "combined:memories"]]
             .concat(settings.slideshow.accountSources)
     }
-    PlasmaComponents.Label { text: "Interval:" }
+    PlasmaComponents.Label { text: i18n("Interval:") }
     Choice {
         name: "interval"
         value: settings.slideshow.state.Interval || 0
-        choices: [["1 minute", 60], ["10 minutes", 600], ["30 minutes", 1800], ["1 hour", 3600], ["1 day", 86400],
-            ["No timer", 0]]
+        choices: [[i18n("1 minute"), 60], [i18n("10 minutes"), 600], [i18n("30 minutes"), 1800], [i18n("1 hour"), 3600],
+            [i18n("1 day"), 86400], [i18n("No timer"), 0]]
     }
-    PlasmaComponents.Label { text: "Other shapes:" }
+    PlasmaComponents.Label { text: i18n("Other shapes:") }
     Choice {
         value: settings.fit
-        choices: [["Blurred edges", "blurred"], ["Whole photo", "whole"], ["Fill the widget", "filled"]]
+        choices: [[i18n("Blurred edges"), "blurred"], [i18n("Whole photo"), "whole"], [i18n("Fill the widget"), "filled"]]
         choose: value => settings.fitChosen(value)
     }
     PlasmaComponents.CheckBox {
         Layout.columnSpan: 2
-        text: "Random order"
+        text: i18n("Random order")
         checked: settings.slideshow.state.Shuffle === true
         onToggled: settings.slideshow.item.set("shuffle", checked)
     }
-    PlasmaComponents.Label { text: "Slideshow:" }
+    PlasmaComponents.Label { text: i18n("Slideshow:") }
     PlasmaComponents.TextField {
         Layout.fillWidth: true
         text: settings.slideshow.name
-        placeholderText: "Shared by all widgets"
-        Accessible.name: "Name of a slideshow of its own"
+        placeholderText: i18n("Shared by all widgets")
+        Accessible.name: i18n("Name of a slideshow of its own")
         validator: RegularExpressionValidator { regularExpression: /[a-z0-9_]{0,32}/ }
         onEditingFinished: settings.nameChosen(text)
     }
     PlasmaComponents.CheckBox {
         Layout.columnSpan: 2
         visible: settings.slideshow.name !== ""
-        text: "Photos of every shape"
+        text: i18n("Photos of every shape")
         checked: settings.everyShape
         onToggled: settings.everyShapeChosen(checked)
     }

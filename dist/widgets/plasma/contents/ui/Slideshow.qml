@@ -26,9 +26,9 @@ FirstOf {
     // The wanted state. While a like is pending, it is the opposite of the confirmed state.
     readonly property bool isLiked: photo !== null && photo.liked !== isPending
 
-    readonly property string noPhoto: "There is no photo. See “imagefeedctl login” and “imagefeedctl status”."
-    readonly property string notInstalled: "Image Feed is not installed. Install the package “imagefeed”."
-    readonly property string notRunning: "The Image Feed daemon is not running."
+    readonly property string noPhoto: i18n("There is no photo. See “imagefeedctl login” and “imagefeedctl status”.")
+    readonly property string notInstalled: i18n("Image Feed is not installed. Install the package “imagefeed”.")
+    readonly property string notRunning: i18n("The Image Feed daemon is not running.")
 
     function update(properties) {
         state = properties
