@@ -162,6 +162,20 @@ package final class Database {
         return result
     }
 
+    /// Runs one statement and reads all its rows.
+    package func all<Value>(
+        _ sql: String, _ values: [SQLValue] = [], _ read: (borrowing Row) -> Value
+    ) throws(StorageError) -> [Value] {
+        var all: [Value] = []
+        try query(sql, values) { row throws(StorageError) in all.append(read(row)) }
+        return all
+    }
+
+    /// Runs one statement; returns true if it has a row.
+    package func exists(_ sql: String, _ values: [SQLValue] = []) throws(StorageError) -> Bool {
+        try first(sql, values) { _ in true } ?? false
+    }
+
     /// The number of rows that the last statement inserted, updated or deleted.
     package var changedRows: Int { Int(sqlite3_changes(raw)) }
 

@@ -57,7 +57,7 @@ final class SlideshowFixture {
             await slideshow.reader.background?.value
             await slideshow.navigation.run {}
             await slideshow.reader.queue.run {}
-            _ = try? await slideshow.commit { _ in ((), []) }
+            _ = try? await slideshow.commit { _ in }
             quiet = isBusy ? 0 : quiet + 1
         }
     }

@@ -114,8 +114,7 @@ struct SlideshowStateTests {
     @Test func `the timer runs only with a client, an interval, and while not paused`() {
         var state = SlideshowState()
         #expect(state.timerInterval == nil)
-        state.attach(":1.1")
-        state.attach(":1.2")
+        state.clients = [":1.1", ":1.2"]
         #expect(state.timerInterval == .seconds(1800))
         state.settings.isPaused = true
         #expect(state.timerInterval == nil && !state.isActive)
@@ -123,9 +122,9 @@ struct SlideshowStateTests {
         state.settings.intervalSeconds = 0
         #expect(state.timerInterval == nil && state.isActive)
         state.settings.intervalSeconds = 5
-        state.detach(":1.1")
+        state.clients = [":1.2"]
         #expect(state.timerInterval == .seconds(5))
-        state.detach(":1.2")
+        state.clients = []
         #expect(state.timerInterval == nil)
     }
 }
@@ -134,41 +133,37 @@ struct SlideshowStateTests {
 struct SlideshowSearchTests {
     private let id = CombinedPhotoID(AccountID(stored: "a"), PhotoID("1"))
     private let other = CombinedPhotoID(AccountID(stored: "b"), PhotoID("1"))
+    private var search = SlideshowSearch()
 
-    @Test func `a search fetches five images, then looks up cached ones`() {
-        var search = SlideshowSearch()
+    @Test mutating func `a search fetches five images, then looks up cached ones`() {
         for _ in 0..<5 {
-            let attempt14 = search.attempt(id, mayFetch: true, elapsed: .zero)
-            #expect(attempt14 == .fetch)
-            let done12 = search.recordFailure(ProviderError.notFound(""), of: id)
-            #expect(done12)
+            expectAttempt(id, .fetch)
+            let isOfPhoto = search.recordFailure(ProviderError.notFound(""), of: id)
+            #expect(isOfPhoto)
         }
-        for _ in 0..<200 {
-            let attempt15 = search.attempt(id, mayFetch: true, elapsed: .zero)
-            #expect(attempt15 == .lookUp)
-        }
-        let attempt16 = search.attempt(id, mayFetch: true, elapsed: .zero)
-        #expect(attempt16 == .stop)
+        for _ in 0..<200 { expectAttempt(id, .lookUp) }
+        expectAttempt(id, .stop)
         #expect(search.isExhausted)
     }
 
-    @Test func `after a failure of the network, only cached images of the account are used`() {
-        var search = SlideshowSearch()
-        let attempt17 = search.attempt(id, mayFetch: true, elapsed: .zero)
-        #expect(attempt17 == .fetch)
-        let done13 = search.recordFailure(HTTPError.unreachable(""), of: id)
-        #expect(!done13)
-        let attempt18 = search.attempt(id, mayFetch: true, elapsed: .zero)
-        #expect(attempt18 == .lookUp)
-        let attempt19 = search.attempt(other, mayFetch: true, elapsed: .zero)
-        #expect(attempt19 == .fetch)
+    @Test mutating func `after a failure of the network, only cached images are used`() {
+        expectAttempt(id, .fetch)
+        let isOfPhoto = search.recordFailure(HTTPError.unreachable(""), of: id)
+        #expect(!isOfPhoto)
+        expectAttempt(id, .lookUp)
+        expectAttempt(other, .fetch)
     }
 
-    @Test func `no fetch begins when the time is over, or the network may not be used`() {
-        var search = SlideshowSearch()
-        let attempt20 = search.attempt(id, mayFetch: true, elapsed: .seconds(11))
-        #expect(attempt20 == .lookUp)
-        let attempt21 = search.attempt(id, mayFetch: false, elapsed: .zero)
-        #expect(attempt21 == .lookUp)
+    @Test mutating func `no fetch begins when the time is over, or the network may not be used`() {
+        expectAttempt(id, .lookUp, mayFetch: false)
+        search.start -= .seconds(11)
+        expectAttempt(id, .lookUp)
+    }
+
+    private mutating func expectAttempt(
+        _ id: CombinedPhotoID, _ expected: SlideshowSearch.Attempt, mayFetch: Bool = true
+    ) {
+        let attempt = search.attempt(id, mayFetch: mayFetch)
+        #expect(attempt == expected)
     }
 }

@@ -382,7 +382,7 @@ struct SlideshowTests {
         // The search finds no other known photo, and waits until the background has read.
         for _ in 0..<10 {
             for _ in 0..<10 { await Task.yield() }
-            try await slideshow.commit { _ in ((), []) }
+            try await slideshow.commit { _ in }
         }
         photos.laterPages.end()
         try await step.value

@@ -48,55 +48,10 @@ nonisolated extension FeedTables {
             """
     }()
 
-    private static let properties = PhotoField.described.map(Property.init)
-
-    /// A property of photos in the form in which it is stored.
-    private struct Property: Sendable {
-        let columnCount: Int32
-        /// Reads the property from its first column on, unless it is NULL. The property is a closure, because copies of
-        /// enumeration values take as much time as the rest of the read.
-        let read: @Sendable (inout Photo, borrowing Row, Int32) -> Void
-
-        init(_ field: PhotoField) {
-            columnCount = Int32(field.columns.count)
-            switch field.value {
-            case .time(_, let set):
-                read = { photo, row, column in
-                    guard let seconds = row.optionalInteger(column) else { return }
-                    set(&photo, Timestamp(secondsSince1970: seconds))
-                }
-            case .count(_, let set):
-                read = { photo, row, column in
-                    if let count = row.optionalInteger(column) { set(&photo, Int(count)) }
-                }
-            case .number(_, _, let set):
-                read = { photo, row, column in
-                    if let number = row.optionalReal(column) { set(&photo, number) }
-                }
-            case .flag(_, let set):
-                read = { photo, row, column in
-                    if let flag = row.optionalInteger(column) { set(&photo, flag != 0) }
-                }
-            case .text(_, _, let set):
-                read = { photo, row, column in
-                    if let text = row.optionalText(column) { set(&photo, text) }
-                }
-            case .point(_, let set):
-                read = { photo, row, column in
-                    guard let x = row.optionalInteger(column),
-                        let y = row.optionalInteger(column + 1)
-                    else { return }
-                    set(&photo, FocalPoint(x: Double(x) / 1e6, y: Double(y) / 1e6))
-                }
-            case .likeState: read = { _, _, _ in }
-            }
-        }
-    }
-
     static func photo(_ row: borrowing Row) -> CachedPhoto {
         var photo = Photo(id: PhotoID(row.text(0)))
         var column: Int32 = 1
-        let properties = Self.properties
+        let properties = PhotoProperty.described
         for index in properties.indices {
             properties[index].read(&photo, row, column)
             column += properties[index].columnCount
@@ -247,20 +202,7 @@ nonisolated extension FeedTables {
     private func write(_ cached: CachedPhoto, _ account: AccountID) throws(StorageError) {
         let photo = cached.photo
         var values: [SQLValue] = [.text(account.text), .text(photo.id.text)]
-        for field in PhotoField.described {
-            switch field.value {
-            case .time(let get, _): values.append(.integer(get(photo)?.secondsSince1970))
-            case .count(let get, _): values.append(.integer(get(photo)))
-            case .number(_, let get, _): values.append(.real(get(photo)))
-            case .flag(let get, _): values.append(get(photo).map(SQLValue.bool) ?? .null)
-            case .text(_, let get, _): values.append(.text(get(photo)))
-            case .point(let get, _):
-                let point = get(photo)
-                values.append(.integer(point.map { Int64(($0.x * 1e6).rounded()) }))
-                values.append(.integer(point.map { Int64(($0.y * 1e6).rounded()) }))
-            case .likeState: break
-            }
-        }
+        for property in PhotoProperty.described { property.append(photo, &values) }
         values.append(.bool(photo.isLiked))
         values += ImageSize.allCases.map { .text(cached.remote.images[$0]) }
         values.append(.text(cached.remote.note))

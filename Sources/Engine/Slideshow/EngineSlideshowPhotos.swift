@@ -28,22 +28,15 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
 
     func part(of source: SlideshowSource, _ account: AccountID) -> SlideshowPart? {
         guard source.account == nil || source.account == account, let engine,
-            let account = engine.accounts[account], account.isLoggedIn
+            let account = engine.accounts[account], account.isLoggedIn,
+            let id = source.account == nil
+                ? account.source(in: engine.combined.resolve(source.source.text))
+                : account.resolve(source.source.text)
         else { return nil }
-        guard source.account == nil else {
-            return Self.part(account, account.resolve(source.source.text))
-        }
-        return account.source(in: engine.combined.resolve(source.source.text)).map {
-            Self.part(account, $0)
-        }
-    }
-
-    private static func part(_ account: Account, _ source: SourceID) -> SlideshowPart {
-        let isLocal = account.isLocal
         return SlideshowPart(
-            account: account.id, source: source, isLocal: isLocal,
-            isSelection: source == account.source(in: CombinedFeed.likes)
-                || isLocal && source != account.provider.info.defaultSource)
+            account: account.id, source: id, isLocal: account.isLocal,
+            isSelection: id == account.source(in: CombinedFeed.likes)
+                || account.isLocal && id != account.provider.info.defaultSource)
     }
 
     func page(

@@ -4,7 +4,7 @@ internal import Quoting
 /// The changes of the settings, of the hidden photos, and of the accounts.
 extension Slideshow {
     package func setPaused(_ isPaused: Bool) async throws {
-        try await change { $0.settings.isPaused = isPaused }
+        try await commit { $0.settings.isPaused = isPaused }
     }
 
     /// Sets the seconds per photo; 0 for no timer.
@@ -14,7 +14,7 @@ extension Slideshow {
                 "The interval is 0 or at least \(SlideshowSettings.shortestIntervalSeconds) seconds, not \(seconds)."
             )
         }
-        try await change { $0.settings.intervalSeconds = seconds }
+        try await commit { $0.settings.intervalSeconds = seconds }
     }
 
     package func setShuffled(_ isShuffled: Bool) async throws {
@@ -53,13 +53,12 @@ extension Slideshow {
         try await commit { state in
             let before = state.settings
             change(&state.settings)
-            guard state.settings != before else { return ((), []) }
+            guard state.settings != before else { return }
             state.begin(0)
             // This call precedes the deletion of the known photos, so that no page of the old source is added after it.
             invalidate()
             reader.reset()
             lastParts = photos.parts(of: state.settings.sources[0])
-            return ((), [.clear])
         }
         photosMayBeAvailable()
     }
@@ -72,21 +71,11 @@ extension Slideshow {
         }
         try await navigation.run {
             guard size != settings.imageSize else { return }
-            var resized: SlideshowState.Shown?
-            if var shown = state.current {
-                let mayFetch = photos.mayFetch(shown.id.account)
-                if let image = try? await photos.image(shown.id, size, isCached: !mayFetch) {
-                    shown.image = image
-                    await pin(shown)
-                    resized = shown
-                }
-            }
-            try await change { state in
+            let resized = await loadCurrentImage(size)
+            try await commit { state in
                 state.settings.imageSize = size
                 invalidate()
-                if let resized, resized.id == state.current?.id {
-                    state.replaceImage(resized.image)
-                }
+                state.replaceImage(resized)
             }
         }
         photosMayBeAvailable()
@@ -97,7 +86,6 @@ extension Slideshow {
     /// Excludes a photo from the slideshow. A hidden photo that is shown again is replaced, too.
     ///
     /// - Throws: The errors of ``SlideshowPhotos/photo(_:isCached:)`` for a photo that was not shown.
-    ///
     /// - Returns: The photo; nil if it was hidden before.
     @discardableResult
     package func hide(_ text: String) async throws -> CombinedPhotoID? {
@@ -113,12 +101,12 @@ extension Slideshow {
     /// Excludes a photo that exists.
     func hide(_ id: CombinedPhotoID) async throws {
         // The next photo is prepared before, so that there is one change for clients.
-        if state.current?.id == id, state.future.isEmpty, candidate == nil {
+        if state.current?.id == id, state.future.isEmpty {
             try? await findCandidate()
         }
-        try await remove([], where: { $0 == id }) { $0.hide(id) }
+        try await remove(where: { $0 == id }, { $0.hide(id) })
         // All other photos may be hidden as well.
-        if candidate == nil, state.current == nil, state.future.isEmpty, !isExhausted {
+        if state.current == nil, state.future.isEmpty, !isExhausted {
             try? await findCandidate()
         }
     }
@@ -127,7 +115,7 @@ extension Slideshow {
     ///
     /// - Throws: ``EngineError/notFound(_:)`` if the photo is not hidden.
     package func unhide(_ text: String) async throws {
-        try await change { state in
+        try await commit { state in
             guard let id = CombinedPhotoID(text), state.unhide(id) else {
                 throw EngineError.notFound("The photo \(text.quoted) is not hidden.")
             }
@@ -142,12 +130,7 @@ extension Slideshow {
     /// Applies a change of the accounts, their sessions or their default sources.
     func accountsChanged() {
         let wanted = photos.parts(of: source)
-        if state.past.contains(where: { !photos.isLoggedIn($0.account) })
-            || state.future.contains(where: { !photos.isLoggedIn($0.account) })
-            || state.current.map({ !photos.isLoggedIn($0.id.account) }) == true
-        {
-            Task { await removeLoggedOut() }
-        }
+        if !loggedOut.isEmpty { Task { await removeLoggedOut() } }
         guard wanted != lastParts else {
             if isExhausted { photosMayBeAvailable() }
             return
@@ -175,62 +158,42 @@ extension Slideshow {
         onChange()
     }
 
+    /// The accounts of photos of the history that logged out.
+    private var loggedOut: Set<AccountID> { state.accounts.filter { !photos.isLoggedIn($0) } }
+
     private func removeLoggedOut() async {
-        let accounts = Set(
-            (state.past + state.future + [state.current?.id].compactMap { $0 }).map(\.account)
-        ).filter { !photos.isLoggedIn($0) }
+        let accounts = loggedOut
         // With a later login, the photos are read again.
         accounts.forEach(reader.forget)
-        await removing(accounts.map { .forget($0) }) { accounts.contains($0.account) }
-    }
-
-    /// Returns true if one of the chosen sources is of this account only.
-    private func hasSource(of account: AccountID) -> Bool {
-        settings.sources.contains { $0.account == account }
+        await logging {
+            try await remove(where: { accounts.contains($0.account) }, { $0.logOut(accounts) })
+        }
     }
 
     /// Deletes all data about an account that was removed.
     func accountRemoved(_ account: AccountID) {
-        let isSource = hasSource(of: account)
-        if isSource {
+        if settings.hasSource(of: account) {
             invalidate()
             reader.reset()
         }
         reader.forget(account)
         Task {
-            await removing([isSource ? .clear : .forget(account)]) {
-                $0.account == account
-            } transition: {
-                $0.forget(account)
+            await logging {
+                try await remove(where: { $0.account == account }, { $0.forget(account) })
             }
             accountsChanged()
         }
     }
 
     /// Removes photos that no longer exist.
-    func removePhotos(_ ids: [CombinedPhotoID]) async {
-        let removed = Set(ids)
-        await removing([.removed(ids)], where: removed.contains)
-    }
-
-    private func removing(
-        _ changes: [SlideshowTables.Change], where isRemoved: (CombinedPhotoID) -> Bool,
-        transition: ((inout SlideshowState) -> Void)? = nil
-    ) async {
-        do {
-            try await remove(changes, where: isRemoved, transition: transition)
-        } catch {
-            logFailure(error)
-        }
+    func removePhotos(_ ids: Set<CombinedPhotoID>) async {
+        await logging { try await remove(where: ids.contains, { $0.remove(ids) }) }
     }
 
     /// Applies changed descriptions of photos.
     private func photosChanged(_ account: AccountID, _ changed: [Photo]) {
-        var descriptions: [CombinedPhotoID: Photo] = [:]
-        for photo in changed {
-            descriptions[CombinedPhotoID(account, photo.id)] = photo
-        }
-        update(descriptions)
+        let ids = changed.map { CombinedPhotoID(account, $0.id) }
+        update(Dictionary(zip(ids, changed)) { $1 })
         reader.addSized(account, changed)
     }
 
@@ -260,12 +223,12 @@ extension Slideshow: EngineObserver {
         case .changed(.session), .changed(.settings): accountsChanged()
         case .changed(.state), .changed(.feed): conditionsChanged()
         case .updated(let source, let new):
-            if hasSource(of: account) { checkSourceSoon() }
+            if settings.hasSource(of: account) { checkSourceSoon() }
             reader.sourceChanged(account, source, new: new)
         case .photosChanged(let photos): photosChanged(account, photos)
         case .photosRemoved(let photos):
-            if hasSource(of: account) { checkSourceSoon() }
-            let ids = photos.map { CombinedPhotoID(account, $0) }
+            if settings.hasSource(of: account) { checkSourceSoon() }
+            let ids = Set(photos.map { CombinedPhotoID(account, $0) })
             Task { await removePhotos(ids) }
         case .changed(.profile), .changed(.likes), .likeConfirmed, .likeFailed, .tokenRemains:
             break

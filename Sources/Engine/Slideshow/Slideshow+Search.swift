@@ -4,19 +4,6 @@ internal import Translation
 
 /// The steps from photo to photo, and the search for the next one, whose image is fetched before it is due.
 extension Slideshow {
-    /// One search and the time of its beginning.
-    struct RunningSearch {
-        var limits = SlideshowSearch()
-        /// True if no other source follows.
-        var isLastSource = true
-        /// The current photo, if it was found in a source, and the position after it if that is the last source. It is
-        /// the last choice, because it would be shown twice in succession.
-        var current: (id: CombinedPhotoID, cursor: String?)?
-        private let start = ContinuousClock.now
-
-        var elapsed: Duration { ContinuousClock.now - start }
-    }
-
     /// Prepares the next photo if a client is attached and the slideshow is not paused.
     func prepareIfActive() {
         guard state.isActive, state.current != nil, candidate == nil, !isExhausted else { return }
@@ -27,14 +14,12 @@ extension Slideshow {
     func photosMayBeAvailable() {
         let wasExhausted = isExhausted
         isExhausted = false
-        if state.current == nil { showFirst() } else { prepareIfActive() }
+        if state.current != nil {
+            prepareIfActive()
+        } else if !state.clients.isEmpty {
+            Task { await showAny(isForClients: true) }
+        }
         if wasExhausted { onChange() }
-    }
-
-    /// Shows the first photo to the attached clients if there is no current one.
-    private func showFirst() {
-        guard !state.clients.isEmpty else { return }
-        Task { await showAny { !state.clients.isEmpty } }
     }
 
     /// Prepares the next photo, and waits for it.
@@ -43,10 +28,7 @@ extension Slideshow {
     func findCandidate() async throws {
         while candidate == nil {
             let started = revision
-            do {
-                try await prepare().value
-                return
-            } catch is CancellationError {
+            do { return try await prepare().value } catch is CancellationError {
                 // The order changed during the search.
                 guard started != revision else { throw CancellationError() }
             }
@@ -58,20 +40,21 @@ extension Slideshow {
         if let preparation { return preparation }
         let started = revision
         let task = Task {
-            var result: Result<Candidate, any Error>
-            repeat {
-                changedInSearch = []
-                do { result = .success(try await search()) } catch { result = .failure(error) }
-                guard revision == started else { throw CancellationError() }
-                // The image may be that of an earlier content.
-            } while (try? result.get()).map { changedInSearch.contains($0.shown.id) } == true
-            preparation = nil
-            switch result {
-            case .success(let found):
+            do {
+                var found: Candidate
+                repeat {
+                    changedInSearch = []
+                    found = try await search()
+                    guard revision == started else { throw CancellationError() }
+                    // The image may be that of an earlier content.
+                } while changedInSearch.contains(found.shown.id)
+                preparation = nil
                 // Its image was protected when it was loaded.
                 candidate = found
                 onChange()
-            case .failure(let error):
+            } catch {
+                guard revision == started else { throw CancellationError() }
+                preparation = nil
                 if !(error is CancellationError) {
                     isExhausted = true
                     onChange()
@@ -84,34 +67,37 @@ extension Slideshow {
     }
 
     private func search() async throws -> Candidate {
-        var search = RunningSearch()
+        var search = SlideshowSearch()
+        let count = settings.sources.count
         // The source that is shown is the last one, too: then it is read from its top on.
-        var remaining = settings.sources.count
-        while true {
+        for index in 0...count {
+            if index > 0 { try await beginNextSource() }
             try await reader.updateParts()
-            search.isLastSource = remaining == 0 || settings.sources.count == 1
+            search.isLastSource = index == count || settings.sources.count == 1
             let found =
                 try await (settings.isShuffled ? searchKnown(&search) : searchSource(&search))
             if let found { return found }
             if search.isLastSource { break }
-            remaining -= 1
-            try await beginNextSource()
         }
-        if let current = search.current, !search.limits.hasSkipped,
+        if let current = search.current, !search.hasSkipped,
             let shown = try await attempt(current.id, &search)
         {
             return Candidate(shown: shown, cursor: current.cursor)
         }
-        throw failure(of: search.limits)
+        throw failure(of: search)
     }
 
     /// Returns the error of a search that found no photo.
-    func failure(of limits: SlideshowSearch) -> any Error {
-        if let error = limits.error { return error }
-        guard limits.hasSkipped else { return Self.noPhoto }
-        return photos.isMetered
-            ? Self.notCached : HTTPError.unreachable(Message("there is no network"))
+    private func failure(of search: SlideshowSearch) -> any Error {
+        if let error = search.error { return error }
+        guard search.hasSkipped else { return Self.noPhoto }
+        return photos.isMetered ? Self.notCached : HTTPError.unreachable(Message("there is no network"))
     }
+
+    private static let noPhoto = EngineError.notFound(
+        "The source of the slideshow has no other photo.")
+    private static let notCached = EngineError.notFound(
+        "The image is not cached, and the network is metered or not available.")
 
     // MARK: Attempts
 
@@ -119,57 +105,55 @@ extension Slideshow {
     ///
     /// - Returns: The photo; nil if it is skipped.
     /// - Throws: `CancellationError`; ``StorageError``.
-    func attempt(
-        _ id: CombinedPhotoID, _ search: inout RunningSearch
+    private func attempt(
+        _ id: CombinedPhotoID, _ search: inout SlideshowSearch
     ) async throws -> SlideshowState.Shown? {
-        let mayFetch = photos.mayFetch(id.account)
-        switch search.limits.attempt(id, mayFetch: mayFetch, elapsed: search.elapsed) {
-        case .stop: return nil
-        case .lookUp: return try await loadCached(id, &search)
-        case .fetch:
-            do {
-                return try await load(id, isCached: false)
-            } catch let error as CancellationError {
-                throw error
-            } catch {
-                guard search.limits.recordFailure(error, of: id) else {
-                    return try await loadCached(id, &search)
+        let attempt = search.attempt(id, mayFetch: photos.mayFetch(id.account))
+        guard attempt != .stop else { return nil }
+        var isCached = attempt == .lookUp
+        while true {
+            do { return try await load(id, isCached: isCached) } catch {
+                if error is CancellationError { throw error }
+                if !isCached, !search.recordFailure(error, of: id) {
+                    isCached = true
+                    continue
                 }
-                try await skip(id, error)
+                let isGone = Self.isGone(error)
+                if isGone || !isCached { try await commit { $0.skip(id, isGone: isGone) } }
                 return nil
             }
         }
     }
 
-    private func loadCached(
-        _ id: CombinedPhotoID, _ search: inout RunningSearch
-    ) async throws -> SlideshowState.Shown? {
-        do {
-            return try await load(id, isCached: true)
-        } catch let error as CancellationError {
-            throw error
-        } catch {
-            if Self.isGone(error) { try await skip(id, error) }
-            return nil
+    /// Attempts photos other than the current one.
+    ///
+    /// - Parameters:
+    ///   - found: The photos, in the order of the round.
+    ///   - attempted: The photos that were attempted before. The new ones are added.
+    ///   - search: The search.
+    /// - Returns: The first photo that can be shown, or the number of attempted photos.
+    /// - Throws: See ``attempt(_:_:)``.
+    private func attempt(
+        _ found: [CombinedPhotoID], besides attempted: inout Set<CombinedPhotoID>,
+        _ search: inout SlideshowSearch
+    ) async throws -> (SlideshowState.Shown?, skipped: Int) {
+        var skipped = 0
+        for id in found where id != state.current?.id && attempted.insert(id).inserted {
+            if let shown = try await attempt(id, &search) {
+                if settings.orientation.accepts(shown.photo) { return (shown, 0) }
+                // The photo was edited since its page was read.
+                try await commit { $0.skip(id, isGone: false) }
+            }
+            skipped += 1
         }
-    }
-
-    /// Skips a photo in this round. One that no longer exists is removed.
-    private func skip(_ id: CombinedPhotoID, _ error: any Error) async throws {
-        let isGone = Self.isGone(error)
-        try await commit { state in
-            if isGone, state.current?.id != id { state.remove { $0 == id } }
-            return ((), [isGone ? .removed([id]) : .shown(id)])
-        }
+        return (nil, skipped)
     }
 
     // MARK: Order of the source
 
-    private func searchSource(_ search: inout RunningSearch) async throws -> Candidate? {
+    private func searchSource(_ search: inout SlideshowSearch) async throws -> Candidate? {
         for id in try await store.candidates(limit: SlideshowSearch.lookupLimit) {
-            if let shown = try await attempt(id, &search) {
-                return Candidate(shown: shown, cursor: nil)
-            }
+            if let shown = try await attempt(id, &search) { return Candidate(shown: shown) }
         }
         // Without an account that is logged in, there is no photo.
         guard !photos.parts(of: source).isEmpty else { return nil }
@@ -184,21 +168,20 @@ extension Slideshow {
     /// - Parameter search: The search.
     /// - Returns: The first photo, besides the current one, that can be shown.
     /// - Throws: See ``attempt(_:_:)``; the errors of the source.
-    private func walkSource(_ search: inout RunningSearch) async throws -> Candidate? {
+    private func walkSource(_ search: inout SlideshowSearch) async throws -> Candidate? {
         let source = source
         let isEnd = state.cursor == SlideshowState.end
         if isEnd, !search.isLastSource { return nil }
         var cursor = isEnd ? "" : state.cursor
-        var beginnings = 0
+        var hasBegun = false
         var hasRead = false
         var passedPages = 0
-        while !search.limits.isExhausted {
+        while !search.isExhausted {
             try Task.checkCancellation()
             if cursor.isEmpty {
-                if hasRead, !search.isLastSource { return nil }
-                beginnings += 1
-                // All photos were seen.
-                if beginnings > 1 { return nil }
+                // After a second beginning, all photos were seen.
+                if hasBegun || hasRead && !search.isLastSource { return nil }
+                hasBegun = true
                 try await reader.recordTops()
             }
             let found: (photo: CombinedPhotoID?, next: String)
@@ -212,7 +195,7 @@ extension Slideshow {
             cursor = found.next
             hasRead = true
             guard let id = found.photo else {
-                if cursor.isEmpty, beginnings > 0 { return nil }
+                if cursor.isEmpty, hasBegun { return nil }
                 passedPages += 1
                 if passedPages > Self.passedPageLimit,
                     !photos.parts(of: source).allSatisfy(\.isLocal)
@@ -243,20 +226,25 @@ extension Slideshow {
 
     // MARK: Shuffle
 
-    private func searchKnown(_ search: inout RunningSearch) async throws -> Candidate? {
+    private func searchKnown(_ search: inout SlideshowSearch) async throws -> Candidate? {
         var hasBegunRound = false
         var attempted: Set<CombinedPhotoID> = []
         while true {
             try Task.checkCancellation()
             let additions = reader.additionCount
             let found = try await store.candidates(limit: SlideshowSearch.lookupLimit)
-            let (shown, skipped) = try await attempt(found, besides: &attempted, &search)
-            if let shown { return Candidate(shown: shown, cursor: nil) }
-            if skipped > 0 { continue }
+            var (shown, skipped) = try await attempt(found, besides: &attempted, &search)
             // The current photo is the last choice, because it would be shown twice in succession.
             let current = state.current?.id
-            if found.allSatisfy({ $0 == current }) {
-                if try await reader.readPage(&search) { continue }
+            let isAtEnd = found.allSatisfy { $0 == current }
+            if shown == nil, skipped == 0, !isAtEnd {
+                shown = try await attemptReachable(besides: &attempted, &search)
+            }
+            if let shown { return Candidate(shown: shown) }
+            // Pages of other accounts are read if the known photos cannot be shown.
+            if skipped > 0 { continue }
+            if try await reader.readPage(&search) { continue }
+            if isAtEnd {
                 if search.isLastSource, !hasBegunRound, found.isEmpty,
                     try await reader.beginRound(after: additions)
                 {
@@ -266,44 +254,15 @@ extension Slideshow {
                 }
                 // Another task has read photos meanwhile.
                 if additions != reader.additionCount { continue }
-            } else if let shown = try await attemptReachable(besides: &attempted, &search) {
-                return Candidate(shown: shown, cursor: nil)
-            } else if try await reader.readPage(&search) {
-                // Pages of other accounts, because the known photos cannot be shown.
-                continue
             }
             if let current, found.contains(current) { search.current = (current, nil) }
             return nil
         }
     }
 
-    /// Attempts photos other than the current one.
-    ///
-    /// - Parameters:
-    ///   - found: The photos, in the order of the round.
-    ///   - attempted: The photos that were attempted before. The new ones are added.
-    ///   - search: The search.
-    /// - Returns: The first photo that can be shown, or the number of attempted photos.
-    /// - Throws: See ``attempt(_:_:)``.
-    private func attempt(
-        _ found: [CombinedPhotoID], besides attempted: inout Set<CombinedPhotoID>,
-        _ search: inout RunningSearch
-    ) async throws -> (SlideshowState.Shown?, skipped: Int) {
-        var skipped = 0
-        for id in found where id != state.current?.id && attempted.insert(id).inserted {
-            if let shown = try await attempt(id, &search) {
-                if settings.orientation.accepts(shown.photo) { return (shown, 0) }
-                // The photo was edited since its page was read.
-                try await commit { _ in ((), [.shown(id)]) }
-            }
-            skipped += 1
-        }
-        return (nil, skipped)
-    }
-
     /// Attempts the photos of accounts whose images may be fetched, because many others are not available now.
     private func attemptReachable(
-        besides attempted: inout Set<CombinedPhotoID>, _ search: inout RunningSearch
+        besides attempted: inout Set<CombinedPhotoID>, _ search: inout SlideshowSearch
     ) async throws -> SlideshowState.Shown? {
         let accounts = reader.parts.keys.filter(photos.mayFetch)
         guard accounts.count < reader.parts.count, !accounts.isEmpty else { return nil }
@@ -332,14 +291,11 @@ extension Slideshow {
             guard !state.past.isEmpty else {
                 throw EngineError.notFound("No photo was shown before this one.")
             }
-            var search = RunningSearch()
-            for id in state.past.reversed() {
-                guard let shown = try await attempt(id, &search) else { continue }
-                if try await commit({ state in (state.goBack(to: shown), [.shown(id)]) }) {
-                    return stepped()
-                }
-            }
-            throw failure(of: search.limits)
+            var search = SlideshowSearch()
+            guard
+                try await stepInHistory(
+                    state.past.reversed(), &search, { $0.goBack(to: $1) })
+            else { throw failure(of: search) }
         }
     }
 
@@ -355,10 +311,7 @@ extension Slideshow {
             guard let shown = try await load(id, isCached: photos.isMetered) else {
                 throw Self.notCached
             }
-            try await commit { state in
-                state.show(shown)
-                return ((), [.shown(id)])
-            }
+            try await commit { $0.show(shown) }
             stepped()
         }
     }
@@ -372,40 +325,44 @@ extension Slideshow {
 
     /// Shows the next photo: of ``SlideshowState/future``, or of the order.
     func step() async throws {
-        var search = RunningSearch()
-        for id in state.future {
-            guard let shown = try await attempt(id, &search) else { continue }
-            if try await commit({ state in (state.goForward(to: shown), [.shown(id)]) }) {
-                return stepped()
-            }
-        }
+        var search = SlideshowSearch()
+        if try await stepInHistory(state.future, &search, { $0.goForward(to: $1) }) { return }
         // The candidate may be removed or hidden while it is about to be shown. Ten repetitions are unlikely.
         for _ in 0..<10 {
             try await findCandidate()
-            await pinImages()
-            guard candidate != nil else { continue }
-            let isShown = try await commit { state in takeCandidate(&state) }
-            if isShown { return stepped() }
+            // Another program may have deleted its image since it was prepared.
+            await pin()
+            if try await commit({ takeCandidate(&$0) }) { return stepped() }
         }
         throw Self.noPhoto
     }
 
-    /// Shows the next photo of the order, if it is ready.
-    func takeCandidate(
-        _ state: inout SlideshowState
-    ) -> (Bool, [SlideshowTables.Change]) {
-        guard let candidate, isUsable(candidate, state) else {
-            self.candidate = nil
-            return (false, [])
+    /// Shows the first of some photos of the history that can be shown.
+    ///
+    /// - Returns: False if there is none.
+    private func stepInHistory(
+        _ ids: [CombinedPhotoID], _ search: inout SlideshowSearch,
+        _ transition: (inout SlideshowState, SlideshowState.Shown) -> Bool
+    ) async throws -> Bool {
+        for id in ids {
+            guard let shown = try await attempt(id, &search) else { continue }
+            if try await commit({ transition(&$0, shown) }) {
+                stepped()
+                return true
+            }
         }
-        self.candidate = nil
-        state.advance(to: candidate.shown)
-        if let cursor = candidate.cursor { state.cursor = cursor }
-        return (true, [.shown(candidate.shown.id)])
+        return false
     }
 
-    private func isUsable(_ candidate: Candidate, _ state: SlideshowState) -> Bool {
-        !state.isHidden(candidate.shown.id) && photos.isLoggedIn(candidate.shown.id.account)
+    /// Shows the next photo of the order, if it is ready.
+    func takeCandidate(_ state: inout SlideshowState) -> Bool {
+        defer { candidate = nil }
+        guard let candidate, !state.isHidden(candidate.shown.id),
+            photos.isLoggedIn(candidate.shown.id.account)
+        else { return false }
+        state.advance(to: candidate.shown)
+        if let cursor = candidate.cursor { state.cursor = cursor }
+        return true
     }
 
     private func stepped() {

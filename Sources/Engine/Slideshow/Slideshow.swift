@@ -4,13 +4,14 @@ internal import Translation
 
 /// A photo that is shown now, shared by all clients, and the order in which photos follow.
 ///
-/// ``SlideshowState`` and ``SlideshowTables`` decide; this class has the timer, fetches images and stores transitions.
+/// ``SlideshowState``, ``SlideshowSearch`` and ``SlideshowTables`` decide; this class has the timer, fetches images and
+/// stores transitions.
 package final class Slideshow {
     /// The next photo, whose image has been fetched.
     struct Candidate {
-        var shown: SlideshowState.Shown
+        let shown: SlideshowState.Shown
         /// The position after the photo, if it comes from the order of the source.
-        let cursor: String?
+        var cursor: String?
     }
 
     /// Called after a change of the state, which is stored.
@@ -125,27 +126,26 @@ package final class Slideshow {
                 let index = sourceIndex(from: state.sourceIndex) ?? state.sourceIndex
                 state.begin(sourceIndex(from: index + 1) ?? 0)
                 reader.reset()
-                return ((), [.clear])
             }
             lastParts = photos.parts(of: source)
             updateWatch()
         }
     }
 
-    /// Stores a transition, applies it, and performs its effects.
+    /// Stores a transition with its changes of known photos, applies it, and performs its effects.
     ///
-    /// - Parameter transition: Changes the state, and returns a result and the changes of known photos. It runs after all
-    ///   earlier transitions.
+    /// - Parameter transition: Changes the state, and returns a result. It runs after all earlier transitions.
     /// - Returns: The result.
     /// - Throws: The error of `transition` or of the store. The state is unchanged then.
     @discardableResult
     func commit<Value>(
-        _ transition: (inout SlideshowState) throws -> (Value, [SlideshowTables.Change])
+        _ transition: (inout SlideshowState) throws -> Value
     ) async throws -> Value {
         try await changes.run {
             let before = state
             var new = before
-            let (value, known) = try transition(&new)
+            let value = try transition(&new)
+            let known = new.takeChanges()
             guard new != before || !known.isEmpty else { return value }
             if new.durable != before.durable || !known.isEmpty {
                 try await store.save(new, replacing: before, known)
@@ -160,14 +160,6 @@ package final class Slideshow {
         }
     }
 
-    /// Performs ``commit(_:)`` without a change of known photos.
-    func change(_ transition: (inout SlideshowState) throws -> Void) async throws {
-        try await commit { state in
-            try transition(&state)
-            return ((), [])
-        }
-    }
-
     private func stateChanged(since before: SlideshowState) {
         timer?.update(state.timerInterval)
         if state.clients.isEmpty != before.clients.isEmpty
@@ -176,31 +168,29 @@ package final class Slideshow {
             updateWatch()
         }
         onChange()
-        if state.current?.image != before.current?.image { imageChanged() }
-        if state.hidden != before.hidden { photos.mark(Set(state.hidden), .hidden) }
-        if state.current?.id != before.current?.id { markCurrent() }
+        if state.current?.image != before.current?.image { watchImage() }
+        keepIDs(unlike: before)
         prepareIfActive()
     }
 
-    private func imageChanged() {
-        Task { await pinImages() }
-        photos.watchImage(state.current?.image ?? "") { [weak self] in self?.imageWasLost() }
-    }
-
-    private func markCurrent() {
-        photos.mark(Set([state.current?.id].compactMap(\.self)), .current)
-    }
-
     /// Keeps the IDs of the current photo and of the hidden ones.
-    func keepIDs() {
-        if !state.hidden.isEmpty { photos.mark(Set(state.hidden), .hidden) }
-        if state.current != nil { markCurrent() }
+    func keepIDs(unlike before: SlideshowState = SlideshowState()) {
+        if state.hidden != before.hidden { photos.mark(Set(state.hidden), .hidden) }
+        if state.current?.id != before.current?.id {
+            photos.mark(Set([state.current?.id].compactMap(\.self)), .current)
+        }
     }
 
-    /// Fetches the image of the current photo again, because another program has deleted or replaced the file.
-    private func imageWasLost() {
-        guard let current = state.current else { return }
-        update([current.id: current.photo], force: true)
+    /// Watches the image of the current photo, and fetches it again when another program deletes or replaces the file.
+    private func watchImage() {
+        photos.watchImage(state.current?.image ?? "") { [weak self] in
+            guard let self, let current = state.current else { return }
+            update([current.id: current.photo], force: true)
+        }
+    }
+
+    func updateWatch() {
+        photos.watch(state.clients.isEmpty ? [] : settings.sources.flatMap(photos.parts))
     }
 
     /// Checks if the chosen sources exist, once for all events that arrive together.
@@ -233,34 +223,20 @@ package final class Slideshow {
         isExhausted = false
     }
 
-    func updateWatch() {
-        photos.watch(state.clients.isEmpty ? [] : settings.sources.flatMap(photos.parts))
-    }
-
-    /// Protects the images of the current photo, the next one, and those that are about to become one of them.
-    func pinImages() async {
-        let missing = await photos.pin(neededImages)
-        if let image = candidate?.shown.image, missing.contains(image) { candidate = nil }
-    }
-
-    private var neededImages: Set<String> {
-        Set(loaded + [state.current?.image, candidate?.shown.image].compactMap { $0 })
-    }
-
     // MARK: Clients
 
-    /// Attaches a client. Shows the first photo if there is no current one.
+    /// Attaches a client. Shows the first photo if there is no current one. A second call has no effect.
     package func attach(_ client: String) async throws {
         guard !state.clients.contains(client) else { return }
-        try await change { $0.attach(client) }
+        try await commit { _ = $0.clients.insert(client) }
         onAttach()
         reader.readTops()
-        await showAny { true }
+        await showAny()
     }
 
     /// Detaches a client that may be attached.
     package func detach(_ client: String) async throws {
-        try await change { $0.detach(client) }
+        try await commit { _ = $0.clients.remove(client) }
     }
 
     // MARK: Images
@@ -279,20 +255,34 @@ package final class Slideshow {
             guard let photo = try await photos.photo(id, isCached: isCached),
                 let image = try await photos.image(id, size, isCached: isCached)
             else { return nil }
-            let shown = SlideshowState.Shown(id: id, photo: photo, image: image)
-            if await pin(shown) { return shown }
+            if await pin(image) { return SlideshowState.Shown(id: id, photo: photo, image: image) }
         }
         throw ProviderError.failed(
             Message(verbatim: "The image was deleted while it was fetched; try again."))
     }
 
-    /// Protects the image of a photo that is about to be shown, besides the others that are needed.
+    /// Returns the current photo with its image in a size, which is protected; nil if that cannot be fetched.
+    func loadCurrentImage(_ size: ImageSize) async -> SlideshowState.Shown? {
+        guard var shown = state.current,
+            let image = try? await photos.image(
+                shown.id, size, isCached: !photos.mayFetch(shown.id.account))
+        else { return nil }
+        shown.image = image
+        await pin(image)
+        return shown
+    }
+
+    /// Protects the images of the current photo, the next one, and those that are about to become one of them.
     ///
-    /// - Returns: False if the image does not exist.
+    /// - Parameter image: Another image; nil for none.
+    /// - Returns: False if `image` does not exist.
     @discardableResult
-    func pin(_ shown: SlideshowState.Shown) async -> Bool {
-        loaded = loaded.suffix(1) + [shown.image]
-        return await !photos.pin(neededImages).contains(shown.image)
+    func pin(_ image: String? = nil) async -> Bool {
+        if let image { loaded = loaded.suffix(1) + [image] }
+        let needed = loaded + [state.current?.image, candidate?.shown.image].compactMap(\.self)
+        let missing = await photos.pin(Set(needed))
+        if let next = candidate?.shown.image, missing.contains(next) { candidate = nil }
+        return image.map { !missing.contains($0) } ?? true
     }
 
     nonisolated static func isGone(_ error: any Error) -> Bool {
@@ -302,10 +292,6 @@ package final class Slideshow {
         }
     }
 
-    static let noPhoto = EngineError.notFound("The source of the slideshow has no other photo.")
-    static let notCached = EngineError.notFound(
-        "The image is not cached, and the network is metered or not available.")
-
     // MARK: Timer
 
     private func timerFired() {
@@ -314,7 +300,7 @@ package final class Slideshow {
             await navigation.run {
                 // A step of a client replaces this one.
                 if requested == requestedSteps, state.timerInterval != nil {
-                    do { try await step() } catch { logFailure(error) }
+                    await logging { try await step() }
                 }
                 timer?.restart()
             }
@@ -324,8 +310,11 @@ package final class Slideshow {
     /// Continues after a suspend of the machine. A photo that was due meanwhile is shown once.
     package func resumed() { timer?.resumed() }
 
-    func logFailure(_ error: any Error) {
-        logger.info("The next photo cannot be shown", metadata: ["reason": "\(error)"])
+    /// Performs a change that no client waits for.
+    func logging(_ body: () async throws -> Void) async {
+        do { try await body() } catch {
+            logger.info("The next photo cannot be shown", metadata: ["reason": "\(error)"])
+        }
     }
 
     // MARK: Photos that leave
@@ -333,54 +322,40 @@ package final class Slideshow {
     /// Removes photos, and replaces the current one if it is one of them.
     ///
     /// - Parameters:
-    ///   - changes: The changes of known photos.
     ///   - isRemoved: Returns true for the photos.
-    ///   - transition: Removes the photos from the state; nil to remove only those.
+    ///   - transition: Removes the photos from the state.
     /// - Throws: ``StorageError``.
     func remove(
-        _ changes: [SlideshowTables.Change], where isRemoved: (CombinedPhotoID) -> Bool,
-        transition: ((inout SlideshowState) -> Void)? = nil
+        where isRemoved: (CombinedPhotoID) -> Bool, _ transition: (inout SlideshowState) -> Void
     ) async throws {
         // The photo is loaded before the transition, so that there is one change for clients.
-        let forward = await cachedForwardPhoto(besides: isRemoved)
+        var forward: SlideshowState.Shown?
+        if let current = state.current, isRemoved(current.id) {
+            for id in state.future where forward == nil && !isRemoved(id) {
+                forward = try? await load(id, isCached: true)
+            }
+        }
         let isMissing = try await commit { state in
             let hadCurrent = state.current != nil
-            if let transition { transition(&state) } else { state.remove(where: isRemoved) }
+            transition(&state)
             if let id = candidate?.shown.id, isRemoved(id) { candidate = nil }
-            guard hadCurrent, state.current == nil else { return (false, changes) }
+            guard hadCurrent, state.current == nil else { return false }
             // The photos of `future` precede those of the order.
-            guard state.future.isEmpty else {
-                guard let forward, state.goForward(to: forward) else { return (true, changes) }
-                return (false, changes + [.shown(forward.id)])
-            }
-            let (isShown, shown) = takeCandidate(&state)
-            return (!isShown, changes + shown)
+            if state.future.isEmpty { return !takeCandidate(&state) }
+            return !(forward.map { state.goForward(to: $0) } ?? false)
         }
-        guard isMissing else { return prepareIfActive() }
-        await showAny { true }
+        if isMissing { await showAny() } else { prepareIfActive() }
     }
 
     /// Shows a photo if there is no current one.
-    func showAny(while isWanted: () -> Bool) async {
+    ///
+    /// - Parameter isForClients: True if no photo is needed without an attached client.
+    func showAny(isForClients: Bool = false) async {
         guard state.current == nil else { return }
         await navigation.run {
-            guard state.current == nil, isWanted() else { return }
-            do { try await step() } catch { logFailure(error) }
+            guard state.current == nil, !isForClients || !state.clients.isEmpty else { return }
+            await logging { try await step() }
         }
-    }
-
-    /// Returns the photo of ``SlideshowState/future`` that replaces the current one if the current one is removed.
-    ///
-    /// - Parameter isRemoved: Returns true for photos that are removed.
-    /// - Returns: The first photo whose image is cached; nil if the current photo stays.
-    private func cachedForwardPhoto(
-        besides isRemoved: (CombinedPhotoID) -> Bool
-    ) async -> SlideshowState.Shown? {
-        guard let current = state.current, isRemoved(current.id) else { return nil }
-        for id in state.future where !isRemoved(id) {
-            if let shown = try? await load(id, isCached: true) { return shown }
-        }
-        return nil
     }
 
     /// Records other descriptions of photos, and fetches their images again, because the files may have changed.
@@ -409,21 +384,16 @@ package final class Slideshow {
 
     /// Changes the description of the current photo and its image in one step.
     private func updateCurrent(_ id: CombinedPhotoID, _ photo: Photo) async {
+        guard state.current?.id == id else { return }
         let size = settings.imageSize
-        let image = try? await photos.image(id, size, isCached: !photos.mayFetch(id.account))
-        guard var shown = state.current, shown.id == id else { return }
-        if let image {
-            shown.image = image
-            await pin(shown)
-        }
-        try? await change { state in
+        let shown = await loadCurrentImage(size)
+        guard state.current?.id == id else { return }
+        try? await commit { state in
             state.update(photo, of: id)
-            if let image, state.current?.id == id, size == state.settings.imageSize {
-                state.replaceImage(image)
-            }
+            if size == state.settings.imageSize { state.replaceImage(shown) }
         }
         // The file has the same path after it was written again, and is a new one.
-        if image != nil { imageChanged() }
+        if shown != nil { watchImage() }
     }
 
     // MARK: Start and end
@@ -433,7 +403,7 @@ package final class Slideshow {
         accountsChanged()
         keepIDs()
         guard let current = state.current else { return }
-        imageChanged()
+        watchImage()
         Task { await restore(current) }
     }
 
@@ -443,17 +413,16 @@ package final class Slideshow {
             do {
                 if isImageMissing {
                     guard let shown = try await load(current.id) else { return }
-                    try await change { state in
-                        guard state.current?.id == shown.id else { return }
+                    try await commit { state in
                         state.update(shown.photo, of: shown.id)
-                        state.replaceImage(shown.image)
+                        state.replaceImage(shown)
                     }
                     if isImageMissing {
                         isImageMissing = false
                         onChange()
                     }
                 } else {
-                    await pinImages()
+                    await pin()
                     if let photo = try await photos.photo(current.id, isCached: true) {
                         update([current.id: photo])
                     }
@@ -461,7 +430,7 @@ package final class Slideshow {
             } catch  where Self.isGone(error) {
                 Task { await removePhotos([current.id]) }
             } catch {
-                logFailure(error)
+                await logging { throw error }
             }
         }
     }

@@ -84,23 +84,55 @@ final class SlideshowReader {
         }
     }
 
-    /// Stores the position in a part, unless the source or the order changed since `started`.
+    /// A transaction that adds photos, and returns the number of those that were not known.
+    private typealias Addition = @Sendable (SlideshowTables) throws(StorageError) -> Int
+
+    /// Adds photos and stores the position in a part, unless the source or the order changed since `started`.
+    ///
+    /// - Returns: The number of added photos; nil if nothing was stored.
     @discardableResult
     private func write(
         _ new: SlideshowTables.PartState, of part: SlideshowPart, _ started: Int,
-        _ body: @escaping @Sendable (SlideshowTables) throws(StorageError) -> Void = {
-            _ throws(StorageError) in
-        }
-    ) async throws -> Bool {
-        guard revision == started, photos.isLoggedIn(part.account) else { return false }
+        _ addition: @escaping Addition = { _ throws(StorageError) in 0 }
+    ) async throws -> Int? {
+        guard revision == started, photos.isLoggedIn(part.account) else { return nil }
         let account = part.account
-        try await store.change { (tables) throws(StorageError) in
-            try body(tables)
+        let added = try await store.change { (tables) throws(StorageError) in
+            let added = try addition(tables)
             try tables.write(new, of: account)
+            return added
         }
-        guard revision == started else { return false }
+        guard revision == started else { return nil }
         parts[account] = new
-        return true
+        additionCount += 1
+        return added
+    }
+
+    /// Reads a part, and stores its position. It is called on ``queue``.
+    ///
+    /// - Parameters:
+    ///   - part: The part.
+    ///   - body: Reads the part and changes its position. Returns the photos to add; nil to store nothing.
+    /// - Returns: The number of added photos; nil if nothing was stored, or if the source no longer contains the part.
+    /// - Throws: The errors of `body` and of the store.
+    @discardableResult
+    private func read(
+        _ part: SlideshowPart,
+        _ body: (inout SlideshowTables.PartState) async throws -> Addition?
+    ) async throws -> Int? {
+        let started = revision
+        guard var position = parts[part.account], position.source == part.source,
+            let addition = try await body(&position), parts[part.account] != nil
+        else { return nil }
+        return try await write(position, of: part, started, addition)
+    }
+
+    /// Reads a part after all earlier reads; see ``read(_:_:)``.
+    private func readInTurn(
+        _ part: SlideshowPart,
+        _ body: (inout SlideshowTables.PartState) async throws -> Addition?
+    ) async throws -> Int? {
+        try await queue.run { try await read(part, body) }
     }
 
     // MARK: Shuffle
@@ -108,21 +140,17 @@ final class SlideshowReader {
     /// Reads pages that were not read yet: of a local part if there is one, else one page of a remote part.
     ///
     /// - Returns: True if a page was read.
-    func readPage(_ search: inout Slideshow.RunningSearch) async throws -> Bool {
+    func readPage(_ search: inout SlideshowSearch) async throws -> Bool {
         for part in unreadParts {
-            if !part.isLocal {
-                guard photos.mayFetch(part.account),
-                    search.limits.mayReadPage(of: part.account, elapsed: search.elapsed)
-                else { continue }
-            }
+            guard
+                part.isLocal
+                    || photos.mayFetch(part.account) && search.mayReadPage(of: part.account)
+            else { continue }
             do {
                 if try await readPages(of: part) { return true }
-            } catch let error as CancellationError {
-                throw error
-            } catch let error as StorageError {
-                throw error
             } catch {
-                search.limits.recordPageFailure(error, of: part.account)
+                if error is CancellationError || error is StorageError { throw error }
+                search.recordPageFailure(error, of: part.account)
             }
         }
         return false
@@ -140,11 +168,8 @@ final class SlideshowReader {
     ///
     /// - Returns: False if the part was read to its end, or is no longer part of the source.
     private func readPages(of part: SlideshowPart) async throws -> Bool {
-        try await queue.run {
-            let started = revision
-            guard var position = parts[part.account], position.source == part.source,
-                !position.hasEnded, settings.isShuffled
-            else { return false }
+        let added = try await readInTurn(part) { position in
+            guard !position.hasEnded, settings.isShuffled else { return nil }
             var found: [Photo] = []
             // The first page is stored at once, so that the first photo appears soon.
             let limit = part.isLocal && !position.cursor.isEmpty ? Self.batchPages : 1
@@ -156,23 +181,20 @@ final class SlideshowReader {
                     position.cursor = page.next
                     position.hasEnded = page.next.isEmpty
                 } catch  where Slideshow.isLostPosition(error) && !position.cursor.isEmpty {
-                    position.cursor = ""
-                    position.pass += 1
+                    position.beginPass()
                 }
             }
+            let (account, pass, hasEnded) = (part.account, position.pass, position.hasEnded)
             // Of a local part, all photos were known after the first pass.
-            let areNew = part.isLocal && position.pass > 1
-            let (pass, hasEnded) = (position.pass, position.hasEnded)
-            let addition = addition(of: found, to: part.account, pass: pass, areNew: areNew)
-            let account = part.account
-            let isWritten = try await write(position, of: part, started) {
-                (tables) throws(StorageError) in
-                _ = try addition(tables)
+            let addition = addition(
+                of: found, to: account, pass: pass, areNew: part.isLocal && pass > 1)
+            return { (tables) throws(StorageError) in
+                let added = try addition(tables)
                 if hasEnded { try tables.removeMissing(of: account, pass: pass) }
+                return added
             }
-            additionCount += 1
-            return isWritten
         }
+        return added != nil
     }
 
     /// Begins a new round with the known photos. The parts are read again, so that photos that left them are removed.
@@ -185,20 +207,15 @@ final class SlideshowReader {
             guard additions == additionCount else { return false }
             let started = revision
             let seed = makeSeed()
-            var new = parts
-            for (account, part) in parts where part.hasEnded {
-                new[account]?.cursor = ""
-                new[account]?.hasEnded = false
-                new[account]?.pass += 1
-            }
-            let (count, restarted) = try await store.change {
-                [new] (tables) throws(StorageError) in
+            var restarted = parts
+            for (account, part) in parts where part.hasEnded { restarted[account]?.beginPass() }
+            let count = try await store.change { [restarted] (tables) throws(StorageError) in
                 var random = SlideshowRandom(seed: seed)
                 let count = try tables.beginRound(using: &random)
                 if count > 0 {
-                    for (account, part) in new { try tables.write(part, of: account) }
+                    for (account, part) in restarted { try tables.write(part, of: account) }
                 }
-                return (count, new)
+                return count
             }
             guard revision == started, count > 0 else { return false }
             parts = restarted
@@ -246,10 +263,10 @@ final class SlideshowReader {
     ///   - account: The account.
     ///   - pass: The pass in which they were found.
     ///   - areNew: True if unknown photos precede the others of the round.
-    /// - Returns: The transaction, which returns the number of photos that were not known.
+    /// - Returns: The transaction.
     private func addition(
         of found: [Photo], to account: AccountID, pass: Int, areNew: Bool
-    ) -> @Sendable (SlideshowTables) throws(StorageError) -> Int {
+    ) -> Addition {
         let (new, unsized, seed) = (wanted(found), unsized(found), makeSeed())
         return { (tables) throws(StorageError) in
             var random = SlideshowRandom(seed: seed)
@@ -272,22 +289,21 @@ final class SlideshowReader {
     /// Adds the photos of the orientation whose size was unknown when they were read. They are shown next.
     func addSized(_ account: AccountID, _ changed: [Photo]) {
         let changed = wanted(changed)
-        guard settings.orientation != .any, settings.isShuffled, !changed.isEmpty else { return }
+        guard settings.orientation != .any, settings.isShuffled, !changed.isEmpty,
+            let part = photos.part(of: source, account)
+        else { return }
         _ = start { [self] in
             // The page with the photo may still be written.
-            try? await queue.run {
-                guard let pass = parts[account]?.pass else { return }
-                let seed = makeSeed()
-                let added = try await store.change { (tables) throws(StorageError) in
+            let added = try? await readInTurn(part) { position in
+                let (pass, seed) = (position.pass, makeSeed())
+                return { (tables) throws(StorageError) in
                     var random = SlideshowRandom(seed: seed)
                     return try tables.add(
                         tables.takeUnsized(changed, of: account), of: account, pass: pass,
                         areNew: true, using: &random)
                 }
-                guard added > 0 else { return }
-                additionCount += 1
-                slideshow.photosMayBeAvailable()
             }
+            if let added, added > 0 { slideshow.photosMayBeAvailable() }
         }
     }
 
@@ -319,93 +335,83 @@ final class SlideshowReader {
         else { return }
         let started = revision
         _ = start { [self] in
-            try? await queue.run {
+            _ = try? await readInTurn(part) { position in
+                guard revision == started else { return nil }
+                // The form of the photos matters only for an orientation.
+                let isFormNeeded = settings.orientation != .any
                 var known: [Photo] = []
                 for id in new {
-                    // The form of the photos matters only for an orientation.
-                    let isFormNeeded = settings.orientation != .any
                     let photo =
                         isFormNeeded
                         ? try? await photos.photo(CombinedPhotoID(account, id), isCached: true)
                         : Photo(id: id)
                     if let photo { known.append(photo) }
                 }
-                guard revision == started, photos.isLoggedIn(account),
-                    let position = parts[account], position.source == part.source
-                else { return }
-                _ = try await store.change(
-                    addition(of: known, to: account, pass: position.pass, areNew: true))
-                additionCount += 1
+                return addition(of: known, to: account, pass: position.pass, areNew: true)
             }
             slideshow.photosMayBeAvailable()
         }
     }
 
     private func readArrivals() async throws {
-        guard let (account, new) = arrivals.first else { return }
-        arrivals[account] = nil
+        guard let (account, new) = arrivals.popFirst() else { return }
         guard let part = photos.part(of: source, account) else { return }
-        if settings.isShuffled {
-            try await readArrivals(of: part, new)
-        } else {
-            try await readArrivalsInOrder(of: part, new)
+        try await queue.run {
+            if settings.isShuffled {
+                try await readArrivals(of: part, new)
+            } else {
+                try await readArrivalsInOrder(of: part, new)
+            }
         }
         slideshow.photosMayBeAvailable()
     }
 
     /// Adds the new photos of a part, which are shown next.
     private func readArrivals(of part: SlideshowPart, _ new: Int) async throws {
-        try await queue.run {
-            let started = revision
-            guard var position = parts[part.account], position.source == part.source else { return }
-            // The new photos of a local part are added one by one.
-            guard part.isSelection || !part.isLocal else { return }
-            if part.isSelection {
-                // A read from the top also detects the photos that left the part.
-                position.cursor = ""
-                position.hasEnded = false
-                position.pass += 1
-                try await write(position, of: part, started)
-                return
+        if part.isSelection {
+            // A read from the top also detects the photos that left the part.
+            try await read(part) { position in
+                position.beginPass()
+                return { _ throws(StorageError) in 0 }
             }
-            var cursor = ""
-            var found = 0
-            repeat {
-                let page = try await photos.page(of: part, after: cursor, count: Self.pageCount)
-                let account = part.account
-                guard revision == started, photos.isLoggedIn(account) else { return }
-                let pass = parts[account]?.pass ?? position.pass
-                let added = try await store.change(
-                    addition(of: page.photos, to: account, pass: pass, areNew: true))
-                additionCount += 1
-                found += added
-                cursor = page.next
-                // New photos of a service are at the top.
-                if added == 0 { return }
-            } while found < new && !cursor.isEmpty && revision == started && !Task.isCancelled
+            return
         }
+        // The new photos of a local part are added one by one.
+        guard !part.isLocal else { return }
+        let started = revision
+        var cursor = ""
+        var found = 0
+        repeat {
+            let added = try await read(part) { position in
+                let page = try await photos.page(of: part, after: cursor, count: Self.pageCount)
+                cursor = page.next
+                return addition(
+                    of: page.photos, to: part.account, pass: position.pass, areNew: true)
+            }
+            // New photos of a service are at the top.
+            guard let added, added > 0 else { return }
+            found += added
+        } while found < new && !cursor.isEmpty && revision == started && !Task.isCancelled
     }
 
     /// Adds the new photos at the top of a part, which are shown next in the order of the source.
     private func readArrivalsInOrder(of part: SlideshowPart, _ new: Int) async throws {
-        try await queue.run {
-            let started = revision
-            guard new > 0, var position = parts[part.account], position.source == part.source,
-                let top = position.top
-            else { return }
+        try await read(part) { position in
+            guard new > 0, let top = position.top else { return nil }
             let page = try await photos.page(
                 of: part, after: "", count: min(new, Self.pageCount))
             let arrived = page.photos.prefix { $0.id != top }
-            guard let first = arrived.first else { return }
+            guard let first = arrived.first else { return nil }
             position.top = first.id
-            let found = wanted(Array(arrived))
             // A walk that begins at the top contains the new photos, unless one of its photos is being prepared.
             let isAtTop =
                 slideshow.state.cursor.isEmpty && slideshow.candidate?.cursor == nil
                 && slideshow.preparation == nil
+            let found = isAtTop ? [] : wanted(Array(arrived))
             let account = part.account
-            try await write(position, of: part, started) { (tables) throws(StorageError) in
-                if !isAtTop { try tables.addInOrder(found, of: account) }
+            return { (tables) throws(StorageError) in
+                try tables.addInOrder(found, of: account)
+                return found.count
             }
         }
     }
@@ -413,16 +419,14 @@ final class SlideshowReader {
     /// Records the newest photo of each part, because a walk begins at the top.
     func recordTops() async throws {
         try await queue.run {
-            let started = revision
             for part in photos.parts(of: source) {
-                guard var position = parts[part.account], position.source == part.source else {
-                    continue
+                try await read(part) { position in
+                    // A part that cannot be read now has no photos in this walk.
+                    let top = try? await photos.page(of: part, after: "", count: 1).photos.first?.id
+                    guard top != position.top else { return nil }
+                    position.top = top
+                    return { _ throws(StorageError) in 0 }
                 }
-                // A part that cannot be read now has no photos in this walk.
-                let top = try? await photos.page(of: part, after: "", count: 1).photos.first?.id
-                guard top != position.top else { continue }
-                position.top = top
-                try await write(position, of: part, started)
             }
         }
     }

@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// The limits of one search for the next photo, in which photos are skipped whose images cannot be fetched.
+/// One search for the next photo and its limits. Photos are skipped whose images cannot be fetched.
 ///
 /// This type only decides; ``Slideshow`` fetches.
 nonisolated struct SlideshowSearch {
@@ -22,6 +22,13 @@ nonisolated struct SlideshowSearch {
         case stop
     }
 
+    /// True if no other source follows.
+    var isLastSource = true
+    /// The current photo, if it was found in a source, and the position after it if that is the last source. It is the
+    /// last choice, because it would be shown twice in succession.
+    var current: (id: CombinedPhotoID, cursor: String?)?
+    /// The time of the beginning.
+    var start = ContinuousClock.now
     private var fetches = 0
     private var lookups = 0
     private var pages = 0
@@ -39,15 +46,10 @@ nonisolated struct SlideshowSearch {
     /// - Parameters:
     ///   - id: The photo.
     ///   - mayFetch: True if the network may be used for its account.
-    ///   - elapsed: The time since the search began.
     /// - Returns: The attempt, which is counted.
-    mutating func attempt(
-        _ id: CombinedPhotoID, mayFetch: Bool, elapsed: Duration
-    ) -> Attempt {
+    mutating func attempt(_ id: CombinedPhotoID, mayFetch: Bool) -> Attempt {
         hasSkipped = true
-        if mayFetch, fetches < Self.fetchLimit, elapsed < Self.timeLimit,
-            !failedAccounts.contains(id.account)
-        {
+        if mayFetch, fetches < Self.fetchLimit, mayFetchMore(of: id.account) {
             fetches += 1
             return .fetch
         }
@@ -57,11 +59,14 @@ nonisolated struct SlideshowSearch {
     }
 
     /// Decides if another page of a remote source is read.
-    mutating func mayReadPage(of account: AccountID, elapsed: Duration) -> Bool {
-        guard pages < Self.pageLimit, elapsed < Self.timeLimit, !failedAccounts.contains(account)
-        else { return false }
+    mutating func mayReadPage(of account: AccountID) -> Bool {
+        guard pages < Self.pageLimit, mayFetchMore(of: account) else { return false }
         pages += 1
         return true
+    }
+
+    private func mayFetchMore(of account: AccountID) -> Bool {
+        ContinuousClock.now - start < Self.timeLimit && !failedAccounts.contains(account)
     }
 
     /// Records that an image could not be fetched.

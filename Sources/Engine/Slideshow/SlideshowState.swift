@@ -32,7 +32,9 @@ nonisolated struct SlideshowState: Hashable, Sendable {
     /// The position in the order of the source, after the last photo that was shown from it; empty for the top.
     var cursor = ""
     /// The clients that are attached, by their unique bus names. They are not stored.
-    private(set) var clients: Set<String> = []
+    var clients: Set<String> = []
+    /// The changes of known photos that are stored together with the state.
+    private var changes: [SlideshowTables.Change] = []
 
     init() {}
 
@@ -69,22 +71,24 @@ nonisolated struct SlideshowState: Hashable, Sendable {
         return state
     }
 
-    // MARK: Clients
+    /// The accounts of all photos of the history.
+    var accounts: Set<AccountID> {
+        Set((past + future + [current?.id].compactMap(\.self)).map(\.account))
+    }
 
-    /// Attaches a client. A second call has no effect.
-    mutating func attach(_ client: String) { clients.insert(client) }
-
-    /// Detaches a client that may be attached.
-    mutating func detach(_ client: String) { clients.remove(client) }
+    /// Returns the changes of known photos since the last call.
+    mutating func takeChanges() -> [SlideshowTables.Change] {
+        defer { changes = [] }
+        return changes
+    }
 
     // MARK: Navigation
 
     /// Shows a photo that follows the history, or one that a client selects. Empties ``future``.
     mutating func show(_ shown: Shown) {
         if let current, current.id != shown.id { past.append(current.id) }
-        current = shown
         future = []
-        limitHistory()
+        makeCurrent(shown)
     }
 
     /// Shows the next photo of the order. Photos of ``future``, which could not be shown, count as shown.
@@ -92,8 +96,7 @@ nonisolated struct SlideshowState: Hashable, Sendable {
         if let current, !future.isEmpty || current.id != shown.id { past.append(current.id) }
         past += future
         future = []
-        current = shown
-        limitHistory()
+        makeCurrent(shown)
     }
 
     /// Shows a photo of ``future``. The photos before it could not be shown; they count as shown.
@@ -104,8 +107,7 @@ nonisolated struct SlideshowState: Hashable, Sendable {
         if let current { past.append(current.id) }
         past += future[..<index]
         future.removeSubrange(...index)
-        current = shown
-        limitHistory()
+        makeCurrent(shown)
         return true
     }
 
@@ -114,15 +116,29 @@ nonisolated struct SlideshowState: Hashable, Sendable {
     /// - Returns: False if the photo is no longer there. The state is unchanged then.
     mutating func goBack(to shown: Shown) -> Bool {
         guard let index = past.lastIndex(of: shown.id) else { return false }
-        future.insert(contentsOf: current.map { [$0.id] } ?? [], at: 0)
-        future.insert(contentsOf: past[(index + 1)...], at: 0)
+        future = past[(index + 1)...] + [current?.id].compactMap(\.self) + future
         past.removeSubrange(index...)
-        current = shown
+        makeCurrent(shown)
         return true
     }
 
-    private mutating func limitHistory() {
+    private mutating func makeCurrent(_ shown: Shown) {
+        current = shown
         past.removeFirst(max(0, past.count - Self.historyLimit))
+        changes.append(.shown(shown.id))
+    }
+
+    /// Skips a photo in this round. One that no longer exists is removed, unless it is shown.
+    mutating func skip(_ id: CombinedPhotoID, isGone: Bool) {
+        if isGone, current?.id != id { remove { $0 == id } }
+        changes.append(isGone ? .removed([id]) : .shown(id))
+    }
+
+    /// Continues at the top of a source.
+    mutating func begin(_ source: Int) {
+        sourceIndex = source
+        cursor = ""
+        changes.append(.clear)
     }
 
     // MARK: Changes of photos
@@ -133,18 +149,32 @@ nonisolated struct SlideshowState: Hashable, Sendable {
     }
 
     /// Replaces the image of the current photo by another one of the same photo.
-    mutating func replaceImage(_ image: String) { current?.image = image }
+    mutating func replaceImage(_ shown: Shown?) {
+        if let shown, current?.id == shown.id { current?.image = shown.image }
+    }
 
     /// Removes photos from the history.
     ///
     /// - Returns: True if the current photo is one of them. Then there is no current photo.
     @discardableResult
-    mutating func remove(where isRemoved: (CombinedPhotoID) -> Bool) -> Bool {
+    private mutating func remove(where isRemoved: (CombinedPhotoID) -> Bool) -> Bool {
         past.removeAll(where: isRemoved)
         future.removeAll(where: isRemoved)
         guard let id = current?.id, isRemoved(id) else { return false }
         current = nil
         return true
+    }
+
+    /// Removes photos that no longer exist.
+    mutating func remove(_ ids: Set<CombinedPhotoID>) {
+        remove(where: ids.contains)
+        changes.append(.removed(ids))
+    }
+
+    /// Removes the photos of accounts that logged out.
+    mutating func logOut(_ accounts: Set<AccountID>) {
+        remove { accounts.contains($0.account) }
+        changes += accounts.map { .forget($0) }
     }
 
     /// Excludes a photo, and removes it from the history.
@@ -167,19 +197,14 @@ nonisolated struct SlideshowState: Hashable, Sendable {
 
     /// Deletes all data about an account that was removed.
     mutating func forget(_ account: AccountID) {
-        remove { $0.account == account }
+        let isSource = settings.hasSource(of: account)
+        logOut([account])
         hidden.removeAll { $0.account == account }
         hiddenSet = Set(hidden)
-        guard settings.sources.contains(where: { $0.account == account }) else { return }
+        guard isSource else { return }
         settings.sources.removeAll { $0.account == account }
         if settings.sources.isEmpty { settings.sources = [.initial] }
         begin(0)
-    }
-
-    /// Continues at the top of a source.
-    mutating func begin(_ source: Int) {
-        sourceIndex = source
-        cursor = ""
     }
 }
 
@@ -201,6 +226,9 @@ nonisolated package struct SlideshowSettings: Hashable, Sendable {
     package var imageSize = ImageSize.regular
 
     package init() {}
+
+    /// Returns true if one of the sources is of this account only.
+    func hasSource(of account: AccountID) -> Bool { sources.contains { $0.account == account } }
 }
 
 /// The photos that are shown, by their form.

@@ -14,6 +14,13 @@ nonisolated extension SlideshowTables {
         var pass = 1
         /// The newest photo of the part when its top was last read, without shuffle.
         var top: PhotoID?
+
+        /// Continues at the top.
+        mutating func beginPass() {
+            cursor = ""
+            hasEnded = false
+            pass += 1
+        }
     }
 
     /// A change that is stored together with a change of the state.
@@ -21,7 +28,7 @@ nonisolated extension SlideshowTables {
         /// A photo was shown, or is skipped, in this round.
         case shown(CombinedPhotoID)
         /// Photos no longer exist, or left the source.
-        case removed([CombinedPhotoID])
+        case removed(Set<CombinedPhotoID>)
         /// An account has no photos any more.
         case forget(AccountID)
         /// The source or the order changed.
@@ -31,15 +38,16 @@ nonisolated extension SlideshowTables {
     // MARK: Parts
 
     func parts() throws(StorageError) -> [AccountID: PartState] {
-        var parts: [AccountID: PartState] = [:]
-        try database.query("SELECT account, source, cursor, has_ended, pass, top FROM part") {
-            row throws(StorageError) in
-            parts[AccountID(stored: row.text(0))] = PartState(
+        let parts = try database.all(
+            "SELECT account, source, cursor, has_ended, pass, top FROM part"
+        ) { row in
+            let part = PartState(
                 source: SourceID(row.text(1)), cursor: row.text(2),
                 hasEnded: row.integer(3) != 0, pass: Int(row.integer(4)),
                 top: row.optionalText(5).map { PhotoID($0) })
+            return (AccountID(stored: row.text(0)), part)
         }
-        return parts
+        return Dictionary(uniqueKeysWithValues: parts)
     }
 
     func write(_ part: PartState, of account: AccountID) throws(StorageError) {
@@ -68,16 +76,14 @@ nonisolated extension SlideshowTables {
             }
         case .removed(let ids): for id in ids { try remove(id) }
         case .forget(let account):
-            for table in ["known", "unsized", "part"] {
-                try database.query(
-                    "DELETE FROM \(table) WHERE account = ?", [.text(account.text)])
+            for table in Self.sourceTables {
+                try database.query("DELETE FROM \(table) WHERE account = ?", [.text(account.text)])
             }
-        case .clear:
-            for table in ["known", "unsized", "part"] {
-                try database.query("DELETE FROM \(table)")
-            }
+        case .clear: for table in Self.sourceTables { try database.query("DELETE FROM \(table)") }
         }
     }
+
+    private static let sourceTables = ["known", "unsized", "part"]
 
     private func remove(_ id: CombinedPhotoID) throws(StorageError) {
         try database.query("DELETE FROM known WHERE account = ? AND photo = ?", Self.values(id))
@@ -106,21 +112,13 @@ nonisolated extension SlideshowTables {
         var added = 0
         for photo in photos {
             let key = Int64.random(in: Self.keyRange, using: &random)
-            try database.query(
-                """
-                INSERT INTO known (account, photo, order_key, pass) VALUES (?, ?, ?, ?)
-                ON CONFLICT (account, photo) DO NOTHING
-                """,
-                [
-                    .text(account.text), .text(photo.text),
-                    .integer(areNew ? key - Self.newOffset : key), .integer(pass),
-                ])
-            if database.changedRows > 0 {
+            let id = CombinedPhotoID(account, photo)
+            if try insert(id, areNew ? key - Self.newOffset : key, pass) {
                 added += 1
             } else {
                 try database.query(
-                    "UPDATE known SET pass = ? WHERE account = ? AND photo = ? AND pass <> ?",
-                    [.integer(pass), .text(account.text), .text(photo.text), .integer(pass)])
+                    "UPDATE known SET pass = ?3 WHERE account = ?1 AND photo = ?2 AND pass <> ?3",
+                    Self.values(id) + [.integer(pass)])
             }
         }
         return added
@@ -128,20 +126,27 @@ nonisolated extension SlideshowTables {
 
     /// Adds new photos that are shown in the given order before earlier new photos.
     func addInOrder(_ photos: [PhotoID], of account: AccountID) throws(StorageError) {
-        let first = try database.first(
-            "SELECT min(order_key) FROM known WHERE order_key IS NOT NULL"
-        ) { $0.optionalInteger(0) }
-        let start = min(0, (first ?? 0) ?? 0) - Int64(photos.count)
-        for (index, photo) in photos.enumerated() {
-            try database.query(
-                """
-                INSERT INTO known (account, photo, order_key, pass) VALUES (?, ?, ?, 1)
-                ON CONFLICT (account, photo) DO NOTHING
-                """,
-                [
-                    .text(account.text), .text(photo.text), .integer(start + Int64(index)),
-                ])
+        let first = try database.first("SELECT coalesce(min(order_key), 0) FROM known") {
+            $0.integer(0)
         }
+        let start = min(0, first ?? 0) - Int64(photos.count)
+        for (index, photo) in photos.enumerated() {
+            _ = try insert(CombinedPhotoID(account, photo), start + Int64(index), 1)
+        }
+    }
+
+    /// Adds a photo with its key, unless it is known.
+    ///
+    /// - Returns: True if it was added.
+    private func insert(
+        _ id: CombinedPhotoID, _ key: Int64, _ pass: Int
+    ) throws(StorageError) -> Bool {
+        try database.query(
+            """
+            INSERT INTO known (account, photo, order_key, pass) VALUES (?, ?, ?, ?)
+            ON CONFLICT (account, photo) DO NOTHING
+            """, Self.values(id) + [.integer(key), .integer(pass)])
+        return database.changedRows > 0
     }
 
     /// Removes the photos that were not found in a pass, because they left the source.
@@ -195,7 +200,7 @@ nonisolated extension SlideshowTables {
     ) throws(StorageError) -> [CombinedPhotoID] {
         var found: [CombinedPhotoID] = []
         for account in accounts.map({ $0.map(\.text) }) ?? [""] {
-            try database.query(
+            found += try database.all(
                 """
                 SELECT account, photo FROM known
                 WHERE order_key IS NOT NULL AND (?1 = '' OR account = ?1) AND NOT EXISTS (
@@ -203,11 +208,7 @@ nonisolated extension SlideshowTables {
                     WHERE hidden.account = known.account AND hidden.photo = known.photo)
                 ORDER BY order_key LIMIT ?2
                 """, [.text(account), .integer(limit)]
-            ) { row throws(StorageError) in
-                found.append(
-                    CombinedPhotoID(
-                        AccountID(stored: row.text(0)), PhotoID(row.text(1))))
-            }
+            ) { Self.id($0, 0) }
         }
         return found
     }
@@ -218,27 +219,13 @@ nonisolated extension SlideshowTables {
     func beginRound(using random: inout some RandomNumberGenerator) throws(StorageError) -> Int {
         // Photos that were shown in the last round and not found in the source.
         try database.query("DELETE FROM known WHERE pass = 0")
-        let last = try database.first("SELECT max(number) FROM known") { $0.integer(0) } ?? 0
-        var number: Int64 = 0
-        var count = 0
-        while number < last {
-            var numbers: [Int64] = []
+        let numbers = try database.all("SELECT number FROM known ORDER BY number") { $0.integer(0) }
+        for number in numbers {
             try database.query(
-                "SELECT number FROM known WHERE number > ? ORDER BY number LIMIT 1000",
-                [.integer(number)]
-            ) { row throws(StorageError) in numbers.append(row.integer(0)) }
-            for number in numbers {
-                try database.query(
-                    "UPDATE known SET order_key = ? WHERE number = ?",
-                    [
-                        .integer(Int64.random(in: Self.keyRange, using: &random)),
-                        .integer(number),
-                    ])
-            }
-            count += numbers.count
-            number = numbers.last ?? last
+                "UPDATE known SET order_key = ? WHERE number = ?",
+                [.integer(.random(in: Self.keyRange, using: &random)), .integer(number)])
         }
-        return count
+        return numbers.count
     }
 }
 

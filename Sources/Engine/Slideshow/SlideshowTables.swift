@@ -62,89 +62,62 @@ nonisolated struct SlideshowTables {
         """,
     ]
 
-    private enum Key: String {
-        case isPaused = "paused"
-        case intervalSeconds = "interval"
-        case isShuffled = "shuffle"
-        case sourceIndex = "source_index"
-        case orientation
-        case imageSize = "image_size"
-        case cursor
-        case image
-    }
-
     // MARK: State
 
     /// Reads the stored state.
     func state() throws(StorageError) -> SlideshowState {
-        var values: [String: String] = [:]
-        try database.query("SELECT key, value FROM setting") { row throws(StorageError) in
-            values[row.text(0)] = row.text(1)
-        }
-        func value(_ key: Key) -> String? { values[key.rawValue] }
+        let rows = try database.all("SELECT key, value FROM setting") { ($0.text(0), $0.text(1)) }
+        let values = Dictionary(uniqueKeysWithValues: rows)
         var settings = SlideshowSettings()
-        settings.isPaused = value(.isPaused) == "1"
-        settings.isShuffled = value(.isShuffled) == "1"
-        if let interval = value(.intervalSeconds).flatMap({ UInt32($0) }) {
+        settings.isPaused = values["paused"] == "1"
+        settings.isShuffled = values["shuffle"] == "1"
+        if let interval = values["interval"].flatMap({ UInt32($0) }) {
             settings.intervalSeconds = interval
         }
-        if let size = value(.imageSize).flatMap(ImageSize.init(rawValue:)) {
+        if let size = values["image_size"].flatMap(ImageSize.init(rawValue:)) {
             settings.imageSize = size
         }
-        if let orientation = value(.orientation).flatMap(SlideshowOrientation.init(rawValue:)) {
+        if let orientation = values["orientation"].flatMap(SlideshowOrientation.init(rawValue:)) {
             settings.orientation = orientation
         }
-        var sources: [SlideshowSource] = []
-        try database.query("SELECT account, source FROM source ORDER BY number") {
-            row throws(StorageError) in
-            let account = row.text(0)
-            sources.append(
-                SlideshowSource(
-                    account: account.isEmpty ? nil : AccountID(stored: account),
-                    source: SourceID(row.text(1))))
+        let sources = try database.all("SELECT account, source FROM source ORDER BY number") {
+            let account = $0.text(0)
+            return SlideshowSource(
+                account: account.isEmpty ? nil : AccountID(stored: account),
+                source: SourceID($0.text(1)))
         }
         if !sources.isEmpty { settings.sources = sources }
-        let sourceIndex = value(.sourceIndex).flatMap { Int($0) } ?? 0
-        var past: [CombinedPhotoID] = []
-        var future: [CombinedPhotoID] = []
-        var id: CombinedPhotoID?
-        try database.query("SELECT number, account, photo FROM history ORDER BY number") {
-            row throws(StorageError) in
-            let photo = Self.id(row, 1)
-            switch row.integer(0) {
-            case ..<0: past.append(photo)
-            case 0: id = photo
-            default: future.append(photo)
-            }
-        }
-        var hidden: [CombinedPhotoID] = []
-        try database.query("SELECT account, photo FROM hidden ORDER BY number") {
-            row throws(StorageError) in hidden.append(Self.id(row, 0))
-        }
-        var current: SlideshowState.Shown?
-        if let id {
-            current = SlideshowState.Shown(
-                id: id, photo: try photo(id.photo), image: value(.image) ?? "")
-        }
+        let sourceIndex = values["source_index"].flatMap { Int($0) } ?? 0
+        let history = try database.all(
+            "SELECT number, account, photo FROM history ORDER BY number"
+        ) { (number: $0.integer(0), id: Self.id($0, 1)) }
+        let current: SlideshowState.Shown? =
+            if let id = history.first(where: { $0.number == 0 })?.id {
+                .init(id: id, photo: try photo(id.photo), image: values["image"] ?? "")
+            } else { nil }
         return SlideshowState(
-            settings, past: past, current: current, future: future, hidden: hidden,
+            settings, past: history.filter { $0.number < 0 }.map(\.id), current: current,
+            future: history.filter { $0.number > 0 }.map(\.id),
+            hidden: try database.all("SELECT account, photo FROM hidden ORDER BY number") {
+                Self.id($0, 0)
+            },
             sourceIndex: settings.sources.indices.contains(sourceIndex) ? sourceIndex : 0,
-            cursor: value(.cursor) ?? "")
+            cursor: values["cursor"] ?? "")
     }
 
-    private static func id(_ row: borrowing Row, _ column: Int32) -> CombinedPhotoID {
+    static func id(_ row: borrowing Row, _ column: Int32) -> CombinedPhotoID {
         CombinedPhotoID(
             AccountID(stored: row.text(column)), PhotoID(row.text(column + 1)))
     }
 
     /// Stores the differences between two states.
     func write(_ new: SlideshowState, replacing old: SlideshowState) throws(StorageError) {
-        if new.settings != old.settings {
-            try set(.isPaused, new.settings.isPaused ? "1" : "0")
-            try set(.isShuffled, new.settings.isShuffled ? "1" : "0")
-            try set(.intervalSeconds, "\(new.settings.intervalSeconds)")
-            try set(.imageSize, new.settings.imageSize.rawValue)
-            try set(.orientation, new.settings.orientation.rawValue)
+        let before = Self.settings(old)
+        for (key, value) in Self.settings(new) where value != before[key] {
+            try database.query(
+                "INSERT OR REPLACE INTO setting VALUES (?, ?)", [.text(key), .text(value)])
+        }
+        if new.settings.sources != old.settings.sources {
             try database.query("DELETE FROM source")
             for (index, source) in new.settings.sources.enumerated() {
                 try database.query(
@@ -155,29 +128,33 @@ nonisolated struct SlideshowTables {
                     ])
             }
         }
-        if new.sourceIndex != old.sourceIndex { try set(.sourceIndex, "\(new.sourceIndex)") }
-        if new.cursor != old.cursor { try set(.cursor, new.cursor) }
-        if new.current?.image != old.current?.image { try set(.image, new.current?.image ?? "") }
         if new.current?.photo != old.current?.photo { try write(new.current?.photo) }
         if new.past != old.past || new.future != old.future || new.current?.id != old.current?.id {
             try writeHistory(new)
         }
         guard new.hidden != old.hidden else { return }
-        let added = Set(new.hidden).subtracting(old.hidden)
-        let removed = Set(old.hidden).subtracting(new.hidden)
-        for id in removed {
+        for id in Set(old.hidden).subtracting(new.hidden) {
             try database.query(
                 "DELETE FROM hidden WHERE account = ? AND photo = ?", Self.values(id))
         }
-        for id in new.hidden where added.contains(id) {
+        for id in new.hidden where !old.isHidden(id) {
             try database.query(
                 "INSERT OR IGNORE INTO hidden (account, photo) VALUES (?, ?)", Self.values(id))
         }
     }
 
-    private func set(_ key: Key, _ value: String) throws(StorageError) {
-        try database.query(
-            "INSERT OR REPLACE INTO setting VALUES (?, ?)", [.text(key.rawValue), .text(value)])
+    /// The values of the table `setting` by their keys.
+    private static func settings(_ state: SlideshowState) -> [String: String] {
+        [
+            "paused": state.settings.isPaused ? "1" : "0",
+            "shuffle": state.settings.isShuffled ? "1" : "0",
+            "interval": "\(state.settings.intervalSeconds)",
+            "image_size": state.settings.imageSize.rawValue,
+            "orientation": state.settings.orientation.rawValue,
+            "source_index": "\(state.sourceIndex)",
+            "cursor": state.cursor,
+            "image": state.current?.image ?? "",
+        ]
     }
 
     private func writeHistory(_ state: SlideshowState) throws(StorageError) {
@@ -200,35 +177,24 @@ nonisolated struct SlideshowTables {
 nonisolated extension SlideshowTables {
     /// Reads the description. Unknown keys are ignored.
     func photo(_ id: PhotoID) throws(StorageError) -> Photo {
-        var texts: [String: String] = [:]
-        var numbers: [String: Double] = [:]
-        try database.query("SELECT key, value, typeof(value) FROM current_photo") {
-            row throws(StorageError) in
-            if row.text(2) == "text" {
-                texts[row.text(0)] = row.text(1)
-            } else {
-                numbers[row.text(0)] = row.optionalReal(1)
-            }
-        }
         var photo = Photo(id: id)
-        for field in PhotoField.all {
-            let number = numbers[field.key]
-            switch field.value {
-            case .time(_, let set):
-                set(&photo, number.map { Timestamp(secondsSince1970: Int64($0)) })
-            case .count(_, let set): set(&photo, number.map { Int($0) })
-            case .number(_, _, let set): set(&photo, number)
-            case .flag(_, let set): set(&photo, number.map { $0 != 0 })
-            case .text(_, _, let set): set(&photo, texts[field.key])
-            case .point(_, let set):
-                if let x = numbers["\(field.key)_x"], let y = numbers["\(field.key)_y"] {
-                    set(&photo, FocalPoint(x: x, y: y))
-                }
-            case .likeState: break
+        for (field, property) in zip(PhotoField.all, PhotoProperty.all) {
+            guard case .point(_, let set) = field.value else {
+                try database.query(
+                    "SELECT value FROM current_photo WHERE key = ?", [.text(field.key)]
+                ) { row throws(StorageError) in property.read(&photo, row, 0) }
+                continue
+            }
+            try database.query(
+                """
+                SELECT x.value, y.value FROM current_photo AS x, current_photo AS y
+                WHERE x.key = ? || '_x' AND y.key = ? || '_y'
+                """, [.text(field.key), .text(field.key)]
+            ) { row throws(StorageError) in
+                guard let x = row.optionalReal(0), let y = row.optionalReal(1) else { return }
+                set(&photo, FocalPoint(x: x, y: y))
             }
         }
-        photo.isLiked = numbers["liked"] == 1
-        photo.isPending = numbers["pending"] == 1
         return photo
     }
 
@@ -236,23 +202,19 @@ nonisolated extension SlideshowTables {
     func write(_ photo: Photo?) throws(StorageError) {
         try database.query("DELETE FROM current_photo")
         guard let photo else { return }
-        func set(_ key: String, _ value: SQLValue?) throws(StorageError) {
-            guard let value else { return }
-            try database.query("INSERT INTO current_photo VALUES (?, ?)", [.text(key), value])
-        }
-        for field in PhotoField.all {
-            switch field.value {
-            case .time(let get, _):
-                try set(field.key, get(photo).map { .integer($0.secondsSince1970) })
-            case .count(let get, _): try set(field.key, get(photo).map { .integer($0) })
-            case .number(_, let get, _): try set(field.key, get(photo).map { .real($0) })
-            case .flag(let get, _): try set(field.key, get(photo).map { .bool($0) })
-            case .text(_, let get, _): try set(field.key, get(photo).map { .text($0) })
-            case .point(let get, _):
-                let point = get(photo)
-                try set("\(field.key)_x", point.map { .real($0.x) })
-                try set("\(field.key)_y", point.map { .real($0.y) })
-            case .likeState(let get, _): try set(field.key, .bool(get(photo)))
+        for (field, property) in zip(PhotoField.all, PhotoProperty.all) {
+            var values: [(key: String, value: SQLValue)] = []
+            if case .point(let get, _) = field.value {
+                guard let point = get(photo) else { continue }
+                values = [("\(field.key)_x", .real(point.x)), ("\(field.key)_y", .real(point.y))]
+            } else {
+                var stored: [SQLValue] = []
+                property.append(photo, &stored)
+                if case .null = stored[0] { continue }
+                values = [(field.key, stored[0])]
+            }
+            for (key, value) in values {
+                try database.query("INSERT INTO current_photo VALUES (?, ?)", [.text(key), value])
             }
         }
     }

@@ -59,14 +59,7 @@ package final class Slideshows {
     /// Returns true for a name that a client may choose: 1 to 32 characters of `a` to `z`, `0` to `9` and `_`.
     nonisolated package static func isValid(_ name: String) -> Bool {
         1...32 ~= name.utf8.count
-            && name.utf8.allSatisfy {
-                switch $0 {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-                    UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
+            && name.unicodeScalars.allSatisfy { "a"..."z" ~= $0 || "0"..."9" ~= $0 || $0 == "_" }
     }
 
     // MARK: Creation and removal
@@ -158,13 +151,11 @@ package final class Slideshows {
     private func adoptHidden(_ slideshow: Slideshow) async {
         let wanted = main.hidden
         guard slideshow.hidden != wanted else { return }
-        do {
+        await slideshow.logging {
             for id in wanted where !slideshow.hidden.contains(id) { try await slideshow.hide(id) }
             for id in slideshow.hidden where !wanted.contains(id) {
                 try await slideshow.unhide(id.text)
             }
-        } catch {
-            slideshow.logFailure(error)
         }
     }
 
