@@ -38,7 +38,7 @@ import Testing
     private func key(_ number: Int) -> String { "k\(100_000 - number)" }
 
     private func store(
-        _ page: RemotePage, in source: String = "new", _ part: FeedTables.Part? = nil,
+        _ page: RemotePage, in source: String = "new", _ part: FeedOrder.Part? = nil,
         at time: Timestamp? = nil
     ) throws -> FeedTables.Merge {
         try tables.store(
@@ -50,10 +50,10 @@ import Testing
 
     private func slice(
         _ source: String, below place: FeedPosition? = nil, count: Int = 1000
-    ) throws -> (state: FeedTables.SourceState, slice: FeedTables.Slice)? {
+    ) throws -> (state: FeedTables.SourceState, slice: FeedOrder.Slice)? {
         guard let state = try tables.source(account, SourceID(source)) else { return nil }
-        let slice = try tables.slice(
-            of: state, account, below: place, count: count, fresh: now...now)
+        let slice = try tables.order(of: state.key).slice(
+            account, in: state.generation, below: place, count: count, fresh: now...now)
         return (state, slice)
     }
 
@@ -116,7 +116,7 @@ import Testing
     @Test func `photos that no source shows are forgotten first`() throws {
         _ = try store(page(0..<20, isKeyed: true, isLast: true))
         for photo in page(100..<200, isKeyed: false).photos {
-            _ = try tables.upsert(photo, account, now: now)
+            _ = try tables.photos(of: account).upsert(photo, now: now)
             try tables.limitBytes(of: account, now: now)
             #expect(try tables.bytes(of: account) <= 1 << 20)
         }
@@ -126,8 +126,9 @@ import Testing
     @Test func `likes that the service reports are bounded, and likes of the user stay`() throws {
         let own = page(1000..<1010, isKeyed: false)
         for photo in own.photos {
-            _ = try tables.upsert(photo, account, now: now)
-            _ = try tables.setLiked(account, photo.photo.id, true, likes: nil, confirmed: now)
+            _ = try tables.photos(of: account).upsert(photo, now: now)
+            _ = try tables.photos(of: account).setLiked(
+                photo.photo.id, true, likes: nil, confirmed: now)
         }
         let later = now + .seconds(86_400)
         for round in 0..<20 {
@@ -146,10 +147,10 @@ import Testing
         for length in [10, 1000, 1] {
             var photo = Photo(id: PhotoID("p"))
             photo.title = String(repeating: "ü", count: length)
-            _ = try tables.upsert(RemotePhoto(photo), account, now: now)
+            _ = try tables.photos(of: account).upsert(RemotePhoto(photo), now: now)
             #expect(try tables.bytes(of: account) == 256 + 1 + 2 * length)
         }
-        try tables.removePhoto(account, PhotoID("p"))
+        try tables.photos(of: account).remove(PhotoID("p"))
         #expect(try tables.bytes(of: account) == 0)
     }
 
@@ -181,8 +182,8 @@ import Testing
         let photos = 2 * 256 + 5 + 3
         #expect(try tables.bytes(of: account) == photos + 2 * (64 + 8) + 64 + 6)
         let state = try #require(try tables.source(account, SourceID("new")))
-        let slice = try tables.slice(
-            of: state, account, below: nil, count: 10, fresh: now...now)
+        let slice = try tables.order(of: state.key).slice(
+            account, in: state.generation, below: nil, count: 10, fresh: now...now)
         #expect(slice.photos.map(\.photo.title) == [nil, "One"])
         try tables.forget(account)
         #expect(try tables.bytes(of: account) == 0)

@@ -39,7 +39,8 @@ import Testing
         }
         _ = try store(page(1000..<1000 + count, isKeyed: isKeyed, isLast: true))
         var state = try #require(try tables.source(account, source))
-        let last = try tables.slice(of: state, account, below: nil, count: count, fresh: now...now)
+        let last = try tables.order(of: state.key).slice(
+            account, in: state.generation, below: nil, count: count, fresh: now...now)
         let position = FeedPosition(
             epoch: state.epoch, generation: state.generation, key: last.keys[count - 41])
         let before = database.operationCount
@@ -48,8 +49,8 @@ import Testing
         arrived.photos.removeSubrange(25..<35)
         #expect(try store(arrived).new == 20)
         state = try #require(try tables.source(account, source))
-        let slice = try tables.slice(
-            of: state, account, below: position, count: 40, fresh: now...now)
+        let slice = try tables.order(of: state.key).slice(
+            account, in: state.generation, below: position, count: 40, fresh: now...now)
         #expect(slice.photos.count == 40)
         return database.operationCount - before
     }

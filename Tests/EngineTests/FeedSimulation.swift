@@ -76,7 +76,7 @@ struct FeedSimulation {
     }
 
     private struct Request {
-        let part: FeedTables.Part?
+        let part: FeedOrder.Part?
         let generation: Int64?
         let responses: [SimulatedList.Response]
     }
@@ -216,7 +216,8 @@ struct FeedSimulation {
         var page = request.responses[request.responses.count - 1].page
         let known = try tables.source(account, source)
         let hasBelow =
-            try known.map { try tables.hasEntries($0.key, below: request.part?.key) } ?? false
+            try known.map { try tables.order(of: $0.key).hasEntries(below: request.part?.key) }
+            ?? false
         if isEmptyResponseDue, hasBelow {
             isEmptyResponseDue = false
             page = RemotePage([])
@@ -231,10 +232,10 @@ struct FeedSimulation {
             hasStablePageTokens: profile.kind != .counted, generation: request.generation, now: now)
         // As the daemon does, with one transaction for each piece.
         for photo in page.photos where page.photos.count > 2 {
-            arrival.prepared.formUnion(try tables.prepare([photo], account, now: now))
+            arrival.prepared.formUnion(try tables.photos(of: account).prepare([photo], now: now))
         }
         let merge = try tables.store(arrival, in: source)
-        _ = try tables.sweep(merge.unswept, account, now: now)
+        _ = try tables.photos(of: account).sweep(merge.unswept, now: now)
         try checkBytes()
         if Self.isTraced { try trace(request, page, merge) }
         return merge
@@ -269,8 +270,8 @@ struct FeedSimulation {
             merge.isLost ? "lost" : "")
         let state = try tables.source(account, source)
         guard let state else { return }
-        let entries = try tables.entries(of: state.key, from: nil, below: nil)
-        let marks = try tables.marks(of: state.key, from: nil, below: nil)
+        let entries = try tables.order(of: state.key).entries(from: nil, below: nil)
+        let marks = try tables.order(of: state.key).marks(from: nil, below: nil)
         for entry in entries { print("   ", entry.key, entry.photo, entry.isLive ? "" : "ended") }
         for mark in marks {
             print("    mark", mark.key, mark.token, mark.isGap ? "gap \(mark.born)" : "")
@@ -294,8 +295,8 @@ struct FeedSimulation {
     }
 
     private func prepared(
-        _ part: FeedTables.Part, after fetched: Timestamp? = nil
-    ) -> FeedTables.Part {
+        _ part: FeedOrder.Part, after fetched: Timestamp? = nil
+    ) -> FeedOrder.Part {
         var part = part
         part.hasStableToken = profile.kind != .counted
         part.isDoubtful =
@@ -323,8 +324,8 @@ struct FeedSimulation {
                 continue
             }
             if let place, !state.holds(place) { return nil }
-            let slice = try tables.slice(
-                of: state, account, below: place, count: count,
+            let slice = try tables.order(of: state.key).slice(
+                account, in: state.generation, below: place, count: count,
                 fresh: Timestamp(secondsSince1970: now.secondsSince1970 - 299)...now)
             if !isRead {
                 isRead = true

@@ -92,7 +92,7 @@ struct LargeMergeTests {
         var late = arrival(100..<200)
         late = FeedTables.Arrival(
             page: late.page, account: account,
-            part: FeedTables.Part(
+            part: FeedOrder.Part(
                 key: "k", token: "unknown", received: now, isGap: true, born: 0, fetched: now),
             isExact: false, now: now)
         let merge = try await merge(late)

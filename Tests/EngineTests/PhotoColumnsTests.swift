@@ -24,12 +24,12 @@ import Testing
         let tables = FeedTables(database)
         let remote = RemotePhoto(
             .filled(id: "p"), images: [.small: "https://example.org/s"], note: "n")
-        _ = try tables.upsert(remote, account, now: now)
-        #expect(try tables.photo(account, PhotoID("p"))?.remote == remote)
+        _ = try tables.photos(of: account).upsert(remote, now: now)
+        #expect(try tables.photos(of: account).photo(PhotoID("p"))?.remote == remote)
         // Unknown properties replace known ones.
         let bare = RemotePhoto(Photo(id: PhotoID("p")))
-        #expect(try tables.upsert(bare, account, now: now)?.isOtherLike == true)
-        #expect(try tables.photo(account, PhotoID("p"))?.remote == bare)
+        #expect(try tables.photos(of: account).upsert(bare, now: now)?.isOtherLike == true)
+        #expect(try tables.photos(of: account).photo(PhotoID("p"))?.remote == bare)
     }
 
     @Test func `a cache without the columns of some properties gets them and counts their bytes`()
@@ -51,16 +51,16 @@ import Testing
                 "aperture", "iso", "license", "license_url", "is_animated", "is_measured",
             ])
         let tables = FeedTables(database)
-        #expect(try tables.photo(account, PhotoID("p"))?.photo.title == "One")
+        #expect(try tables.photos(of: account).photo(PhotoID("p"))?.photo.title == "One")
         #expect(try tables.bytes(of: account) == 256 + 4)
-        var remote = try #require(try tables.photo(account, PhotoID("p"))?.remote)
+        var remote = try #require(try tables.photos(of: account).photo(PhotoID("p"))?.remote)
         remote.photo.camera = "Four"
         remote.photo.latitude = 1
-        _ = try tables.upsert(remote, account, now: now)
+        _ = try tables.photos(of: account).upsert(remote, now: now)
         #expect(try tables.bytes(of: account) == 256 + 4 + 4)
-        _ = try tables.upsert(RemotePhoto(.filled(id: "q")), account, now: now)
-        try tables.removePhoto(account, PhotoID("p"))
-        try tables.removePhoto(account, PhotoID("q"))
+        _ = try tables.photos(of: account).upsert(RemotePhoto(.filled(id: "q")), now: now)
+        try tables.photos(of: account).remove(PhotoID("p"))
+        try tables.photos(of: account).remove(PhotoID("q"))
         #expect(try tables.bytes(of: account) == 0)
         // A second time has no effect.
         try FeedStore.migrate(database)
@@ -76,7 +76,7 @@ import Testing
         for field in PhotoField.described {
             if case .text(_, let get, _) = field.value { bytes += get(photo)?.utf8.count ?? 0 }
         }
-        _ = try tables.upsert(RemotePhoto(photo), account, now: now)
+        _ = try tables.photos(of: account).upsert(RemotePhoto(photo), now: now)
         #expect(try tables.bytes(of: account) == bytes)
     }
 }

@@ -27,11 +27,12 @@ extension CachedFeed {
         let prefix = likeGroupPrefix(id)
         let (photos, moved, count) = try await store.run {
             [account] (tables) throws(StorageError) in
+            let cached = tables.photos(of: account)
             var photos: [Photo] = []
             var hasChanged = false
-            for id in try tables.photos(account, like: id, prefix) {
-                guard let before = try tables.photo(account, id)?.photo.isLiked else { continue }
-                let photo = try tables.setLiked(account, id, isLiked, likes: likes, confirmed: now)
+            for id in try cached.likeGroup(of: id, prefix) {
+                guard let before = try cached.photo(id)?.photo.isLiked else { continue }
+                let photo = try cached.setLiked(id, isLiked, likes: likes, confirmed: now)
                 if let photo { photos.append(photo) }
                 if before != isLiked { hasChanged = true }
             }
@@ -40,12 +41,10 @@ extension CachedFeed {
             }
             var moved = 0
             if let stored, let source = try tables.source(account, stored) {
-                for photo in photos.reversed() {
-                    let hasMoved =
-                        isLiked
-                        ? try tables.putOnTop(photo.id, of: source.key)
-                        : try tables.takeOut(photo.id, of: source.key)
-                    if hasMoved { moved += 1 }
+                let order = tables.order(of: source.key)
+                for photo in photos.reversed()
+                where try isLiked ? order.putOnTop(photo.id) : order.takeOut(photo.id) {
+                    moved += 1
                 }
             }
             return (photos, moved, try tables.likeCount(account))
@@ -78,7 +77,7 @@ extension CachedFeed {
         return try await store.read { [account] (tables) throws(StorageError) in
             var likes: [PhotoID: LikeQueue.CachedLike] = [:]
             for id in ids {
-                guard let photo = try tables.photo(account, id) else { continue }
+                guard let photo = try tables.photos(of: account).photo(id) else { continue }
                 likes[id] = LikeQueue.CachedLike(
                     isLiked: photo.photo.isLiked, confirmed: photo.likeConfirmed)
             }
@@ -98,8 +97,9 @@ extension CachedFeed {
         let prefix = likeGroupPrefix(id)
         return try await store.read { [account] (tables) throws(StorageError) in
             var photos: [Photo] = []
-            for id in try tables.photos(account, like: id, prefix) {
-                if let photo = try tables.photo(account, id) { photos.append(photo.photo) }
+            let cached = tables.photos(of: account)
+            for id in try cached.likeGroup(of: id, prefix) {
+                if let photo = try cached.photo(id) { photos.append(photo.photo) }
             }
             return photos
         }

@@ -23,7 +23,7 @@ extension CachedFeed {
     ///
     /// - Throws: ``ProviderError/staleCursor`` if the position of the gap was lost.
     func fill(
-        _ source: SourceID, _ gap: FeedTables.Part, _ state: FeedTables.SourceState
+        _ source: SourceID, _ gap: FeedOrder.Part, _ state: FeedTables.SourceState
     ) async throws {
         var gap = gap
         gap.hasStableToken = session.hasStablePageTokens
@@ -40,7 +40,7 @@ extension CachedFeed {
 
     /// Fetches a part below the top of a source again, with one request unless its page has no photos.
     func fetchPart(
-        _ part: FeedTables.Part, of source: SourceID, _ state: FeedTables.SourceState
+        _ part: FeedOrder.Part, of source: SourceID, _ state: FeedTables.SourceState
     ) async throws {
         var part = part
         part.hasStableToken = session.hasStablePageTokens
@@ -57,7 +57,7 @@ extension CachedFeed {
     }
 
     private func fetch(
-        _ source: SourceID, part: FeedTables.Part?, generation: Int64? = nil
+        _ source: SourceID, part: FeedOrder.Part?, generation: Int64? = nil
     ) async throws -> FeedTables.Merge {
         let page = try await pageWithPhotos(source, from: part?.token)
         let arrival = FeedTables.Arrival(
@@ -116,7 +116,7 @@ extension CachedFeed {
             // The service accepts likes and has no list of them.
             page = RemotePage(
                 try await store.read { [account] (tables) throws(StorageError) in
-                    try tables.likedPhotos(account)
+                    try tables.photos(of: account).likedPhotos()
                 })
         }
         guard let local = owner.localLikes else { return page }
@@ -187,8 +187,8 @@ extension CachedFeed {
             var (new, isMoved) = (0, false)
             for photo in photos {
                 if photo.isLiked {
-                    if try tables.putOnTop(photo.id, of: source.key) { new += 1 }
-                } else if try tables.takeOut(photo.id, of: source.key) {
+                    if try tables.order(of: source.key).putOnTop(photo.id) { new += 1 }
+                } else if try tables.order(of: source.key).takeOut(photo.id) {
                     isMoved = true
                 }
             }

@@ -85,7 +85,7 @@ final class CachedFeed {
     private enum Lookup: Sendable {
         case unknown
         case stale
-        case slice(FeedTables.SourceState, FeedTables.Slice)
+        case slice(FeedTables.SourceState, FeedOrder.Slice)
     }
 
     /// Reads a page from the cache, and fetches its missing parts; see ``AccountPhotos/page(_:after:count:fillsGaps:)``.
@@ -100,7 +100,7 @@ final class CachedFeed {
         var isRead = false
         while true {
             let before = responseCount
-            let (state, slice): (FeedTables.SourceState, FeedTables.Slice)
+            let (state, slice): (FeedTables.SourceState, FeedOrder.Slice)
             switch try await look(source, place, count) {
             case .slice(let known, let part): (state, slice) = (known, part)
             case .unknown where place == nil && requests < Self.fillLimit:
@@ -177,14 +177,15 @@ final class CachedFeed {
             if let place, !state.holds(place) { return .stale }
             return .slice(
                 state,
-                try tables.slice(of: state, account, below: place, count: count, fresh: start...now)
+                try tables.order(of: state.key).slice(
+                    account, in: state.generation, below: place, count: count, fresh: start...now)
             )
         }
     }
 
     /// Refreshes a part below the top of a source in the background.
     private func refresh(
-        _ part: FeedTables.Part, of source: SourceID, _ state: FeedTables.SourceState
+        _ part: FeedOrder.Part, of source: SourceID, _ state: FeedTables.SourceState
     ) {
         let now = owner.now
         guard !owner.savesData else { return }
@@ -221,7 +222,7 @@ final class CachedFeed {
     /// Returns a photo from the cache; nil if it is not cached.
     func knownPhoto(_ id: PhotoID) async throws -> CachedPhoto? {
         try await store.read { [account] (tables) throws(StorageError) in
-            try tables.photo(account, id)
+            try tables.photos(of: account).photo(id)
         }
     }
 
@@ -259,7 +260,7 @@ final class CachedFeed {
     func setSize(_ photo: PhotoID, _ width: Int, _ height: Int) async throws -> Photo? {
         try checkWanted()
         return try await store.run { [account] (tables) throws(StorageError) in
-            try tables.setSize(account, photo, width, height)
+            try tables.photos(of: account).setSize(photo, width, height)
         }
     }
 
@@ -267,8 +268,8 @@ final class CachedFeed {
         try checkWanted()
         let now = owner.now
         let (change, cached) = try await store.run { [account] (tables) throws(StorageError) in
-            let change = try tables.upsert(remote, account, now: now)
-            let cached = try tables.photo(account, remote.photo.id)
+            let change = try tables.photos(of: account).upsert(remote, now: now)
+            let cached = try tables.photos(of: account).photo(remote.photo.id)
             try tables.limitBytes(of: account, now: now)
             return (change, cached)
         }
@@ -283,8 +284,8 @@ final class CachedFeed {
     private func remove(_ ids: [PhotoID]) async {
         let removed = try? await store.run { [account] (tables) throws(StorageError) in
             var removed: [PhotoID] = []
-            for id in ids where try tables.photo(account, id) != nil {
-                try tables.removePhoto(account, id)
+            for id in ids where try tables.photos(of: account).photo(id) != nil {
+                try tables.photos(of: account).remove(id)
                 removed.append(id)
             }
             return removed

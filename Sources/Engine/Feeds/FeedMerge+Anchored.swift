@@ -21,7 +21,7 @@ nonisolated extension FeedMerge {
             case .unknown: break
             }
             if part.isGap, !isAdjacent {
-                if try tables.nextGap(in: source.key, above: part.key) != nil {
+                if try order.nextGap(above: part.key) != nil {
                     // The page may belong above that gap, so the position of the entries below the part is lost.
                     try tables.dropTail(
                         of: source.key, below: part.key, arrival.account,
@@ -56,9 +56,9 @@ nonisolated extension FeedMerge {
         for photo in page.photos where seen.insert(photo.photo.id).inserted {
             var above: String?
             if let part = part {
-                above = try tables.liveKey(of: photo.photo.id, in: source.key, from: part.key)
+                above = try order.liveKey(of: photo.photo.id, from: part.key)
             }
-            let key = try tables.liveKey(of: photo.photo.id, in: source.key, below: part?.key)
+            let key = try order.liveKey(of: photo.photo.id, below: part?.key)
             // The user has just unliked the photo, and the response is older than the unlike.
             if arrival.isExact, key == nil,
                 try isUnliked(photo.photo.id)
@@ -71,7 +71,7 @@ nonisolated extension FeedMerge {
     }
 
     private func isUnliked(_ id: PhotoID) throws(StorageError) -> Bool {
-        guard let known = try tables.photo(arrival.account, id) else { return false }
+        guard let known = try photos.photo(id) else { return false }
         return !known.photo.isLiked && known.isLikeFresh(now: arrival.now)
     }
 
@@ -91,10 +91,10 @@ nonisolated extension FeedMerge {
     ) throws(StorageError) -> Beginning {
         let above = items.compactMap(\.above)
         guard part.key != OrderKey.base, !above.isEmpty else { return .unknown }
-        let gap = try tables.nextGap(in: source.key, above: part.key)
-        let keys = Self.longestDescent(above.filter { $0 < gap ?? FeedTables.top })
+        let gap = try order.nextGap(above: part.key)
+        let keys = Self.longestDescent(above.filter { $0 < gap ?? FeedOrder.top })
         guard let first = keys.first, let last = keys.last else { return .unknown }
-        let entries = try tables.entries(of: source.key, from: part.key, below: nil)
+        let entries = try order.entries(from: part.key, below: nil)
         let run = entries.filter { $0.isLive && $0.key <= first }
         guard let start = items.firstIndex(where: { $0.above == first }),
             let index = items.lastIndex(where: { $0.above == last })
@@ -122,14 +122,13 @@ nonisolated extension FeedMerge {
     ) throws(StorageError) -> Anchors {
         let upper = part?.key
         // Below the next gap, the photos in between are unknown.
-        let end = try tables.marks(of: source.key, from: nil, below: upper).first(where: \.isGap)?
-            .key
+        let end = try order.nextGap(below: upper)
         let candidates = items.compactMap(\.key).filter { key in
-            key < upper ?? FeedTables.top && key >= end ?? ""
+            key < upper ?? FeedOrder.top && key >= end ?? ""
         }
         let keys = Self.longestDescent(candidates)
         guard let first = keys.first, let last = keys.last else { return Anchors() }
-        let span = try tables.entries(of: source.key, from: last, below: upper)
+        let span = try order.entries(from: last, below: upper)
             .filter { $0.isLive && (isAdjacent || $0.key <= first) }
         let isRow = keys.count >= 3 && span.suffix(3).map(\.key) == keys.suffix(3)
         guard 2 * keys.count > span.count || isRow, isAdjacent || keys.count > 1 else {
@@ -164,21 +163,21 @@ nonisolated extension FeedMerge {
     private mutating func place(
         _ items: [Item], _ anchors: Anchors, isAdjacent: Bool
     ) throws(StorageError) {
-        let (source, part, now) = (source.key, part, arrival.now)
+        let (part, now) = (part, arrival.now)
         let upper = part?.key
         let next = page.next
         let kept = Set(anchors.keys)
         let shown = Set(items.map(\.photo))
         for entry in anchors.covered {
             if shown.contains(entry.photo) {
-                try tables.end(source, at: entry.key, generation)
+                try order.end(at: entry.key, generation)
                 isUsed = true
             } else {
                 try drop(entry)
             }
         }
         if next == nil {
-            let rest = try tables.entries(of: source, from: nil, below: anchors.keys.last ?? upper)
+            let rest = try order.entries(from: nil, below: anchors.keys.last ?? upper)
             for entry in rest where entry.isLive && !shown.contains(entry.photo) {
                 try drop(entry)
             }
@@ -187,11 +186,11 @@ nonisolated extension FeedMerge {
         // A photo that was moved gets a new entry.
         for item in items {
             guard let key = item.key, !kept.contains(key) else { continue }
-            try tables.end(source, at: key, generation)
+            try order.end(at: key, generation)
             isUsed = true
         }
         var bottom: Part?
-        if let lowest = anchors.keys.last { bottom = try tables.mark(source, lowest) }
+        if let lowest = anchors.keys.last { bottom = try order.mark(lowest) }
         var above = upper
         var run: [PhotoID] = []
         var isFirst = true
@@ -200,7 +199,7 @@ nonisolated extension FeedMerge {
                 run.append(item.photo)
                 continue
             }
-            if isFirst, !isAdjacent { above = try tables.neighbour(above: key, in: source) }
+            if isFirst, !isAdjacent { above = try order.neighbour(above: key) }
             let born = isFirst && isAdjacent && part?.isGap == true ? part?.born : nil
             let isBelow = isFirst && !isAdjacent
             try place(
@@ -216,16 +215,16 @@ nonisolated extension FeedMerge {
 
         guard let next else {
             if let lowest = anchors.keys.last {
-                try tables.removeMarks(of: source, above: lowest, below: upper)
+                try order.removeMarks(above: lowest, below: upper)
             }
-            if let bottom { try tables.removeMark(of: source, at: bottom.key) }
+            if let bottom { try order.removeMark(at: bottom.key) }
             let end = anchors.keys.last ?? upper
             if arrival.hasStablePageTokens {
                 // Gaps further down remain: a walk that began before them does not contain the entries that were
                 // found above.
-                try tables.removeCoveredMarks(of: source, below: end)
+                try order.removeCoveredMarks(below: end)
             } else {
-                try tables.removeMarks(of: source, above: nil, below: end)
+                try order.removeMarks(above: nil, below: end)
             }
             return
         }
@@ -236,18 +235,16 @@ nonisolated extension FeedMerge {
         let isJoined = run.isEmpty && (anchors.keys.count > 1 || isAlone && !anchors.keys.isEmpty)
         let fetched = bottom?.fetched ?? fetched
         if let lowest = anchors.keys.last {
-            try tables.removeMarks(
-                of: source, above: lowest, below: isAdjacent ? upper : anchors.keys.first)
+            try order.removeMarks(above: lowest, below: isAdjacent ? upper : anchors.keys.first)
         }
         if isJoined, bottom?.isGap != true {
             let covered = Part(
                 key: end, token: next, received: now, isGap: false, born: 0, fetched: fetched)
-            try tables.setCoveredMark(covered, size: items.count, source)
+            try order.setCoveredMark(covered, size: items.count)
         } else {
-            if let bottom { try tables.removeMark(of: source, at: bottom.key) }
+            if let bottom { try order.removeMark(at: bottom.key) }
             if gapBorn == generation { isUsed = true }
-            try tables.setMark(
-                source,
+            try order.setMark(
                 Part(
                     key: end, token: next, received: now, isGap: true, born: gapBorn,
                     fetched: fetched))
@@ -271,7 +268,7 @@ nonisolated extension FeedMerge {
     ) throws(StorageError) -> String? {
         guard !run.isEmpty else { return nil }
         var lower = lower
-        if lower == nil { lower = try tables.neighbour(below: upper, in: source.key) }
+        if lower == nil { lower = try order.neighbour(below: upper) }
         let keys = OrderKey.keys(run.count, above: lower, below: upper, near: side)
         for (photo, key) in zip(run, keys) {
             try insert(photo, at: key, born: born ?? generation)

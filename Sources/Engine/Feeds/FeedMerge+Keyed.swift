@@ -8,7 +8,7 @@ internal import Storage
 nonisolated extension FeedMerge {
     /// Merges the page. `keys` are the order keys of its photos.
     mutating func mergeKeyed(_ keys: [String]) throws(StorageError) {
-        let (page, part, source) = (page, part, source.key)
+        let (page, part) = (page, part)
         let upper = part?.key
         var lower: String?
         if page.next != nil {
@@ -17,11 +17,11 @@ nonisolated extension FeedMerge {
             }
             lower = end
         }
-        let known = try tables.entries(of: source, from: lower, below: upper)
-        let marks = try tables.marks(of: source, from: lower, below: upper)
+        let known = try order.entries(from: lower, below: upper)
+        let marks = try order.marks(from: lower, below: upper)
         // The part above the highest entry was never fetched.
         let first = Part(
-            key: upper ?? FeedTables.top, token: "", received: arrival.now,
+            key: upper ?? FeedOrder.top, token: "", received: arrival.now,
             isGap: part?.isGap ?? true, born: part?.born ?? generation,
             fetched: fetched)
         let parts = [first] + marks
@@ -38,7 +38,7 @@ nonisolated extension FeedMerge {
             known.lazy.filter(\.isLive).map { Version(key: $0.key, photo: $0.photo) })
         let missing = present.filter { !live.contains($0) }
         var new: Set<PhotoID> = []
-        for version in missing where try tables.liveKey(of: version.photo, in: source) == nil {
+        for version in missing where try order.liveKey(of: version.photo) == nil {
             new.insert(version.photo)
         }
         result.new += new.count
@@ -53,20 +53,20 @@ nonisolated extension FeedMerge {
         }
 
         guard let lower, let next = page.next else {
-            return try tables.removeMarks(of: source, above: nil, below: upper)
+            return try order.removeMarks(above: nil, below: upper)
         }
-        try tables.removeMarks(of: source, above: lower, below: upper)
+        try order.removeMarks(above: lower, below: upper)
         let now = arrival.now
         if let end = marks.last, end.key == lower {
-            try tables.setMark(source, end.moved(to: lower, next, now))
+            try order.setMark(end.moved(to: lower, next, now))
         } else if let gap = gap(around: lower) {
             if gap.born == generation { isUsed = true }
-            try tables.setMark(source, gap.moved(to: lower, next, now))
+            try order.setMark(gap.moved(to: lower, next, now))
         } else {
             let fetched = parts.last { $0.key > lower }?.fetched ?? fetched
             let covered = Part(
                 key: lower, token: next, received: now, isGap: false, born: 0, fetched: fetched)
-            try tables.setCoveredMark(covered, size: page.photos.count, source)
+            try order.setCoveredMark(covered, size: page.photos.count)
         }
     }
 
@@ -76,10 +76,9 @@ nonisolated extension FeedMerge {
         let now = arrival.now
         if let part {
             guard part.isGap else { return }
-            try tables.setMark(source.key, part.moved(to: part.key, next, now))
-        } else if try tables.neighbour(below: nil, in: source.key) == nil {
-            try tables.setMark(
-                source.key,
+            try order.setMark(part.moved(to: part.key, next, now))
+        } else if try order.neighbour(below: nil) == nil {
+            try order.setMark(
                 Part(
                     key: OrderKey.base, token: next, received: now, isGap: true,
                     born: source.generation, fetched: now))
@@ -92,7 +91,7 @@ nonisolated extension FeedMerge {
     }
 }
 
-nonisolated extension FeedTables.Part {
+nonisolated extension FeedOrder.Part {
     /// Returns the same part with another beginning.
     func moved(to key: String, _ token: String, _ received: Timestamp) -> Self {
         Self(

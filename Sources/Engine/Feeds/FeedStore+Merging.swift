@@ -32,7 +32,7 @@ extension FeedStore {
                 try check()
                 arrival.prepared.formUnion(
                     try await runPaced { (tables) throws(StorageError) in
-                        try tables.prepare(piece, account, now: now)
+                        try tables.photos(of: account).prepare(piece, now: now)
                     })
             }
             try check()
@@ -45,7 +45,7 @@ extension FeedStore {
                 merge.unswept.removeFirst(piece.count)
                 // Best effort: the bounds of the cache delete the other rows.
                 let gone = try? await runPaced { (tables) throws(StorageError) in
-                    try tables.sweep(piece, account, now: now)
+                    try tables.photos(of: account).sweep(piece, now: now)
                 }
                 if merge.reportsRemovals { merge.removed += gone ?? [] }
             }

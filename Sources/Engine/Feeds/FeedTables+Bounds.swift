@@ -57,7 +57,7 @@ nonisolated extension FeedTables {
                     (SELECT min(key) FROM mark WHERE source = ?1 AND key > ?2 AND key < '~'))
                 """, [.integer(source), .text(lowest)]
             ) { $0.optionalText(0) } ?? nil
-        guard let cut, try neighbour(below: cut, in: source) != nil else { return nil }
+        guard let cut, try order(of: source).neighbour(below: cut) != nil else { return nil }
         try drop(from: source, below: cut, account, now: now)
         return cut
     }
@@ -67,8 +67,7 @@ nonisolated extension FeedTables {
     func dropTail(
         of source: Int64, below key: String, _ account: AccountID, now: Timestamp
     ) throws(StorageError) {
-        let above = try nextGap(in: source, above: key)
-        guard let above else { return }
+        guard let above = try order(of: source).nextGap(above: key) else { return }
         try drop(from: source, below: above, account, now: now)
     }
 
@@ -76,10 +75,11 @@ nonisolated extension FeedTables {
     private func drop(
         from source: Int64, below key: String, _ account: AccountID, now: Timestamp
     ) throws(StorageError) {
-        let dropped = try entries(of: source, from: nil, below: key)
+        let order = order(of: source)
+        let dropped = try order.entries(from: nil, below: key)
         try database.query(
             "DELETE FROM entry WHERE source = ? AND key < ?", [.integer(source), .text(key)])
-        try removeMarks(of: source, above: nil, below: key)
+        try order.removeMarks(above: nil, below: key)
         // No valid walk has reached a position below it.
         try database.query(
             "UPDATE mark SET is_gap = 1, born = 0 WHERE source = ? AND key = ?",
@@ -92,59 +92,7 @@ nonisolated extension FeedTables {
                 """,
                 [.integer(source), .text(highest)])
         }
-        _ = try sweep(dropped.map(\.photo), account, now: now)
-    }
-
-    /// Deletes versions of entries that only old walks contain. The cursors of those walks become stale.
-    func forgetDead(_ source: Int64) throws(StorageError) {
-        let last = try database.first(
-            """
-            SELECT died FROM entry WHERE source = ? AND died < \(Self.never)
-            ORDER BY died DESC LIMIT 1 OFFSET ?
-            """, [.integer(source), .integer(bounds.dead)]
-        ) { $0.integer(0) }
-        guard let last else { return }
-        try database.query(
-            """
-            DELETE FROM entry INDEXED BY entry_dead
-            WHERE source = ? AND died <= ? AND died < \(Self.never)
-            """, [.integer(source), .integer(last)])
-        try database.query(
-            "UPDATE source SET horizon = ? WHERE key = ?", [.integer(last), .integer(source)])
-    }
-
-    /// Returns the key of the lowest gap above a key.
-    func nextGap(in source: Int64, above key: String) throws(StorageError) -> String? {
-        try database.first(
-            "SELECT min(key) FROM mark WHERE source = ? AND key > ? AND is_gap",
-            [.integer(source), .text(key)]
-        ) { $0.optionalText(0) } ?? nil
-    }
-
-    /// Deletes photos that are no longer in any source.
-    ///
-    /// - Parameters:
-    ///   - photos: Photos that have left a source.
-    ///   - account: The account.
-    ///   - now: The current time.
-    /// - Returns: The photos that were deleted.
-    /// - Throws: ``StorageError``.
-    func sweep(
-        _ photos: [PhotoID], _ account: AccountID, now: Timestamp
-    ) throws(StorageError) -> [PhotoID] {
-        var forgotten: [PhotoID] = []
-        for id in photos {
-            try database.query(
-                """
-                DELETE FROM photo WHERE account = ?1 AND id = ?2 AND \(Self.isOfNoUse)
-                    AND NOT EXISTS (SELECT 1 FROM source JOIN entry INDEXED BY entry_photo
-                        ON entry.source = source.key AND entry.photo = ?2
-                            AND entry.died = \(Self.never)
-                        WHERE source.account = ?1)
-                """, [.text(account.text), .text(id.text), .integer(now.secondsSince1970)])
-            if database.changedRows > 0 { forgotten.append(id) }
-        }
-        return forgotten
+        _ = try photos(of: account).sweep(dropped.map(\.photo), now: now)
     }
 
     /// Deletes the sources that were fetched the longest time ago, and photos that are in no source then.
@@ -156,16 +104,7 @@ nonisolated extension FeedTables {
                 LIMIT -1 OFFSET \(Self.sourcesLimit))
             """, [.text(account.text)])
         guard database.changedRows > 0 else { return }
-        try forgetUnshownPhotos(of: account, now: now)
-    }
-
-    /// Deletes the photos that are in no source.
-    private func forgetUnshownPhotos(
-        of account: AccountID, now: Timestamp
-    ) throws(StorageError) {
-        try database.query(
-            "DELETE FROM photo WHERE account = ?1 AND \(Self.isOfNoUse) AND \(Self.isUnshown)",
-            [.text(account.text), .null, .integer(now.secondsSince1970)])
+        try photos(of: account).forgetUnshown(now: now)
     }
 
     // MARK: Bytes
@@ -191,7 +130,7 @@ nonisolated extension FeedTables {
         if source == nil { source = try sources(of: account).last }
         // The target is lower than the limit, so that not every page exceeds the limit.
         let target = bounds.bytes - bounds.bytes / 8
-        try forgetUnshownPhotos(of: account, now: now)
+        try photos(of: account).forgetUnshown(now: now)
         var cut: String?
         if let source, try bytes(of: account) > target,
             let lowest = try key(of: source, account, after: bounds.bytes / 2)
@@ -201,10 +140,10 @@ nonisolated extension FeedTables {
         for other in try sources(of: account) where other != source {
             guard try bytes(of: account) > target else { break }
             try database.query("DELETE FROM source WHERE key = ?", [.integer(other)])
-            try forgetUnshownPhotos(of: account, now: now)
+            try photos(of: account).forgetUnshown(now: now)
         }
         let excess = try bytes(of: account) - target
-        if excess > 0 { try forgetReportedLikes(of: account, excess) }
+        if excess > 0 { try photos(of: account).forgetReportedLikes(excess) }
         return cut
     }
 
@@ -240,38 +179,8 @@ nonisolated extension FeedTables {
 
     /// Returns the sources of an account, the one that was fetched the longest time ago first.
     private func sources(of account: AccountID) throws(StorageError) -> [Int64] {
-        var sources: [Int64] = []
-        try database.query(
+        try database.all(
             "SELECT key FROM source WHERE account = ? ORDER BY fetched, key", [.text(account.text)]
-        ) { row throws(StorageError) in sources.append(row.integer(0)) }
-        return sources
+        ) { $0.integer(0) }
     }
-
-    /// Deletes photos that no source contains and that only the service has reported as liked, until a number of bytes
-    /// is free.
-    private func forgetReportedLikes(
-        of account: AccountID, _ bytes: Int
-    ) throws(StorageError) {
-        try database.query(
-            """
-            DELETE FROM photo WHERE account = ?1 AND id IN (
-                SELECT id FROM (
-                    SELECT id, sum(bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - bytes AS above
-                    FROM photo WHERE account = ?1 AND is_liked AND like_confirmed = 0
-                        AND \(Self.isUnshown))
-                WHERE above < ?2)
-            """, [.text(account.text), .integer(bytes)])
-    }
-
-    /// The condition for a photo of the account `?1` that no source contains.
-    private static let isUnshown = """
-        id NOT IN (SELECT photo FROM entry WHERE died = \(never) AND source IN (
-            SELECT key FROM source WHERE account = ?1))
-        """
-
-    /// The condition for a photo that is not liked, and was not unliked within the grace period, in which lists may
-    /// still show it as liked. Liked photos remain, because they are counted; ``limitBytes(of:preferring:now:)`` limits
-    /// them.
-    private static let isOfNoUse =
-        "NOT is_liked AND (like_confirmed > ?3 OR like_confirmed + \(likeGracePeriod.components.seconds) <= ?3)"
 }

@@ -24,7 +24,7 @@ nonisolated extension FeedTables {
         var removed: [PhotoID] = []
         /// True if the position of the page is unknown.
         var isLost = false
-        /// Photos that may no longer be in any source, and whose rows can be deleted later: see ``sweep(_:_:now:)``.
+        /// Photos that may no longer be in any source, and whose rows can be deleted later: see ``FeedPhotos/sweep(_:now:)``.
         var unswept: [PhotoID] = []
         /// True if the merge proves that removed photos no longer exist at the service.
         var reportsRemovals = false
@@ -35,7 +35,7 @@ nonisolated extension FeedTables {
         let page: RemotePage
         let account: AccountID
         /// The part that was fetched; nil for the top.
-        let part: Part?
+        let part: FeedOrder.Part?
         /// True for the photos that the user likes: a photo that is missing is no longer liked.
         let isExact: Bool
         /// True if the page tokens of the service remain valid for the same position.
@@ -43,25 +43,8 @@ nonisolated extension FeedTables {
         /// The generation of the source when a part was requested again.
         var generation: Int64?
         let now: Timestamp
-        /// The photos whose rows were inserted before: see ``prepare(_:_:now:)``.
+        /// The photos whose rows were inserted before: see ``FeedPhotos/prepare(_:now:)``.
         var prepared: Set<PhotoID> = []
-    }
-
-    /// Inserts the rows of photos that are not cached, before the page that contains them is stored.
-    ///
-    /// No source contains the photos yet. If the page is not stored, the bounds of the cache delete the rows.
-    ///
-    /// - Returns: The photos that were inserted.
-    /// - Throws: ``StorageError``.
-    func prepare(
-        _ photos: [RemotePhoto], _ account: AccountID, now: Timestamp
-    ) throws(StorageError) -> [PhotoID] {
-        var inserted: [PhotoID] = []
-        for photo in photos where try !hasPhoto(account, photo.photo.id) {
-            _ = try upsert(photo, account, now: now)
-            inserted.append(photo.photo.id)
-        }
-        return inserted
     }
 
     /// Stores a page of a source.
@@ -84,57 +67,43 @@ nonisolated extension FeedTables {
     ) throws(StorageError) -> Merge? {
         let (account, page) = (arrival.account, arrival.page)
         let known = try source(account, id)
+        /// Returns true if the page has no photos, and this response is ignored.
+        func isDoubted(_ known: SourceState) throws(StorageError) -> Bool {
+            let (order, key) = (order(of: known.key), arrival.part?.key)
+            guard page.photos.isEmpty, page.next == nil else { return false }
+            guard try order.hasEntries(below: key) else { return false }
+            return try order.doubt(key)
+        }
         guard let part = arrival.part else {
-            if let known, page.photos.isEmpty, page.next == nil,
-                try hasEntries(known.key, below: nil), try doubt(known.key)
-            {
-                return nil
-            }
+            if let known, try isDoubted(known) { return nil }
             let state = try touchSource(
                 account, id, fetched: arrival.now, total: page.total)
             if known == nil { try limitSources(of: account, now: arrival.now) }
-            return try merge(
-                arrival, into: state, before: known?.fetched ?? arrival.now)
+            return try merge(arrival, into: state, id, before: known?.fetched ?? arrival.now)
         }
         // The cache may have been deleted, or the part fetched in another way.
-        guard let known, try mark(known.key, part.key)?.token == part.token else {
+        guard let known, try order(of: known.key).mark(part.key)?.token == part.token else {
             return nil
         }
         // A response that is older than the cached one would undo its changes.
         if let generation = arrival.generation, generation != known.generation { return nil }
-        if page.photos.isEmpty, page.next == nil, try hasEntries(known.key, below: part.key),
-            try doubt(known.key, part.key)
-        {
-            return nil
-        }
-        return try merge(arrival, into: known, before: part.fetched)
-    }
-
-    /// Returns true if an empty response is ignored, because it is the first one after a response with photos.
-    private func doubt(_ source: Int64, _ key: String? = nil) throws(StorageError) -> Bool {
-        if let key {
-            try database.query(
-                "UPDATE mark SET doubted = 1 WHERE source = ? AND key = ? AND NOT doubted",
-                [.integer(source), .text(key)])
-        } else {
-            try database.query(
-                "UPDATE source SET doubted = 1 WHERE key = ? AND NOT doubted", [.integer(source)])
-        }
-        return database.changedRows > 0
+        if try isDoubted(known) { return nil }
+        return try merge(arrival, into: known, id, before: part.fetched)
     }
 
     private func merge(
-        _ arrival: Arrival, into source: SourceState, before fetched: Timestamp
+        _ arrival: Arrival, into source: SourceState, _ id: SourceID, before fetched: Timestamp
     ) throws(StorageError) -> Merge {
-        let (page, account, part) = (arrival.page, arrival.account, arrival.part)
+        let (page, part) = (arrival.page, arrival.part)
+        let (photos, order) = (photos(of: arrival.account), order(of: source.key))
         var merge = Merge()
         var seen: Set<PhotoID> = []
         for photo in page.photos where seen.insert(photo.photo.id).inserted {
             // The row may have been deleted or changed meanwhile.
-            if arrival.prepared.contains(photo.photo.id), try hasPhoto(account, photo.photo.id) {
+            if arrival.prepared.contains(photo.photo.id), try photos.hasPhoto(photo.photo.id) {
                 continue
             }
-            if let news = try upsert(photo, account, now: arrival.now) {
+            if let news = try photos.upsert(photo, now: arrival.now) {
                 merge.changed.append(news.photo)
                 if news.isOtherLike { merge.likeChanges.append(news.photo) }
             }
@@ -145,60 +114,33 @@ nonisolated extension FeedTables {
             let isKeyed = keys != nil
             let isDecided = source.isKeyed == isKeyed || source.isKeyed == false
             if !isDecided {
-                let hasEntries = try hasEntries(source.key, below: nil)
+                let hasEntries = try order.hasEntries(below: nil)
                 if source.isKeyed == nil, !hasEntries || !isKeyed {
-                    try setKeyed(source.key, isKeyed)
+                    try order.setKeyed(isKeyed)
                 } else {
                     // The orders cannot be compared. The keys of a source are not used again once they were
                     // inconsistent.
-                    try clear(source.key, isKeyed: isKeyed, isFetched: part == nil)
+                    try order.clear(isKeyed: isKeyed, isFetched: part == nil)
                     merge.isLost = part != nil
                 }
                 if merge.isLost { return merge }
-                guard let state = try self.source(of: source.key) else {
+                guard let state = try self.source(arrival.account, id) else {
                     throw .damaged(database.path)
                 }
                 source = state
             }
             // A page from the top replaces the mark at the top.
-            if part == nil { try removeMark(of: source.key, at: OrderKey.base) }
+            if part == nil { try order.removeMark(at: OrderKey.base) }
         }
         var change = FeedMerge(
-            tables: self, arrival: arrival, source: source, fetched: fetched, result: merge)
+            tables: self, photos: photos, order: order, arrival: arrival, source: source,
+            fetched: fetched, result: merge)
         if source.isKeyed == true {
             try change.mergeKeyed(keys ?? [])
         } else {
             try change.mergeAnchored()
         }
         return try change.finish()
-    }
-
-    // MARK: Likes
-
-    /// Inserts a photo that the user has just liked at the top of a source.
-    ///
-    /// - Returns: True if the source did not have the photo.
-    func putOnTop(_ photo: PhotoID, of source: Int64) throws(StorageError) -> Bool {
-        guard try liveKey(of: photo, in: source) == nil,
-            let generation = try self.source(of: source)?.generation
-        else { return false }
-        let highest = try neighbour(below: nil, in: source)
-        let keys = OrderKey.keys(1, above: highest, below: nil, near: .lower)
-        for key in keys { try insert(photo, at: key, source, born: generation + 1) }
-        try setGeneration(source, generation + 1)
-        return true
-    }
-
-    /// Removes a photo from a source.
-    ///
-    /// - Returns: True if the source had the photo.
-    func takeOut(_ photo: PhotoID, of source: Int64) throws(StorageError) -> Bool {
-        guard let key = try liveKey(of: photo, in: source),
-            let generation = try self.source(of: source)?.generation
-        else { return false }
-        try end(source, at: key, generation + 1)
-        try setGeneration(source, generation + 1)
-        return true
     }
 }
 
@@ -217,14 +159,14 @@ nonisolated extension RemotePage {
             if entry == last, !keys.isEmpty {
                 index += 1
             } else {
-                guard entry < last ?? FeedTables.top else { return nil }
+                guard entry < last ?? FeedOrder.top else { return nil }
                 index = 0
             }
             keys.append(OrderKey.photo(entry, index))
             last = entry
         }
         if let end {
-            guard OrderKey.isValid(end), end <= last ?? FeedTables.top, end != upper else {
+            guard OrderKey.isValid(end), end <= last ?? FeedOrder.top, end != upper else {
                 return nil
             }
         }

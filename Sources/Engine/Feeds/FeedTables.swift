@@ -11,11 +11,11 @@ nonisolated struct FeedTables {
         self.bounds = bounds
     }
 
-    // `INDEXED BY` selects the index of the entries of a photo. Without statistics, SQLite reads all entries of the
-    // source instead, so that the time of a merge would be proportional to the size of the source.
+    func photos(of account: AccountID) -> FeedPhotos {
+        FeedPhotos(database: database, account: account)
+    }
 
-    /// The value of `entry.died` of an entry that is in the source.
-    static let never = Int64.max
+    func order(of source: Int64) -> FeedOrder { FeedOrder(database: database, source: source) }
 
     /// A cached source.
     struct SourceState: Sendable {
@@ -96,28 +96,7 @@ nonisolated struct FeedTables {
         return state
     }
 
-    /// Removes the entries of a source, because their order cannot be compared with that of the service. All cursors
-    /// become stale.
-    ///
-    /// - Parameters:
-    ///   - source: The source.
-    ///   - isKeyed: True if the order keys are those of the service from now on.
-    ///   - isFetched: False if the top of the source must be fetched before it is read.
-    /// - Throws: ``StorageError``.
-    func clear(_ source: Int64, isKeyed: Bool, isFetched: Bool) throws(StorageError) {
-        for table in ["entry", "mark"] {
-            try database.query("DELETE FROM \(table) WHERE source = ?", [.integer(source)])
-        }
-        try database.query(
-            """
-            UPDATE source SET epoch = ?2, generation = 0, keyed = ?3, horizon = 0, floor = NULL,
-                floor_generation = 0, doubted = 0, fetched = CASE WHEN ?4 THEN fetched END
-            WHERE key = ?1
-            """,
-            [.integer(source), .integer(Self.newEpoch), .bool(isKeyed), .bool(isFetched)])
-    }
-
-    private static var newEpoch: Int64 { Int64(UInt32.random(in: 1...UInt32.max)) }
+    static var newEpoch: Int64 { Int64(UInt32.random(in: 1...UInt32.max)) }
 
     /// Deletes all data of an account.
     func forget(_ account: AccountID) throws(StorageError) {
@@ -129,21 +108,18 @@ nonisolated struct FeedTables {
     // MARK: Listed sources
 
     func listedSources(_ account: AccountID) throws(StorageError) -> [Source] {
-        var sources: [Source] = []
-        try database.query(
+        try database.all(
             """
             SELECT id, title, kind, count, cover FROM listed_source WHERE account = ?
             ORDER BY number
             """, [.text(account.text)]
-        ) { row throws(StorageError) in
-            sources.append(
-                Source(
-                    id: SourceID(row.text(0)), title: row.text(1),
-                    kind: Source.Kind(rawValue: row.text(2)) ?? .feed,
-                    count: row.optionalInteger(3).map(Int.init),
-                    cover: row.optionalText(4).map { PhotoID($0) }))
+        ) { row in
+            Source(
+                id: SourceID(row.text(0)), title: row.text(1),
+                kind: Source.Kind(rawValue: row.text(2)) ?? .feed,
+                count: row.optionalInteger(3).map(Int.init),
+                cover: row.optionalText(4).map { PhotoID($0) })
         }
-        return sources
     }
 
     func setListedSources(_ account: AccountID, _ sources: [Source]) throws(StorageError) {
@@ -180,7 +156,7 @@ nonisolated extension FeedTables {
         }
     }
 
-    /// Stores a profile. The number of likes that was counted here stays within ``likeGracePeriod`` after a confirmed
+    /// Stores a profile. The number of likes that was counted here stays within ``FeedPhotos/likeGracePeriod`` after a confirmed
     /// like, because the service may not have counted it.
     func setProfile(
         _ account: AccountID, _ profile: Profile, fetched: Timestamp
@@ -192,7 +168,7 @@ nonisolated extension FeedTables {
             ON CONFLICT (account) DO UPDATE SET fetched = ?2, username = ?3, name = ?4, bio = ?5,
                 location = ?6, url = ?7, avatar = ?8, avatar_url = ?9,
                 likes = CASE WHEN likes NOT NULL AND likes_changed <= ?2
-                    AND ?2 < likes_changed + \(Self.likeGracePeriod.components.seconds)
+                    AND ?2 < likes_changed + \(FeedPhotos.likeGracePeriod.components.seconds)
                     THEN likes ELSE ?10 END
             """,
             [

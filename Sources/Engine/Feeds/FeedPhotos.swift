@@ -17,12 +17,15 @@ nonisolated struct CachedPhoto: Hashable, Sendable {
     /// Returns true if a like or unlike was confirmed within the grace period, in which lists may not show it yet. A
     /// time in the future is from before the clock was set back.
     func isLikeFresh(now: Timestamp) -> Bool {
-        likeConfirmed <= now && now < likeConfirmed + FeedTables.likeGracePeriod
+        likeConfirmed <= now && now < likeConfirmed + FeedPhotos.likeGracePeriod
     }
 }
 
-/// One row per photo.
-nonisolated extension FeedTables {
+/// The photos of an account, each in one row.
+nonisolated struct FeedPhotos {
+    let database: Database
+    let account: AccountID
+
     /// The time after a confirmed like in which lists of the service are ignored, because they may come from caches.
     static let likeGracePeriod = Duration.seconds(600)
 
@@ -34,9 +37,9 @@ nonisolated extension FeedTables {
             "is_measured",
         ]
     /// The columns that ``photo(_:)`` reads.
-    static let photoColumns = (["id"] + changingColumns).map { "photo.\"\($0)\"" }
+    static let columns = (["id"] + changingColumns).map { "photo.\"\($0)\"" }
         .joined(separator: ", ")
-    static let photoColumnCount = Int32(changingColumns.count) + 1
+    static let columnCount = Int32(changingColumns.count) + 1
 
     private static let insertion: String = {
         let names = changingColumns.map { "\"\($0)\"" }.joined(separator: ", ")
@@ -68,38 +71,50 @@ nonisolated extension FeedTables {
             isMeasured: row.optionalInteger(column + 3) == 1)
     }
 
-    func photo(_ account: AccountID, _ id: PhotoID) throws(StorageError) -> CachedPhoto? {
+    func photo(_ id: PhotoID) throws(StorageError) -> CachedPhoto? {
         try database.first(
-            "SELECT \(Self.photoColumns) FROM photo WHERE account = ? AND id = ?",
-            [.text(account.text), .text(id.text)], Self.photo)
+            "SELECT \(Self.columns) FROM photo WHERE account = ? AND id = ?", values(id), Self.photo
+        )
     }
 
-    func hasPhoto(_ account: AccountID, _ id: PhotoID) throws(StorageError) -> Bool {
-        try database.first(
-            "SELECT 1 FROM photo WHERE account = ? AND id = ?",
-            [.text(account.text), .text(id.text)]
-        ) { _ in true } ?? false
+    private func values(_ id: PhotoID) -> [SQLValue] { [.text(account.text), .text(id.text)] }
+
+    func hasPhoto(_ id: PhotoID) throws(StorageError) -> Bool {
+        try database.exists("SELECT 1 FROM photo WHERE account = ? AND id = ?", values(id))
     }
 
     /// Returns the photos that are known to be liked, the latest like first.
-    func likedPhotos(_ account: AccountID) throws(StorageError) -> [RemotePhoto] {
-        var photos: [RemotePhoto] = []
-        try database.query(
+    func likedPhotos() throws(StorageError) -> [RemotePhoto] {
+        try database.all(
             """
-            SELECT \(Self.photoColumns) FROM photo WHERE account = ? AND is_liked
+            SELECT \(Self.columns) FROM photo WHERE account = ? AND is_liked
             ORDER BY like_confirmed DESC, created DESC, id DESC LIMIT 500
             """, [.text(account.text)]
-        ) { row throws(StorageError) in photos.append(Self.photo(row).remote) }
-        return photos
+        ) { Self.photo($0).remote }
+    }
+
+    /// Inserts the rows of photos that are not cached, before the page that contains them is stored.
+    ///
+    /// No source contains the photos yet. If the page is not stored, the bounds of the cache delete the rows.
+    ///
+    /// - Returns: The photos that were inserted.
+    /// - Throws: ``StorageError``.
+    func prepare(_ photos: [RemotePhoto], now: Timestamp) throws(StorageError) -> [PhotoID] {
+        var inserted: [PhotoID] = []
+        for photo in photos where try !hasPhoto(photo.photo.id) {
+            _ = try upsert(photo, now: now)
+            inserted.append(photo.photo.id)
+        }
+        return inserted
     }
 
     /// Stores a photo that the service sent.
     ///
     /// - Returns: The photo and true if its liked state changed; nil if the photo was not cached or has not changed.
     func upsert(
-        _ remote: RemotePhoto, _ account: AccountID, now: Timestamp
+        _ remote: RemotePhoto, now: Timestamp
     ) throws(StorageError) -> (photo: Photo, isOtherLike: Bool)? {
-        let known = try photo(account, remote.photo.id)
+        let known = try photo(remote.photo.id)
         var new = CachedPhoto(remote: remote)
         new.remote.hasLikeState = true
         new.remote.entry = nil
@@ -116,7 +131,7 @@ nonisolated extension FeedTables {
             }
             guard new != known else { return nil }
         }
-        try write(new, account)
+        try write(new)
         guard let known, known.photo != new.photo else { return nil }
         return (new.photo, known.photo.isLiked != new.photo.isLiked)
     }
@@ -124,7 +139,6 @@ nonisolated extension FeedTables {
     /// Stores the liked state of a photo.
     ///
     /// - Parameters:
-    ///   - account: The account.
     ///   - id: The photo. A photo that is not cached is ignored.
     ///   - isLiked: The liked state.
     ///   - likes: The number of likes of the photo; nil if unknown. In that case, the cached number
@@ -133,9 +147,9 @@ nonisolated extension FeedTables {
     /// - Returns: The changed photo; nil if it is not cached.
     /// - Throws: ``StorageError``.
     func setLiked(
-        _ account: AccountID, _ id: PhotoID, _ isLiked: Bool, likes: Int?, confirmed: Timestamp
+        _ id: PhotoID, _ isLiked: Bool, likes: Int?, confirmed: Timestamp
     ) throws(StorageError) -> Photo? {
-        guard var photo = try photo(account, id) else { return nil }
+        guard var photo = try photo(id) else { return nil }
         let wasLiked = photo.photo.isLiked
         photo.remote.photo.isLiked = isLiked
         if let likes {
@@ -144,7 +158,7 @@ nonisolated extension FeedTables {
             photo.remote.photo.likes = max(0, before + (isLiked ? 1 : -1))
         }
         photo.likeConfirmed = confirmed
-        try write(photo, account)
+        try write(photo)
         return photo.photo
     }
 
@@ -154,54 +168,107 @@ nonisolated extension FeedTables {
     /// - Returns: The changed photo; nil if it has not changed.
     /// - Throws: ``StorageError``.
     func setSize(
-        _ account: AccountID, _ id: PhotoID, _ width: Int, _ height: Int
+        _ id: PhotoID, _ width: Int, _ height: Int
     ) throws(StorageError) -> Photo? {
-        guard var photo = try photo(account, id), photo.isSizeUncertain,
+        guard var photo = try photo(id), photo.isSizeUncertain,
             !photo.isMeasured || width > photo.photo.width ?? 0
         else { return nil }
         photo.remote.photo.width = width
         photo.remote.photo.height = height
         photo.isMeasured = true
-        try write(photo, account)
+        try write(photo)
         return photo.photo
     }
 
     /// Returns the like group of a photo.
     ///
     /// - Parameters:
-    ///   - account: The account.
     ///   - id: The photo, which is the first of the result.
     ///   - beginning: The common prefix of the IDs of the group; nil if the photo is liked alone.
     /// - Returns: The IDs, the others in their order.
     /// - Throws: ``StorageError``.
-    func photos(
-        _ account: AccountID, like id: PhotoID, _ beginning: String?
-    ) throws(StorageError) -> [PhotoID] {
-        var ids = [id]
-        guard let beginning else { return ids }
-        try database.query(
-            """
-            SELECT id FROM photo WHERE account = ?1 AND id >= ?2 AND id < ?2 || char(0x10FFFF)
-                AND id <> ?3 ORDER BY id
-            """, [.text(account.text), .text(beginning), .text(id.text)]
-        ) { row throws(StorageError) in ids.append(PhotoID(row.text(0))) }
-        return ids
+    func likeGroup(of id: PhotoID, _ beginning: String?) throws(StorageError) -> [PhotoID] {
+        guard let beginning else { return [id] }
+        return [id]
+            + (try database.all(
+                """
+                SELECT id FROM photo WHERE account = ?1 AND id >= ?3 AND id < ?3 || char(0x10FFFF)
+                    AND id <> ?2 ORDER BY id
+                """, values(id) + [.text(beginning)]
+            ) { PhotoID($0.text(0)) })
     }
 
     /// Removes a photo that no longer exists at the service from every source.
-    func removePhoto(_ account: AccountID, _ id: PhotoID) throws(StorageError) {
-        try database.query(
-            "DELETE FROM photo WHERE account = ? AND id = ?", [.text(account.text), .text(id.text)])
+    func remove(_ id: PhotoID) throws(StorageError) {
+        try database.query("DELETE FROM photo WHERE account = ? AND id = ?", values(id))
         try database.query(
             """
             DELETE FROM entry WHERE photo = ?2
                 AND source IN (SELECT key FROM source WHERE account = ?1)
-            """, [.text(account.text), .text(id.text)])
+            """, values(id))
     }
 
-    private func write(_ cached: CachedPhoto, _ account: AccountID) throws(StorageError) {
+    // MARK: Photos of no source
+
+    /// Deletes photos that are no longer in any source.
+    ///
+    /// - Parameters:
+    ///   - photos: Photos that have left a source.
+    ///   - now: The current time.
+    /// - Returns: The photos that were deleted.
+    /// - Throws: ``StorageError``.
+    func sweep(_ photos: [PhotoID], now: Timestamp) throws(StorageError) -> [PhotoID] {
+        var forgotten: [PhotoID] = []
+        for id in photos {
+            try database.query(
+                """
+                DELETE FROM photo WHERE account = ?1 AND id = ?2 AND \(Self.isOfNoUse)
+                    AND NOT EXISTS (SELECT 1 FROM source JOIN entry INDEXED BY entry_photo
+                        ON entry.source = source.key AND entry.photo = ?2
+                            AND entry.died = \(FeedOrder.never)
+                        WHERE source.account = ?1)
+                """, values(id) + [.integer(now.secondsSince1970)])
+            if database.changedRows > 0 { forgotten.append(id) }
+        }
+        return forgotten
+    }
+
+    /// Deletes the photos that are in no source.
+    func forgetUnshown(now: Timestamp) throws(StorageError) {
+        try database.query(
+            "DELETE FROM photo WHERE account = ?1 AND \(Self.isOfNoUse) AND \(Self.isUnshown)",
+            [.text(account.text), .null, .integer(now.secondsSince1970)])
+    }
+
+    /// Deletes photos that no source contains and that only the service has reported as liked, until a number of bytes
+    /// is free.
+    func forgetReportedLikes(_ bytes: Int) throws(StorageError) {
+        try database.query(
+            """
+            DELETE FROM photo WHERE account = ?1 AND id IN (
+                SELECT id FROM (
+                    SELECT id, sum(bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - bytes AS above
+                    FROM photo WHERE account = ?1 AND is_liked AND like_confirmed = 0
+                        AND \(Self.isUnshown))
+                WHERE above < ?2)
+            """, [.text(account.text), .integer(bytes)])
+    }
+
+    /// The condition for a photo of the account `?1` that no source contains.
+    private static let isUnshown = """
+        id NOT IN (SELECT photo FROM entry WHERE died = \(FeedOrder.never) AND source IN (
+            SELECT key FROM source WHERE account = ?1))
+        """
+
+    /// The condition for a photo that is not liked, and was not unliked within the grace period, in which lists may
+    /// still show it as liked. Liked photos remain, because they are counted;
+    /// ``FeedTables/limitBytes(of:preferring:now:)`` limits them.
+    private static let isOfNoUse =
+        "NOT is_liked AND (like_confirmed > ?3 OR like_confirmed + \(likeGracePeriod.components.seconds) <= ?3)"
+
+    private func write(_ cached: CachedPhoto) throws(StorageError) {
         let photo = cached.photo
-        var values: [SQLValue] = [.text(account.text), .text(photo.id.text)]
+        var values = values(photo.id)
         for property in PhotoProperty.described { property.append(photo, &values) }
         values.append(.bool(photo.isLiked))
         values += ImageSize.allCases.map { .text(cached.remote.images[$0]) }

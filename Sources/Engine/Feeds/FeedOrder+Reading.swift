@@ -7,7 +7,7 @@ internal import Storage
 /// refreshes add versions and end versions, but do not change the entries of the walk. A photo may have several
 /// entries: the walk shows the photo at its highest entry. Entries that fill a gap belong to the generation in which
 /// the gap was left, because no walk has passed a gap.
-nonisolated extension FeedTables {
+nonisolated extension FeedOrder {
     /// Some neighbouring photos of a source.
     struct Slice: Sendable {
         var photos: [CachedPhoto] = []
@@ -32,17 +32,17 @@ nonisolated extension FeedTables {
     /// A part of a source below its top: the page of one page token.
     struct Part: Sendable {
         /// The part begins right below this key.
-        let key: String
+        var key: String
         /// The page token.
-        let token: String
+        var token: String
         /// The time at which the service sent the token.
-        let received: Timestamp
+        var received: Timestamp
         /// True if the page was not fetched yet.
         let isGap: Bool
         /// The generation in which the gap was left.
         let born: Int64
         /// The time at which the photos were fetched; for a gap, those below it.
-        let fetched: Timestamp
+        var fetched: Timestamp
         /// True if the page token remains valid for the same position.
         var hasStableToken = false
         /// True if the page token may have another position now.
@@ -62,24 +62,30 @@ nonisolated extension FeedTables {
     /// Reads the photos of a walk below a position, up to the next gap.
     ///
     /// - Parameters:
-    ///   - source: The source.
-    ///   - account: The account.
+    ///   - account: The account of the source.
+    ///   - generation: The generation of a walk that begins at the top.
     ///   - place: The position; nil for the top.
     ///   - count: The number of photos at most.
     ///   - fresh: The range of time in which parts were fetched that are not outdated.
     /// - Returns: The photos, and the kind of position after them.
     /// - Throws: ``StorageError``.
     func slice(
-        of source: SourceState, _ account: AccountID, below place: FeedPosition?, count: Int,
+        _ account: AccountID, in generation: Int64, below place: FeedPosition?, count: Int,
         fresh: ClosedRange<Timestamp>
     ) throws(StorageError) -> Slice {
-        let generation = place?.generation ?? source.generation
-        let gap = try gap(of: source.key, atOrBelow: place?.key, generation)
+        let generation = place?.generation ?? generation
+        let start = place?.key ?? Self.top
+        let gap = try database.first(
+            """
+            SELECT \(Self.partColumns) FROM mark
+            WHERE source = ? AND key <= ? AND is_gap AND born <= ?
+            ORDER BY key DESC LIMIT 1
+            """, [.integer(source), .text(start), .integer(generation)], Self.part)
         var slice = Slice()
         var isMore = false
         try database.query(
             """
-            SELECT \(Self.photoColumns), entry.key FROM entry
+            SELECT \(FeedPhotos.columns), entry.key FROM entry
             JOIN photo ON photo.account = ?1 AND photo.id = entry.photo
             WHERE source = ?2 AND key < ?3 AND key >= ?4 AND born <= ?5 AND died > ?5
                 AND NOT EXISTS (SELECT 1 FROM entry AS other INDEXED BY entry_photo
@@ -91,16 +97,16 @@ nonisolated extension FeedTables {
             ORDER BY key DESC LIMIT ?6
             """,
             [
-                .text(account.text), .integer(source.key), .text(place?.key ?? Self.top),
-                .text(gap?.key ?? ""), .integer(generation), .integer(count + 1),
+                .text(account.text), .integer(source), .text(start), .text(gap?.key ?? ""),
+                .integer(generation), .integer(count + 1),
             ]
         ) { row throws(StorageError) in
             guard slice.photos.count < count else {
                 isMore = true
                 return
             }
-            slice.photos.append(Self.photo(row))
-            slice.keys.append(row.text(Self.photoColumnCount))
+            slice.photos.append(FeedPhotos.photo(row))
+            slice.keys.append(row.text(FeedPhotos.columnCount))
         }
         if isMore {
             slice.following = .photos
@@ -108,49 +114,24 @@ nonisolated extension FeedTables {
             slice.following = .gap(gap)
         }
         // Parts without photos are included, because photos may have been added there later.
-        let end = isMore ? slice.last : gap?.key
-        let start = place?.key ?? Self.top
-        if end ?? "" < start {
-            slice.outdated = try outdated(of: source.key, from: start, to: end ?? "", fresh)
-        }
+        let end = (isMore ? slice.last : gap?.key) ?? ""
+        if end < start { slice.outdated = try outdated(from: start, to: end, fresh) }
         return slice
-    }
-
-    /// A key above all order keys.
-    static let top = "\u{7f}"
-
-    /// Returns the next gap of a walk.
-    private func gap(
-        of source: Int64, atOrBelow key: String?, _ generation: Int64
-    ) throws(StorageError) -> Part? {
-        try database.first(
-            """
-            SELECT \(Self.partColumns) FROM mark
-            WHERE source = ? AND key <= ? AND is_gap AND born <= ?
-            ORDER BY key DESC LIMIT 1
-            """, [.integer(source), .text(key ?? Self.top), .integer(generation)], Self.part)
     }
 
     /// Returns the part between two keys that was fetched the longest time ago, if it is outdated; of several, the
     /// highest, because its response contains the page token of the next part.
     private func outdated(
-        of source: Int64, from upper: String, to last: String, _ fresh: ClosedRange<Timestamp>
+        from upper: String, to last: String, _ fresh: ClosedRange<Timestamp>
     ) throws(StorageError) -> Part? {
-        var oldest: Part?
-        var isAbove = false
-        try database.query(
+        let parts = try database.all(
             """
             SELECT \(Self.partColumns) FROM mark WHERE source = ? AND key > ? ORDER BY key LIMIT 32
-            """, [.integer(source), .text(last)]
-        ) { row throws(StorageError) in
-            guard !isAbove else { return }
-            let part = Self.part(row)
-            isAbove = part.key >= upper
-            guard !fresh.contains(part.fetched) else { return }
-            if let known = oldest, known.fetched < part.fetched { return }
-            oldest = part
-        }
-        return oldest
+            """, [.integer(source), .text(last)], Self.part)
+        // The first part at or above `upper` contains the position.
+        let end = parts.firstIndex { $0.key >= upper }.map { $0 + 1 } ?? parts.count
+        return parts[..<end].reversed().filter { !fresh.contains($0.fetched) }
+            .min { $0.fetched < $1.fetched }
     }
 }
 
