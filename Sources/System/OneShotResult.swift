@@ -1,35 +1,39 @@
 package import Dispatch
 
-/// A result that arrives once, before or after a task begins to wait for it.
+/// A result that arrives once, before or after tasks begin to wait for it.
 ///
-/// The first result counts. Cancellation of the waiting task does not end the wait; its owner completes the result
+/// The first result counts. Cancellation of a waiting task does not end the wait; its owner completes the result
 /// instead.
 @MainActor
 package final class OneShotResult<Value: Sendable, Failure: Error> {
     private var result: Result<Value, Failure>?
-    private var waiter: CheckedContinuation<Result<Value, Failure>, Never>?
+    private var waiters: [CheckedContinuation<Result<Value, Failure>, Never>] = []
 
     package init() {}
 
-    /// Sets the result and resumes the waiting task.
+    package var isComplete: Bool { result != nil }
+
+    /// True if a task waits for the result.
+    package var hasWaiters: Bool { !waiters.isEmpty }
+
+    /// Sets the result and resumes the waiting tasks.
     ///
     /// - Returns: False if the result was already set; the new result is then ignored.
     @discardableResult
     package func complete(_ result: Result<Value, Failure>) -> Bool {
         guard self.result == nil else { return false }
         self.result = result
-        waiter?.resume(returning: result)
-        waiter = nil
+        for waiter in waiters { waiter.resume(returning: result) }
+        waiters = []
         return true
     }
 
-    /// Waits for the result. One task may wait at a time.
+    /// Waits for the result.
     ///
     /// - Throws: The failure.
     package func value() async throws(Failure) -> Value {
         if let result { return try result.get() }
-        precondition(waiter == nil, "a task waits for the result already")
-        return try await withCheckedContinuation { waiter = $0 }.get()
+        return try await withCheckedContinuation { waiters.append($0) }.get()
     }
 }
 

@@ -1,6 +1,7 @@
 internal import OAuth
 package import ProviderKit
 internal import Quoting
+internal import System
 internal import Translation
 
 /// The options of a login, from its caller.
@@ -53,9 +54,8 @@ package final class Login {
     private(set) var authorization: Authorization?
     /// The address to open in the browser; empty if none is needed, and until it is known.
     package private(set) var authorizationURL: String
-    /// The callers that wait for ``authorizationURL`` during the discovery of the server.
-    private var addressWaiters: [CheckedContinuation<Void, Never>] = []
-    private var isPreparing: Bool
+    /// Completed when ``authorizationURL`` is known, after the discovery of the server.
+    private let preparation = OneShotResult<Void, Never>()
     let expectedAccount: Account?
     /// The server that the caller named; empty for a service that is not federated.
     let server: String
@@ -63,14 +63,14 @@ package final class Login {
     let client: String
     private unowned let engine: Engine
     private var work: Task<Void, Never>?
-    private var waiters: [CheckedContinuation<Account, any Error>] = []
+    private let outcome = OneShotResult<Account, any Error>()
 
     init(
         number: Int, _ provider: any Provider, for account: Account?, at server: String,
         _ authorization: Authorization?, isPreparing: Bool, client: String, in engine: Engine
     ) {
         self.client = client
-        self.isPreparing = isPreparing
+        if !isPreparing { preparation.complete(.success(())) }
         self.number = number
         self.authorization = authorization
         authorizationURL = authorization?.url ?? ""
@@ -81,9 +81,7 @@ package final class Login {
     }
 
     /// Waits until ``authorizationURL`` is known or the login has ended. Returns at once for a login without discovery.
-    package func prepared() async {
-        if isPreparing { await withCheckedContinuation { addressWaiters.append($0) } }
-    }
+    package func prepared() async { await preparation.value() }
 
     /// Sets the authorization request after the discovery of the server. Then the browser can be opened.
     ///
@@ -91,9 +89,7 @@ package final class Login {
     func setAuthorization(_ authorization: Authorization) throws {
         guard !hasEnded else { throw CancellationError() }
         self.authorization = authorization
-        authorizationURL = authorization.url
-        endPreparing()
-        engine.emit(.loginChanged(self))
+        try setAddress(authorization.url)
     }
 
     /// Sets the address for the browser, for a login without a code.
@@ -102,14 +98,8 @@ package final class Login {
     func setAddress(_ address: String) throws {
         guard !hasEnded else { throw CancellationError() }
         authorizationURL = address
-        endPreparing()
+        preparation.complete(.success(()))
         engine.emit(.loginChanged(self))
-    }
-
-    private func endPreparing() {
-        isPreparing = false
-        for waiter in addressWaiters { waiter.resume() }
-        addressWaiters.removeAll()
     }
 
     /// Accepts a code that the user pasted, or the whole address at which the browser ended.
@@ -117,7 +107,7 @@ package final class Login {
     /// - Throws: ``EngineError/notSupported(_:)`` for a login without a code, ``EngineError/invalidArgument(_:)``
     ///   for an invalid code; the login continues.
     package func submit(_ code: String) throws {
-        guard !isPreparing else {
+        guard preparation.isComplete else {
             throw EngineError.invalidArgument(
                 "The server is still being contacted; wait for the authorization address.")
         }
@@ -195,10 +185,7 @@ package final class Login {
     }
 
     /// Waits for the end of the login. Returns at once if it has ended.
-    package func wait() async throws -> Account {
-        if let result { return try result.get() }
-        return try await withCheckedThrowingContinuation { waiters.append($0) }
-    }
+    package func wait() async throws -> Account { try await outcome.value() }
 
     /// Ends the login. Returns when ``state`` has changed. A finished login does not change.
     ///
@@ -212,11 +199,6 @@ package final class Login {
     /// Waits until the work of the login has ended. For a cancelled login, the work then has undone its changes.
     func waitForWork() async { await work?.value }
 
-    private var result: Result<Account, any Error>? {
-        if let account { return .success(account) }
-        return error.map { .failure($0) }
-    }
-
     private func move(to state: State) {
         self.state = state
         engine.emit(.loginChanged(self))
@@ -228,13 +210,13 @@ package final class Login {
         self.error = error
         move(to: state)
         // A caller that waits reports the error to the user.
-        if state == .failed, waiters.isEmpty, let error { engine.reportFailure(of: self, error) }
-        if state == .succeeded { engine.loginSucceeded(self) }
-        endPreparing()
-        if let result {
-            for waiter in waiters { waiter.resume(with: result) }
-            waiters.removeAll()
+        if state == .failed, !outcome.hasWaiters, let error {
+            engine.reportFailure(of: self, error)
         }
+        if state == .succeeded { engine.loginSucceeded(self) }
+        preparation.complete(.success(()))
+        if let account { outcome.complete(.success(account)) }
+        if let error { outcome.complete(.failure(error)) }
         if authorization != nil {
             Task { [engine] in
                 // The redirect listener still has to send its page. After that, the port is released.

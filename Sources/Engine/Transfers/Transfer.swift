@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import System
 internal import Translation
 
 /// A download of a photo to a caller's descriptor. It is retained for a minute after its end.
@@ -31,7 +32,7 @@ package final class Transfer {
     let client: String
     private let engine: Engine
     private var work: Task<Void, Never>?
-    private var waiters: [CheckedContinuation<Void, any Error>] = []
+    private let outcome = OneShotResult<Void, any Error>()
     /// The pause after a report to clients. Changes during the pause are reported after it.
     private var pause: Task<Void, Never>?
     private var hasUnreportedChange = false
@@ -76,13 +77,7 @@ package final class Transfer {
     }
 
     /// Waits for the end of the transfer. Returns at once if it has ended.
-    package func wait() async throws {
-        if hasEnded {
-            if let error { throw error }
-        } else {
-            try await withCheckedThrowingContinuation { waiters.append($0) }
-        }
-    }
+    package func wait() async throws { try await outcome.value() }
 
     /// Cancels the transfer, and returns when all writing has ended. A finished transfer does not change.
     package func cancel() async {
@@ -128,8 +123,7 @@ package final class Transfer {
         pause?.cancel()
         pause = nil
         engine.emit(.transferChanged(self))
-        for waiter in waiters { waiter.resume(with: error.map { .failure($0) } ?? .success(())) }
-        waiters.removeAll()
+        outcome.complete(error.map { .failure($0) } ?? .success(()))
         engine.transfers.finished(self)
     }
 }
