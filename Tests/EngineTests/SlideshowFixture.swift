@@ -47,6 +47,18 @@ final class SlideshowFixture {
         await settle()
     }
 
+    /// Reports that photos arrived in the source of the first account.
+    func arrive(_ count: Int = 1) async {
+        slideshow.reader.sourceChanged(photos.accounts[0].id, SourceID("all"), new: count)
+        await settle()
+    }
+
+    /// Attaches a client, and waits for its photo.
+    func attach() async throws {
+        try await slideshow.attach(":1.1")
+        await settle()
+    }
+
     /// Waits until all searches and readings are finished.
     func settle() async {
         var quiet = 0
@@ -117,7 +129,12 @@ final class SlideshowFixture {
         return shown
     }
 
-    func id(_ text: String) -> String { "\(photos.accounts[0].id)/\(text)" }
+    /// Makes a source the only one.
+    func setSource(_ account: String?, _ source: String = "") async throws {
+        try await slideshow.setSource(
+            SlideshowSource(
+                account: account.map { AccountID(stored: $0) }, source: SourceID(source)))
+    }
 }
 
 extension Slideshow {

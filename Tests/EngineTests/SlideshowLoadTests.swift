@@ -13,8 +13,7 @@ struct SlideshowLoadTests {
         let fixture = SlideshowFixture(
             FakeSlideshowPhotos(["local_ada": (1...1000).map { "p\($0)" }]))
         try await fixture.slideshow.setShuffled(true)
-        try await fixture.slideshow.attach(":1.1")
-        await fixture.settle()
+        try await fixture.attach()
         let account = AccountID(stored: "local_ada")
         var shown: Set<String> = [fixture.current]
         var arrived = 0
@@ -30,8 +29,7 @@ struct SlideshowLoadTests {
                 let prepared = fixture.slideshow.candidate?.shown.id.photo.text
                 let added = fixture.photos.add("new\(arrived)", to: 0)
                 fixture.slideshow.reader.photosAdded(account, [added.photo])
-                fixture.slideshow.reader.sourceChanged(account, SourceID("all"), new: 1)
-                await fixture.settle()
+                await fixture.arrive()
                 // The photo that was already fetched precedes the new one.
                 let next = try await fixture.next()
                 #expect(next == prepared)

@@ -24,41 +24,40 @@ struct SlideshowStateTests {
         ids.map(\.photo.text).joined(separator: " ")
     }
 
-    @Test func `going back and forward passes through the history`() {
-        var state = state(showing: "a", "b", "c")
-        let done1 = state.goBack(to: shown("b"))
-        #expect(done1)
-        let done2 = state.goBack(to: shown("a"))
-        #expect(done2)
-        #expect(state.past.isEmpty)
-        #expect(names(state.future) == "b c")
-        let done3 = state.goForward(to: shown("b"))
-        #expect(done3)
-        #expect(names(state.past) == "a")
-        #expect(state.current?.id == id("b"))
-        #expect(names(state.future) == "c")
-        let done4 = state.goForward(to: shown("x"))
-        #expect(!done4)
-    }
-
-    @Test func `photos that are skipped on the way remain in the history`() {
-        var state = state(showing: "a", "b", "c", "d")
-        let done5 = state.goBack(to: shown("a"))
-        #expect(done5)
-        #expect(names(state.future) == "b c d")
-        let done6 = state.goForward(to: shown("c"))
-        #expect(done6)
-        #expect(names(state.past) == "a b")
-        #expect(names(state.future) == "d")
-    }
-
-    @Test func `a selected photo ends the way forward`() {
-        var state = state(showing: "a", "b", "c")
-        let done7 = state.goBack(to: shown("a"))
-        #expect(done7)
-        state.show(shown("x"))
-        #expect(names(state.past) == "a")
-        #expect(state.future.isEmpty)
+    /// Each step is a photo with the kind of step: `<` goes back, `>` forward, `=` selects the photo, `-` hides it, and
+    /// a photo alone is the next one of the order.
+    @Test(arguments: [
+        ("a b c <b <a", "|a|b c"), ("a b c <b <a >b", "a|b|c"),
+        // The photo is not on the way.
+        ("a b c <a >x", "|a|b c"), ("a b c <x", "a b|c|"),
+        // Photos that are skipped on the way remain in the history.
+        ("a b c d <a", "|a|b c d"), ("a b c d <a >c", "a b|c|d"), ("a b c <a d", "a b c|d|"),
+        // A selected photo ends the way forward.
+        ("a b c <a =x", "a|x|"),
+        ("a a a", "|a|"),
+        // A hidden photo leaves the history. One that is shown again stays hidden.
+        ("a b a c -a", "b|c|"), ("a b a c -a -c", "b||"), ("a -b =b", "a|b|"),
+    ])
+    func `steps change the history`(steps: String, expected: String) {
+        var state = SlideshowState()
+        var hidden: [CombinedPhotoID] = []
+        for step in steps.split(separator: " ") {
+            let photo = String(step.drop { "<>=-".contains($0) })
+            switch step.first {
+            case "<": _ = state.goBack(to: shown(photo))
+            case ">": _ = state.goForward(to: shown(photo))
+            case "=": state.show(shown(photo))
+            case "-":
+                hidden.append(id(photo))
+                let wasCurrent = state.current?.id == id(photo)
+                let isReported = state.hide(id(photo))
+                #expect(isReported == wasCurrent)
+            default: state.advance(to: shown(photo))
+            }
+        }
+        let current = state.current?.id.photo.text ?? ""
+        #expect("\(names(state.past))|\(current)|\(names(state.future))" == expected)
+        #expect(state.hidden == hidden && hidden.allSatisfy(state.isHidden))
     }
 
     @Test func `the history has 100 photos before the current one`() {
@@ -69,34 +68,14 @@ struct SlideshowStateTests {
         #expect(state.past.last == id("148"))
     }
 
-    @Test func `a photo that is shown again at once is not added to the history`() {
-        let state = state(showing: "a", "a", "a")
-        #expect(state.past.isEmpty)
-    }
-
-    @Test func `a hidden photo leaves the history, and unhiding does not bring it back`() {
-        var state = state(showing: "a", "b", "a", "c")
-        let done8 = state.hide(id("a"))
-        #expect(!done8)
-        #expect(names(state.past) == "b")
-        let done9 = state.hide(id("c"))
-        #expect(done9)
-        #expect(state.current == nil)
-        #expect(names(state.hidden) == "a c")
-        let done10 = state.unhide(id("a"))
-        #expect(done10)
-        let done11 = state.unhide(id("a"))
-        #expect(!done11)
-        #expect(names(state.hidden) == "c")
-        #expect(names(state.past) == "b")
-    }
-
-    @Test func `showing a hidden photo does not unhide it`() {
-        var state = state(showing: "a")
-        state.hide(id("b"))
-        state.show(shown("b"))
-        #expect(state.isHidden(id("b")))
-        #expect(state.current?.id == id("b"))
+    @Test func `unhiding a photo does not bring it back`() {
+        var state = state(showing: "a", "b")
+        state.hide(id("a"))
+        for isHidden in [true, false] {
+            let isUnhidden = state.unhide(id("a"))
+            #expect(isUnhidden == isHidden)
+        }
+        #expect(state.past.isEmpty && state.hidden.isEmpty && !state.isHidden(id("a")))
     }
 
     @Test func `a removed account leaves the history, the hidden photos and the source`() {

@@ -53,9 +53,7 @@ struct SlideshowTests {
         await expectNotFound { try await fixture.slideshow.next() }
         #expect(fixture.slideshow.photo == nil && !fixture.slideshow.canGoNext)
         fixture.photos.add("new", to: 0)
-        fixture.slideshow.reader.sourceChanged(
-            AccountID(stored: "local_ada"), SourceID("all"), new: 1)
-        await fixture.settle()
+        await fixture.arrive()
         #expect(fixture.slideshow.canGoNext)
         #expect(try await fixture.next() == "new")
     }
@@ -77,8 +75,7 @@ struct SlideshowTests {
         let fixture = fixture(["a", "b"])
         try await fixture.slideshow.show("local_ada/a")
         #expect(try await fixture.next(2) == ["b", "a"])
-        try await fixture.slideshow.setSource(
-            SlideshowSource(account: AccountID(stored: "local_ada"), source: SourceID("")))
+        try await fixture.setSource("local_ada")
         #expect(try await fixture.next(3) == ["b", "a", "b"])
         fixture.photos.accounts[0].photos[PhotoID("a")] = nil
         #expect(try await fixture.next(2) == ["b", "b"])
@@ -86,9 +83,7 @@ struct SlideshowTests {
 
     @Test func `a photo whose image cannot be fetched is skipped`() async throws {
         let fixture = fixture()
-        fixture.photos.failing = [
-            CombinedPhotoID("local_ada/p1"), CombinedPhotoID("local_ada/p3"),
-        ].reduce(into: []) { if let id = $1 { $0.insert(id) } }
+        fixture.photos.failing = [id("p1"), id("p3")]
         #expect(try await fixture.next(3) == ["p2", "p4", "p5"])
     }
 
@@ -111,9 +106,7 @@ struct SlideshowTests {
         fixture.photos.accounts[0].isLocal = false
         fixture.photos.isMetered = true
         await expectNotFound { try await fixture.slideshow.next() }
-        for photo in ["p4", "p6"] {
-            if let id = CombinedPhotoID(fixture.id(photo)) { fixture.photos.cached.insert(id) }
-        }
+        fixture.photos.cached = [id("p4"), id("p6")]
         #expect(try await fixture.next(3) == ["p4", "p6", "p4"])
         #expect(fixture.photos.fetches.isEmpty)
         await expectNotFound { try await fixture.slideshow.show("local_ada/p1") }
@@ -148,8 +141,7 @@ struct SlideshowTests {
         async throws
     {
         let fixture = fixture()
-        try await fixture.slideshow.attach(":1.1")
-        await fixture.settle()
+        try await fixture.attach()
         #expect(fixture.photos.fetches.map(\.photo.text) == ["p1", "p2"])
         #expect(fixture.photos.pinned == ["/regular/local_ada/p1", "/regular/local_ada/p2"])
         _ = try await fixture.next()
@@ -165,8 +157,7 @@ struct SlideshowTests {
         _ = try await fixture.next()
         #expect(fixture.photos.fetches.count == 1)
         try await fixture.slideshow.setPaused(true)
-        try await fixture.slideshow.attach(":1.1")
-        await fixture.settle()
+        try await fixture.attach()
         #expect(fixture.photos.fetches.count == 1)
         #expect(await fixture.timerCount(0) == 0)
         try await fixture.slideshow.setPaused(false)
@@ -179,8 +170,7 @@ struct SlideshowTests {
 
     @Test func `next restarts the timer`() async throws {
         let fixture = fixture()
-        try await fixture.slideshow.attach(":1.1")
-        await fixture.settle()
+        try await fixture.attach()
         #expect(await fixture.timerCount(1) == 1)
         fixture.clock.advance(by: .seconds(1000))
         #expect(try await fixture.next() == "p2")
@@ -194,8 +184,7 @@ struct SlideshowTests {
         async throws
     {
         let fixture = fixture()
-        try await fixture.slideshow.attach(":1.1")
-        await fixture.settle()
+        try await fixture.attach()
         _ = await fixture.timerCount(1)
         fixture.photos.images.begin()
         let step = Task { try await fixture.slideshow.next() }
@@ -245,20 +234,15 @@ struct SlideshowTests {
         #expect(try await fixture.next(3) == ["p1", "p2", "p3"])
         fixture.photos.add("n1", to: 0)
         fixture.photos.add("n2", to: 0)
-        fixture.slideshow.reader.sourceChanged(
-            AccountID(stored: "local_ada"), SourceID("all"), new: 2)
-        await fixture.settle()
+        await fixture.arrive(2)
         #expect(try await fixture.next(4) == ["n2", "n1", "p4", "p5"])
     }
 
     @Test func `the next photo replaces the current one that is removed or hidden`() async throws {
         let fixture = fixture()
-        try await fixture.slideshow.attach(":1.1")
-        await fixture.settle()
+        try await fixture.attach()
         fixture.photos.accounts[0].photos[PhotoID("p1")] = nil
-        await fixture.slideshow.removePhotos([
-            CombinedPhotoID(AccountID(stored: "local_ada"), PhotoID("p1"))
-        ])
+        await fixture.slideshow.removePhotos([id("p1")])
         #expect(fixture.current == "p2")
         await fixture.settle()
         try await fixture.slideshow.hide("local_ada/p2")
@@ -312,8 +296,7 @@ struct SlideshowTests {
     {
         let fixture = SlideshowFixture(FakeSlideshowPhotos(["a": ["a1"], "b": ["b1"]]))
         let account = AccountID(stored: "b")
-        try await fixture.slideshow.setSource(
-            SlideshowSource(account: account, source: SourceID("")))
+        try await fixture.setSource("b")
         #expect(try await fixture.next(2) == ["b1", "b1"])
         fixture.photos.accounts.remove(at: 1)
         fixture.slideshow.accountRemoved(account)
@@ -324,12 +307,10 @@ struct SlideshowTests {
     @Test func `a source that does not exist is not found`() async throws {
         let fixture = fixture()
         await expectNotFound {
-            try await fixture.slideshow.setSource(
-                SlideshowSource(account: nil, source: SourceID("nothing")))
+            try await fixture.setSource(nil, "nothing")
         }
         await expectNotFound {
-            try await fixture.slideshow.setSource(
-                SlideshowSource(account: AccountID(stored: "x"), source: SourceID("")))
+            try await fixture.setSource("x")
         }
         #expect(fixture.slideshow.settings.source == .initial)
     }
@@ -341,9 +322,7 @@ struct SlideshowTests {
         photo.isLiked = true
         let changes = Observed(0)
         fixture.slideshow.onChange = { changes.update { $0 += 1 } }
-        fixture.slideshow.update([
-            CombinedPhotoID(AccountID(stored: "local_ada"), photo.id): photo
-        ])
+        fixture.slideshow.update([id("p1"): photo])
         try await changes.wait { $0 > 0 ? true : nil }
         #expect(fixture.slideshow.photo?.photo.isLiked == true)
     }
@@ -404,8 +383,7 @@ struct SlideshowTests {
     @Test func `a selected photo of another source does not become part of the round`() async throws
     {
         let fixture = SlideshowFixture(FakeSlideshowPhotos(["a": ["a1", "a2"], "b": ["b1"]]))
-        try await fixture.slideshow.setSource(
-            SlideshowSource(account: AccountID(stored: "a"), source: SourceID("")))
+        try await fixture.setSource("a")
         try await fixture.slideshow.setShuffled(true)
         for _ in 0..<2 {
             try await fixture.slideshow.show("b/b1")
@@ -501,8 +479,7 @@ struct SlideshowTests {
 
     @Test func `an edit of the prepared photo changes its image`() async throws {
         let fixture = fixture()
-        try await fixture.slideshow.attach(":1.1")
-        await fixture.settle()
+        try await fixture.attach()
         #expect(fixture.slideshow.candidate?.shown.image == "/regular/local_ada/p2")
         fixture.photos.versions[id("p2")] = 2
         fixture.slideshow.update([id("p2"): edited("p2")])
@@ -550,8 +527,7 @@ struct SlideshowTests {
     @Test func `an attached client gets a photo when one is unhidden`() async throws {
         let fixture = fixture(["a"])
         try await fixture.slideshow.hide("local_ada/a")
-        try await fixture.slideshow.attach(":1.1")
-        await fixture.settle()
+        try await fixture.attach()
         #expect(fixture.current.isEmpty)
         try await fixture.slideshow.unhide("local_ada/a")
         await fixture.settle()
@@ -561,10 +537,8 @@ struct SlideshowTests {
     @Test func `an attached client gets a photo when the source is set`() async throws {
         let fixture = SlideshowFixture(
             FakeSlideshowPhotos(["local_ada": [], "local_bob": ["b"]]))
-        try await fixture.slideshow.setSource(
-            SlideshowSource(account: local, source: SourceID("all")))
-        try await fixture.slideshow.attach(":1.1")
-        await fixture.settle()
+        try await fixture.setSource(local.text, "all")
+        try await fixture.attach()
         #expect(fixture.current.isEmpty)
         try await fixture.slideshow.setSource(.initial)
         await fixture.settle()
@@ -578,10 +552,8 @@ struct SlideshowTests {
         let fixture = fixture()
         fixture.photos.albums = ["album:x"]
         try await fixture.slideshow.setShuffled(isShuffled)
-        try await fixture.slideshow.setSource(
-            SlideshowSource(account: local, source: SourceID("album:x")))
-        try await fixture.slideshow.attach(":1.1")
-        await fixture.settle()
+        try await fixture.setSource(local.text, "album:x")
+        try await fixture.attach()
         fixture.photos.albums = []
         fixture.slideshow.handle(.updated(SourceID("album:x"), new: 0), of: local)
         await fixture.settle()
@@ -612,8 +584,7 @@ struct SlideshowTests {
         _ = try await fixture.next()
         await fixture.settle()
         let before = fixture.photos.pageCount
-        fixture.slideshow.reader.sourceChanged(local, SourceID("all"), new: 1)
-        await fixture.settle()
+        await fixture.arrive()
         #expect(fixture.photos.pageCount == before)
     }
 }
