@@ -23,8 +23,7 @@ final class FinishedItems<Item: AnyObject> {
 
     /// Adds an item that has just finished.
     func append(_ item: Item, of client: String) {
-        let retention = Task { [weak self, weak item, clock, time] in
-            do { try await clock.sleep(for: time) } catch { return }
+        let retention = clock.after(time) { [weak self, weak item] in
             if let item { self?.onSurplus(item) }
         }
         items.append((item, client, retention))

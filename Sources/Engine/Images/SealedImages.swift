@@ -76,8 +76,7 @@ final class SealedImages {
         let index = lanes.indices.min { lanes[$0].count < lanes[$1].count } ?? 0
         lanes[index].count += 1
         let outcome = OneShotResult<Int32, any Error>()
-        let limit = Task { [clock] in
-            do { try await clock.sleep(for: Self.timeout) } catch { return }
+        let limit = clock.after(Self.timeout) {
             outcome.complete(
                 .failure(
                     ProviderError.failed(
@@ -114,8 +113,7 @@ final class SealedImages {
             guard sweep.pause > pause else { return }
             sweep.task.cancel()
         }
-        let task = Task { [weak self, clock] in
-            do { try await clock.sleep(for: pause) } catch { return }
+        let task = clock.after(pause) { [weak self] in
             guard let self else { return }
             sweep = nil
             if copies.sweep() > 0 { scheduleSweep(after: min(pause * 2, Self.longestPause)) }

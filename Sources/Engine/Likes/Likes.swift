@@ -66,10 +66,7 @@ final class Likes {
     ) async throws -> LikeQueue.Reply {
         lastCall += 1
         let id = lastCall
-        let timer = Task { [clock = owner.clock] in
-            do { try await clock.sleep(for: Self.callTimeout) } catch { return }
-            handle(.timedOut(id))
-        }
+        let timer = owner.clock.after(Self.callTimeout) { [self] in handle(.timedOut(id)) }
         defer { timer.cancel() }
         return try await withCheckedThrowingContinuation { continuation in
             callers[id] = continuation

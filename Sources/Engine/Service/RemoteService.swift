@@ -277,10 +277,7 @@ final class RemoteService: AccountPhotos {
         }
         retry?.cancel()
         retryAt = now + pause
-        retry = Task { [weak self, clock] in
-            do { try await clock.sleep(for: pause) } catch { return }
-            await self?.retryAutomatically()
-        }
+        retry = clock.after(pause) { [weak self] in await self?.retryAutomatically() }
     }
 
     /// Sets the timer of the next request that checks if a service without likes offers them again.
@@ -290,15 +287,12 @@ final class RemoteService: AccountPhotos {
         availabilityCheck?.task.cancel()
         availabilityCheck = due.map { due in
             let pause = Duration.seconds(max(1, due.secondsSince1970 - now.secondsSince1970))
-            return (
-                due,
-                Task { [weak self, clock] in
-                    do { try await clock.sleep(for: pause) } catch { return }
-                    self?.availabilityCheck = nil
-                    self?.likes?.handle(.availabilityCheckDue)
-                    self?.scheduleAvailabilityCheck()
-                }
-            )
+            let task = clock.after(pause) { [weak self] in
+                self?.availabilityCheck = nil
+                self?.likes?.handle(.availabilityCheckDue)
+                self?.scheduleAvailabilityCheck()
+            }
+            return (due, task)
         }
     }
 

@@ -26,10 +26,7 @@ func withTimeLimit<Value: Sendable>(
             result.complete(.failure(error))
         }
     }
-    let timer = Task {
-        do { try await clock.sleep(for: limit) } catch { return }
-        result.complete(Result { try onTimeout() })
-    }
+    let timer = clock.after(limit) { result.complete(Result { try onTimeout() }) }
     let call = calls?.add { result.complete(.failure($0)) }
     defer {
         if let call { calls?.remove(call) }
@@ -40,6 +37,18 @@ func withTimeLimit<Value: Sendable>(
         try await result.value()
     } onCancel: {
         work.cancel()
+    }
+}
+
+extension Clock<Duration> {
+    /// Runs `body` after a pause, unless the returned task is cancelled before.
+    func after(
+        _ pause: Duration, _ body: @escaping @MainActor () async -> Void
+    ) -> Task<Void, Never> {
+        Task {
+            do { try await sleep(for: pause) } catch { return }
+            await body()
+        }
     }
 }
 

@@ -93,12 +93,10 @@ final class TokenRevocations {
         guard !isFinished, revocation.failures < Self.retryDelays.count else {
             return remove(revocation)
         }
-        let delay = Self.retryDelays[revocation.failures]
-        revocation.failures += 1
-        revocation.delay = Task { [weak self, clock] in
-            do { try await clock.sleep(for: delay) } catch { return }
+        revocation.delay = clock.after(Self.retryDelays[revocation.failures]) { [weak self] in
             self?.start(revocation)
         }
+        revocation.failures += 1
     }
 
     private func remove(_ revocation: Revocation) {

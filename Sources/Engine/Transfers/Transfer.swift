@@ -108,8 +108,7 @@ package final class Transfer {
     private func reportProgress() {
         hasUnreportedChange = false
         engine.emit(.transferChanged(self))
-        pause = Task { [weak self, clock = engine.ports.clock] in
-            do { try await clock.sleep(for: Self.reportInterval) } catch { return }
+        pause = engine.ports.clock.after(Self.reportInterval) { [weak self] in
             guard let self, !hasEnded else { return }
             pause = nil
             if hasUnreportedChange { reportProgress() }
