@@ -22,8 +22,7 @@ struct CallLimitTests {
     }
 
     private func fixture() async throws -> ServiceFixture {
-        let fixture = try await ServiceFixture(["a"])
-        try await fixture.waitForEvent("profile Ada")
+        let fixture = try await ServiceFixture(["a"], isOpen: true)
         // The timers of the first request have ended, so that the later ones can be counted.
         for limit in [Duration.seconds(18), .seconds(3)] {
             try await fixture.ports.clock.waitForSleeps(until: limit, begun: 1, pending: 0)
@@ -127,8 +126,7 @@ struct CallLimitTests {
         async throws
     {
         let names = (1...6).map { "\($0)" }
-        let fixture = try await ServiceFixture(names)
-        try await fixture.waitForEvent("profile Ada")
+        let fixture = try await ServiceFixture(names, isOpen: true)
         _ = try await fixture.walk(count: 3)
         fixture.ports.http.answer.update { $0 = { _ in throw error } }
         let before = fixture.service.state.value.requests

@@ -12,8 +12,7 @@ struct FeedFailureTests {
     private let nine = (1...9).map { "p\($0)" }
 
     @Test func `a first page without photos hides no cached photo`() async throws {
-        let fixture = try await ServiceFixture(nine)
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(nine, isRead: true)
         // Two pages of entries without photos, before the photos.
         let drawings = (1...6).map { "drawing\($0)" }
         fixture.service.state.update {
@@ -33,8 +32,7 @@ struct FeedFailureTests {
     }
 
     @Test func `an empty response counts when it is repeated`() async throws {
-        let fixture = try await ServiceFixture(nine)
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(nine, isRead: true)
         fixture.service.state.update { $0.photos = [] }
         #expect(try await fixture.account.refreshFeed("") == 0)
         #expect(try await fixture.page().ids == Array(nine.prefix(3)))
@@ -94,8 +92,7 @@ struct FeedFailureTests {
 
     @Test func `a source that was read offline is refreshed once the network is back`() async throws
     {
-        let fixture = try await ServiceFixture(nine)
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(nine, isRead: true)
         fixture.ports.time.update { $0 = $0 + .seconds(3600) }
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         #expect(try await fixture.page().ids == Array(nine.prefix(3)))
@@ -110,8 +107,7 @@ struct FeedFailureTests {
     }
 
     @Test func `a clock that is set back does not keep a page fresh`() async throws {
-        let fixture = try await ServiceFixture(nine)
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(nine, isRead: true)
         fixture.service.state.update { $0.photos = ["news"] + $0.photos }
         fixture.ports.time.update {
             $0 = Timestamp(secondsSince1970: $0.secondsSince1970 - 31_536_000)
@@ -146,8 +142,7 @@ struct FeedFailureTests {
     }
 
     @Test func `a database with another schema is set aside`() async throws {
-        let fixture = try await ServiceFixture(nine)
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(nine, isRead: true)
         fixture.engine.stop()
         let path = fixture.base.directory.appending("cache/feeds.sqlite")
         for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
@@ -160,8 +155,7 @@ struct FeedFailureTests {
     }
 
     @Test func `a cache that cannot have a file is in memory`() async throws {
-        let fixture = try await ServiceFixture(nine)
-        try await fixture.waitForEvent("profile Ada")
+        let fixture = try await ServiceFixture(nine, isOpen: true)
         fixture.engine.stop()
         let cache = fixture.base.directory.appending("cache")
         let path = "\(cache)/feeds.sqlite"

@@ -40,16 +40,14 @@ struct FeedOrderTests {
     }
 
     @Test func `new photos between known ones are reported`() async throws {
-        let fixture = try await ServiceFixture(["a", "b", "c"])
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a", "b", "c"], isRead: true)
         fixture.service.state.update { $0.photos = ["a", "x", "b", "c"] }
         #expect(try await fixture.account.refreshFeed("") == 1)
         try await fixture.waitForEvent("updated new 1")
     }
 
     @Test func `photos that the service no longer has are reported`() async throws {
-        let fixture = try await ServiceFixture(["a", "b", "c"])
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a", "b", "c"], isRead: true)
         fixture.service.state.update { $0.photos = ["a"] }
         #expect(try await fixture.account.refreshFeed("") == 0)
         try await fixture.waitForEvent("updated new 0")

@@ -18,8 +18,7 @@ struct LikeFailureTests {
     func `a like of an unknown photo is queued while requests fail`(
         index: Int
     ) async throws {
-        let fixture = try await ServiceFixture(["a"])
-        try await fixture.waitForEvent("profile Ada")
+        let fixture = try await ServiceFixture(["a"], isOpen: true)
         fixture.service.state.update { $0.error = Self.failures[index] }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         // The state at the service is unknown.
@@ -49,8 +48,7 @@ struct LikeFailureTests {
     @Test func `a failing like does not block others`()
         async throws
     {
-        let fixture = try await ServiceFixture(["a", "b", "c"])
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a", "b", "c"], isRead: true)
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         for id in ["a", "b", "c"] {
             #expect(try await fixture.account.setLiked(id, true) == .queued)
@@ -91,8 +89,7 @@ struct LikeFailureTests {
     }
 
     @Test func `a like is sent once even if its record cannot be removed`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a"], isRead: true)
         try fixture.base.execute(
             """
             CREATE TRIGGER refuse BEFORE DELETE ON like_wish BEGIN SELECT RAISE(ABORT, 'no'); END
@@ -149,8 +146,7 @@ struct LikeFailureTests {
     }
 
     @Test func `a clock that is set back does not prevent requests`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a"], isRead: true)
         fixture.service.state.update { $0.likeError = ProviderError.denied("no") }
         #expect(try await fixture.account.setLiked("a", true) == .local)
         fixture.service.state.update { $0.likeError = nil }
@@ -169,8 +165,7 @@ struct LikeFailureTests {
     }
 
     @Test func `a pending like is shown on the first page after a start`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a"], isRead: true)
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         _ = try await fixture.account.setLiked("a", true)
         let next = try await ServiceFixture(after: fixture)

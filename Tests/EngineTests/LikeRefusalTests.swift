@@ -24,9 +24,7 @@ struct LikeRefusalTests {
 
     @Test(arguments: refusals)
     func `a refused like fails, and is not sent again`(error: ProviderError) async throws {
-        let fixture = try await ServiceFixture(["a", "b"])
-        try await fixture.waitForEvent("profile Ada")
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a", "b"], isOpen: true, isRead: true)
         fixture.service.state.update { $0.likeError = error }
         await #expect(throws: error) { try await fixture.account.setLiked("a", true) }
         #expect(fixture.base.events.value.count { $0 == "like failed a" } == 1)
@@ -45,8 +43,7 @@ struct LikeRefusalTests {
     }
 
     @Test func `refused likes do not make the account fail`() async throws {
-        let fixture = try await ServiceFixture((0..<6).map { "p\($0)" })
-        try await fixture.waitForEvent("profile Ada")
+        let fixture = try await ServiceFixture((0..<6).map { "p\($0)" }, isOpen: true)
         _ = try await fixture.page(count: 6)
         fixture.service.state.update { $0.likeError = ProviderError.refused("Not this one.") }
         for id in 0..<6 { _ = try? await fixture.account.setLiked("p\(id)", true) }
@@ -54,9 +51,7 @@ struct LikeRefusalTests {
     }
 
     @Test func `a queued like that is refused fails once, with a notification`() async throws {
-        let fixture = try await ServiceFixture(["a", "b"])
-        try await fixture.waitForEvent("profile Ada")
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a", "b"], isOpen: true, isRead: true)
         fixture.service.state.update { $0.error = Self.offline }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         #expect(try await fixture.account.setLiked("b", true) == .queued)
@@ -85,8 +80,7 @@ struct LikeRefusalTests {
     }
 
     @Test func `a like of a deleted photo removes its whole like group`() async throws {
-        let fixture = try await ServiceFixture(["a.1", "a.2", "b"])
-        try await fixture.waitForEvent("profile Ada")
+        let fixture = try await ServiceFixture(["a.1", "a.2", "b"], isOpen: true)
         #expect(try await fixture.page().ids == ["a.1", "a.2", "b"])
         fixture.service.state.update { $0.photos = ["b"] }
         await #expect(throws: ProviderError.notFound("No a.1.")) {
@@ -98,18 +92,14 @@ struct LikeRefusalTests {
     }
 
     @Test func `a like that is not found does not remove a photo that exists`() async throws {
-        let fixture = try await ServiceFixture(["a.1", "a.2"])
-        try await fixture.waitForEvent("profile Ada")
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a.1", "a.2"], isOpen: true, isRead: true)
         fixture.service.state.update { $0.likeError = ProviderError.notFound("No likes.") }
         #expect(try await fixture.account.setLiked("a.1", true) == .local)
         #expect(try await fixture.page().ids == ["a.1", "a.2"])
     }
 
     @Test func `a new login sends the likes that were denied`() async throws {
-        let fixture = try await ServiceFixture(["a", "b"])
-        try await fixture.waitForEvent("profile Ada")
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a", "b"], isOpen: true, isRead: true)
         fixture.service.state.update { $0.likeError = ProviderError.denied("The key may not.") }
         #expect(try await fixture.account.setLiked("a", true) == .local)
         fixture.service.state.update { $0.likeError = nil }
@@ -129,9 +119,7 @@ struct LikeRefusalTests {
     }
 
     @Test func `the opposite of a like that is being refused succeeds`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        try await fixture.waitForEvent("profile Ada")
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a"], isOpen: true, isRead: true)
         fixture.service.state.update {
             $0.likeError = ProviderError.refused("Not this one.")
             $0.isHeld = true
@@ -150,9 +138,7 @@ struct LikeRefusalTests {
     // MARK: Sessions that end
 
     @Test func `a like in flight during a logout fails`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        try await fixture.waitForEvent("profile Ada")
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a"], isOpen: true, isRead: true)
         fixture.service.state.update { $0.isHeld = true }
         let like = Task { try await fixture.account.setLiked("a", true) }
         try await fixture.service.state.wait { $0.requests.contains("like a") ? true : nil }
@@ -171,8 +157,7 @@ struct LikeRefusalTests {
     }
 
     @Test func `a like whose photo is being fetched during a logout fails`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        try await fixture.waitForEvent("profile Ada")
+        let fixture = try await ServiceFixture(["a"], isOpen: true)
         fixture.service.state.update { $0.isHeld = true }
         let like = Task { try await fixture.account.setLiked("a", true) }
         try await fixture.service.state.wait { $0.requests.contains("photo a") ? true : nil }
@@ -186,9 +171,7 @@ struct LikeRefusalTests {
     @Test func `a like in flight while the settings change is queued, and sent again`()
         async throws
     {
-        let fixture = try await ServiceFixture(["a"])
-        try await fixture.waitForEvent("profile Ada")
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a"], isOpen: true, isRead: true)
         fixture.service.state.update { $0.isHeld = true }
         let like = Task { try await fixture.account.setLiked("a", true) }
         try await fixture.service.state.wait { $0.requests.contains("like a") ? true : nil }
@@ -207,9 +190,7 @@ struct LikeRefusalTests {
     @Test func `a like of a cached photo makes at most three round trips to the databases`()
         async throws
     {
-        let fixture = try await ServiceFixture(["a", "b"])
-        try await fixture.waitForEvent("profile Ada")
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a", "b"], isOpen: true, isRead: true)
         let remote = try #require(fixture.account.remote)
         let queues = [remote.stores.feeds.queue, remote.stores.likes(of: remote.account).database]
         func count() -> Int { queues.map(\.runCount).reduce(0, +) }

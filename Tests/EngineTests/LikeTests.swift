@@ -33,8 +33,7 @@ struct LikeTests {
     }
 
     @Test func `an outdated list does not undo a like`() async throws {
-        let fixture = try await ServiceFixture(["a", "b"])
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a", "b"], isRead: true)
         _ = try await fixture.account.setLiked("a", true)
         fixture.service.state.update { $0.liked = [] }
         _ = try await fixture.account.refreshFeed("new")
@@ -46,8 +45,7 @@ struct LikeTests {
 
     @Test func `a like without a network is queued, survives a restart, and is sent`() async throws
     {
-        let fixture = try await ServiceFixture(["a", "b"])
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a", "b"], isRead: true)
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         #expect(fixture.account.pendingLikes == [PhotoID("a")])
@@ -64,8 +62,7 @@ struct LikeTests {
     }
 
     @Test func `an unlike cancels a like of which nothing was sent`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a"], isRead: true)
         let until = fixture.ports.time.value + .seconds(600)
         fixture.service.state.update { $0.error = ProviderError.rateLimited(until: until) }
         await #expect(throws: ProviderError.self) { try await fixture.account.refreshFeed("") }
@@ -76,8 +73,7 @@ struct LikeTests {
     }
 
     @Test func `an unlike is sent if the like may have reached the service`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a"], isRead: true)
         fixture.service.state.update { $0.losesResponses = true }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         #expect(fixture.service.state.value.liked == ["a"])
@@ -108,9 +104,7 @@ struct LikeTests {
     }
 
     @Test func `a like whose delivery failed is retried automatically`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        try await fixture.waitForEvent("profile Ada")
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a"], isOpen: true, isRead: true)
         fixture.service.state.update { $0.likeError = ProviderError.failed("Trouble.") }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         #expect(fixture.account.retryAt != nil)
@@ -126,8 +120,7 @@ struct LikeTests {
 
     @Test func `the delay of the retry does not depend on the number of queued likes`() async throws
     {
-        let fixture = try await ServiceFixture((0..<8).map { "p\($0)" })
-        try await fixture.waitForEvent("profile Ada")
+        let fixture = try await ServiceFixture((0..<8).map { "p\($0)" }, isOpen: true)
         _ = try await fixture.page(count: 8)
         fixture.service.state.update { $0.likeError = ProviderError.failed("Trouble.") }
         for index in 0..<8 {
@@ -187,9 +180,7 @@ struct LikeTests {
     }
 
     @Test func `a login that replaces the token sends the likes that waited for it`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        try await fixture.waitForEvent("profile Ada")
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a"], isOpen: true, isRead: true)
         fixture.service.state.update { $0.likeError = ProviderError.unauthorized }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         fixture.service.state.update { $0.likeError = nil }
@@ -203,8 +194,7 @@ struct LikeTests {
     }
 
     @Test func `a request during a logout stores nothing`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        try await fixture.waitForEvent("profile Ada")
+        let fixture = try await ServiceFixture(["a"], isOpen: true)
         fixture.service.state.update { $0.isHeld = true }
         let page = Task { try await fixture.page() }
         try await fixture.service.state.wait { $0.requests.contains("new top") ? true : nil }
@@ -217,8 +207,7 @@ struct LikeTests {
     }
 
     @Test func `an unlike during the delivery of the like is sent after it`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a"], isRead: true)
         fixture.service.state.update { $0.isHeld = true }
         let first = Task { try await fixture.account.setLiked("a", true) }
         try await fixture.service.state.wait { $0.requests.contains("like a") ? true : nil }
@@ -234,8 +223,7 @@ struct LikeTests {
 
     @Test(arguments: 0..<40)
     func `the last of two opposite calls counts at every moment`(moment: Int) async throws {
-        let fixture = try await ServiceFixture(["a"])
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a"], isRead: true)
         let first = Task { try await fixture.account.setLiked("a", true) }
         for _ in 0..<moment { await Task.yield() }
         let second = Task { try await fixture.account.setLiked("a", false) }
@@ -247,8 +235,7 @@ struct LikeTests {
 
     @Test(arguments: [ProviderError.notFound("gone"), .denied("no")])
     func `likes of a service without likes are stored locally`(error: ProviderError) async throws {
-        let fixture = try await ServiceFixture(["a", "b"])
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a", "b"], isRead: true)
         fixture.service.state.update { $0.likeError = error }
         #expect(try await fixture.account.setLiked("a", true) == .local)
         #expect(try await fixture.account.setLiked("b", true) == .local)
@@ -274,8 +261,7 @@ struct LikeTests {
     {
         let first = try await ServiceFixture(["a", "b", "c"])
         first.service.state.update { $0.hasLocalLikes = true }
-        let fixture = try await ServiceFixture(after: first)
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(after: first, isRead: true)
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         await #expect(throws: HTTPError.self) { try await fixture.account.refreshFeed("new") }
         #expect(try await fixture.account.setLiked("a", true) == .local)
@@ -307,8 +293,7 @@ struct LikeTests {
     }
 
     @Test func `a refused like is reported, and the former state is kept`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a"], isRead: true)
         fixture.service.state.update {
             $0.likeError = ProviderError.invalidArgument("Not this one.")
         }
@@ -322,8 +307,7 @@ struct LikeTests {
     }
 
     @Test func `logging out removes queued likes`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a"], isRead: true)
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         _ = try await fixture.account.setLiked("a", true)
         try await fixture.engine.accounts.logOut(fixture.account)

@@ -62,8 +62,7 @@ struct LogoutCallTests {
 
     @Test(arguments: Call.allCases, End.allCases)
     func `a call in progress ends with the account`(call: Call, end: End) async throws {
-        let fixture = try await ServiceFixture(["a", "b"])
-        try await fixture.waitForEvent("profile Ada")
+        let fixture = try await ServiceFixture(["a", "b"], isOpen: true)
         fixture.service.state.update { $0.held = [call.request] }
         let before = fixture.count(call.request)
         start { try await call.run(fixture.account) }
@@ -78,9 +77,7 @@ struct LogoutCallTests {
     @Test(arguments: End.allCases)
     func `images in progress end with the account`(end: End) async throws {
         let names = ["a", "b", "c"]
-        let fixture = try await ServiceFixture(names)
-        try await fixture.waitForEvent("profile Ada")
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(names, isOpen: true, isRead: true)
         fixture.ports.http.answer.update { $0 = { HTTPResponse(status: 200, url: $0.url) } }
         fixture.ports.http.isHeld.update { $0 = true }
         let account = fixture.account
@@ -94,8 +91,7 @@ struct LogoutCallTests {
     }
 
     @Test func `the requests of the calls are cancelled at a logout`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        try await fixture.waitForEvent("profile Ada")
+        let fixture = try await ServiceFixture(["a"], isOpen: true)
         fixture.service.state.update { $0.held = ["other top"] }
         let account = fixture.account
         start { _ = try await account.page("other", cursor: "", count: 3) }

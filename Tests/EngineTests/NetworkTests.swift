@@ -11,9 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct NetworkTests {
     @Test func `a metered network stops background refreshes`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        try await fixture.waitForEvent("profile Ada")
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a"], isOpen: true, isRead: true)
         _ = try await fixture.account.sources()
         let hour = Duration.seconds(3601)
         fixture.ports.time.update { $0 = $0 + hour }
@@ -37,9 +35,7 @@ struct NetworkTests {
     }
 
     @Test func `a clock that is set back does not extend a rate limit`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        try await fixture.waitForEvent("profile Ada")
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a"], isOpen: true, isRead: true)
         let until = fixture.ports.time.value + .seconds(600)
         fixture.service.state.update { $0.error = ProviderError.rateLimited(until: until) }
         _ = try? await fixture.account.refreshFeed("")
@@ -54,8 +50,7 @@ struct NetworkTests {
     }
 
     @Test func `a clock that is set back a year does not stop retries`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        try await fixture.waitForEvent("profile Ada")
+        let fixture = try await ServiceFixture(["a"], isOpen: true)
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         _ = try? await fixture.account.refreshFeed("")
         let before = fixture.count("profile")
@@ -68,9 +63,7 @@ struct NetworkTests {
     }
 
     @Test func `a resume continues waiting work at once`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        try await fixture.waitForEvent("profile Ada")
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a"], isOpen: true, isRead: true)
         let until = fixture.ports.time.value + .seconds(600)
         fixture.service.state.update { $0.error = ProviderError.rateLimited(until: until) }
         _ = try? await fixture.account.refreshFeed("")
@@ -89,8 +82,7 @@ struct NetworkTests {
     }
 
     @Test func `a resume probes a service that was unreachable`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        try await fixture.waitForEvent("profile Ada")
+        let fixture = try await ServiceFixture(["a"], isOpen: true)
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         _ = try? await fixture.account.refreshFeed("")
         #expect(fixture.account.retryAt != nil)

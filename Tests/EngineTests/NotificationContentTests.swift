@@ -50,8 +50,7 @@ struct NotificationContentTests {
     }
 
     @Test func `a queued like that is refused after a restart is reported`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a"], isRead: true)
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         #expect(fixture.ports.presenter.notifications.value.isEmpty)
@@ -65,8 +64,7 @@ struct NotificationContentTests {
     }
 
     @Test func `a like that succeeds later withdraws its notification`() async throws {
-        let fixture = try await ServiceFixture(["a", "b"])
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a", "b"], isRead: true)
         fixture.service.state.update { $0.likeError = ProviderError.notSupported("Not now.") }
         _ = try? await fixture.account.setLiked("a", true)
         _ = try? await fixture.account.toggleLike("b")
@@ -192,8 +190,7 @@ struct NotificationContentTests {
     }
 
     @Test func `logging out withdraws the account's notifications`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a"], isRead: true)
         fixture.service.state.update { $0.likeError = ProviderError.notSupported("Not now.") }
         _ = try? await fixture.account.setLiked("a", true)
         try await fixture.ports.presenter.waitFor("1 like")

@@ -24,8 +24,7 @@ struct ProfileTests {
     }
 
     @Test func `a profile is fetched at most every three minutes`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        try await fixture.waitForEvent("profile Ada")
+        let fixture = try await ServiceFixture(["a"], isOpen: true)
         #expect(fixture.count("profile") == 1)
         for _ in 0..<3 { try await fixture.account.refreshProfileIfStale() }
         #expect(fixture.count("profile") == 1)
@@ -38,8 +37,7 @@ struct ProfileTests {
     }
 
     @Test func `a profile of a logged-out account is not fetched`() async throws {
-        let fixture = try await ServiceFixture(["a"])
-        try await fixture.waitForEvent("profile Ada")
+        let fixture = try await ServiceFixture(["a"], isOpen: true)
         try await fixture.engine.accounts.logOut(fixture.account)
         await #expect(throws: EngineError.needsLogin("ada is logged out; log in first.")) {
             try await fixture.account.refreshProfileIfStale()

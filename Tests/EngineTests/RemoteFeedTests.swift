@@ -53,8 +53,7 @@ struct RemoteFeedTests {
     }
 
     @Test func `a walk closes the gap between new and known photos`() async throws {
-        let fixture = try await ServiceFixture(nine)
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(nine, isRead: true)
         let later = (1...8).map { "later\($0)" }
         fixture.service.state.update { $0.photos = later + $0.photos }
         #expect(try await fixture.account.refreshFeed("") == 3)
@@ -68,8 +67,7 @@ struct RemoteFeedTests {
     }
 
     @Test func `a photo that appears between known ones is inserted there`() async throws {
-        let fixture = try await ServiceFixture(["a", "b", "c"])
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(["a", "b", "c"], isRead: true)
         fixture.service.state.update { $0.photos = ["a", "x", "b", "c"] }
         fixture.service.state.update { $0.pageSize = 4 }
         #expect(try await fixture.account.refreshFeed("") == 1)
@@ -89,8 +87,7 @@ struct RemoteFeedTests {
     @Test func `a fresh page sends no request, an old one is refreshed in the background`()
         async throws
     {
-        let fixture = try await ServiceFixture(nine)
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(nine, isRead: true)
         fixture.service.state.update { $0.photos = ["new"] + $0.photos }
         fixture.ports.time.update { $0 = $0 + .seconds(299) }
         #expect(try await fixture.page().ids == Array(nine.prefix(3)))
@@ -131,8 +128,7 @@ struct RemoteFeedTests {
     }
 
     @Test func `a cache that is deleted while it is used is filled again`() async throws {
-        let fixture = try await ServiceFixture(nine)
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(nine, isRead: true)
         let cache = fixture.base.directory.appending("cache")
         for suffix in ["", "-wal", "-shm"] { unlink("\(cache)/feeds.sqlite\(suffix)") }
         #expect(try await fixture.walk() == nine)
@@ -140,8 +136,7 @@ struct RemoteFeedTests {
     }
 
     @Test func `a damaged cache is set aside`() async throws {
-        let fixture = try await ServiceFixture(nine)
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(nine, isRead: true)
         fixture.engine.stop()
         let cache = fixture.base.directory.appending("cache")
         for suffix in ["-wal", "-shm"] { unlink("\(cache)/feeds.sqlite\(suffix)") }
@@ -176,8 +171,7 @@ struct RemoteFeedTests {
     }
 
     @Test func `a rate limit stops requests until it is over`() async throws {
-        let fixture = try await ServiceFixture(nine)
-        _ = try await fixture.page()
+        let fixture = try await ServiceFixture(nine, isRead: true)
         let until = fixture.ports.time.value + .seconds(600)
         fixture.service.state.update { $0.error = ProviderError.rateLimited(until: until) }
         await #expect(throws: ProviderError.rateLimited(until: until)) {
@@ -203,8 +197,7 @@ struct RemoteFeedTests {
     @Test func `three consecutive failures make the account fail until a success`()
         async throws
     {
-        let fixture = try await ServiceFixture(nine)
-        try await fixture.waitForEvent("profile Ada")
+        let fixture = try await ServiceFixture(nine, isOpen: true)
         fixture.service.state.update { $0.error = ProviderError.failed("Nonsense.") }
         for _ in 0..<3 {
             #expect(fixture.account.state == .ready)

@@ -18,11 +18,13 @@ final class ServiceFixture {
     /// - Parameters:
     ///   - photos: The photos of the service, newest first.
     ///   - previous: The fixture whose store and service are used again.
+    ///   - isOpen: True to wait until the profile was fetched.
+    ///   - isRead: True to read the first page, as a client does.
     ///   - prepare: Runs before the engine starts.
     /// - Throws: An error of the store.
     init(
-        _ photos: [String] = [], after previous: ServiceFixture? = nil,
-        prepare: (FakePorts) -> Void = { _ in }
+        _ photos: [String] = [], after previous: ServiceFixture? = nil, isOpen: Bool = false,
+        isRead: Bool = false, prepare: (FakePorts) -> Void = { _ in }
     ) async throws {
         let directory = try previous?.base.directory ?? TemporaryDirectory()
         service = previous?.service ?? FakeService()
@@ -48,6 +50,8 @@ final class ServiceFixture {
         prepare(base.ports)
         account = try #require(base.engine.accounts.all.first)
         base.engine.start()
+        if isOpen { try await waitForEvent("profile Ada") }
+        if isRead { _ = try await page() }
     }
 
     /// Waits until the account's state meets a condition.

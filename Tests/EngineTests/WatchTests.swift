@@ -14,8 +14,7 @@ struct WatchTests {
 
     /// An account that is ready, one of whose sources a client has read.
     private func watched(_ source: String = "new") async throws -> ServiceFixture {
-        let fixture = try await ServiceFixture(nine)
-        try await fixture.waitForEvent("profile Ada")
+        let fixture = try await ServiceFixture(nine, isOpen: true)
         try await read(fixture, source, by: client)
         return fixture
     }
@@ -313,8 +312,7 @@ struct WatchTests {
     @Test func `after an outage only known sources are refreshed, and only some of them`()
         async throws
     {
-        let fixture = try await ServiceFixture(nine)
-        try await fixture.waitForEvent("profile Ada")
+        let fixture = try await ServiceFixture(nine, isOpen: true)
         for number in 1...12 { _ = try await fixture.page("topic\(number)") }
         fixture.service.state.update { $0.error = ProviderError.notFound("It is gone.") }
         await #expect(throws: ProviderError.self) {
