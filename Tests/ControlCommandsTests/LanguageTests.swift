@@ -20,7 +20,8 @@ struct LanguageTests {
         "LABEL": "BEZEICHNUNG", "NAME": "VOLLSTÄNDIGER NAME",
         "ready": "betriebsbereit", "yes": "ja", "y": "j",
         " [y/N]": " [j/N]", "Log out of {account}?": "{account} abmelden?",
-        "created": "aufgenommen", "latitude": "Breitengrad", "liked": "gefällt mir",
+        "It was not found.": "Das gibt es nicht.", "created": "aufgenommen",
+        "latitude": "Breitengrad", "liked": "gefällt mir",
         "There is no account “{account}”. “imagefeedctl accounts” lists the accounts.":
             "Das Konto „{account}“ gibt es nicht; „imagefeedctl accounts“ nennt alle.",
     ]
@@ -93,6 +94,8 @@ struct LanguageTests {
                 missing.error
                     == "imagefeedctl: Das Konto „nobody“ gibt es nicht; „imagefeedctl accounts“ nennt alle.\n"
             )
+            let refused = try await Control.run(["photo", "NotFound"], settings)
+            #expect(refused.error.hasPrefix("imagefeedctl: Das gibt es nicht. ("))
             let usage = try await Control.run(["feed", "--count"], settings)
             #expect(usage.error.hasSuffix(" Mehr steht in 'imagefeedctl feed --help'.\n"))
         }

@@ -68,7 +68,7 @@ enum HelpText {
     private static func wrapped(_ line: Substring, _ columns: Int) -> [String] {
         guard line.displayWidth > columns else { return [String(line)] }
         let spaces = line.prefix { $0 == " " }.count
-        let isOption = spaces == 2 && line.count > indent
+        let isOption = spaces == 2 && line.dropFirst(indent - 1).first == " "
         let start = isOption ? indent : spaces
         let rest = line.dropFirst(start).wrapped(to: max(10, columns - start))
         let margin = String(repeating: " ", count: start)
