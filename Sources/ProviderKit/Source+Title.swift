@@ -13,9 +13,9 @@ extension Source {
         switch (kind, title) {
         case (.feed, "All accounts"): Message("All accounts")
         case (.feed, "All photos"): Message("All photos")
-        // Translators: the photos that the editors of Unsplash chose
+        // Translators: the photos that the editors of a service chose
         case (.feed, "Editorial"): Message("Editorial")
-        // Translators: the photos of the users that the user follows, at Mastodon
+        // Translators: the photos of the people that the user follows
         case (.feed, "Home"): Message("Home")
         case (.feed, "Memories"): Message("Memories")
         case (.feed, "On all servers"): Message("On all servers")
