@@ -211,12 +211,9 @@ package final class CombinedFeed {
         _ requests: [CombinedMerge.Request], of walk: [Participant], timeout: Duration
     ) async -> [(CombinedMerge.Request, Result<Page, any Error>)] {
         let tasks = requests.map { request in
-            Task.immediate { () -> Result<Page, any Error> in
-                do {
-                    return .success(
-                        try await read(request, of: walk[request.member.index], timeout))
-                } catch {
-                    return .failure(error)
+            Task.immediate {
+                await Result {
+                    try await read(request, of: walk[request.member.index], timeout)
                 }
             }
         }

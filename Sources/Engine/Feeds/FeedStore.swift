@@ -55,32 +55,28 @@ nonisolated struct FeedStore: Sendable {
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
     ) async throws -> Value {
-        if !file.isOutdated {
-            let result = try? await queue.run { database in
-                Result<Value, StorageError> { () throws(StorageError) in
-                    try database.snapshot { () throws(StorageError) in
-                        try body(FeedTables(database))
-                    }
-                }
-            }
-            if case .success(let value) = result {
-                if disk.isFull { await disk.check() }
-                return value
-            }
+        if !file.isOutdated, case .success(let value)? = try? await attempt(body, writes: false).0 {
+            if disk.isFull { await disk.check() }
+            return value
         }
         // This call replaces a damaged file.
         return try await run(body)
     }
 
-    /// Runs `body` once.
+    /// Runs `body` once, in a transaction if it writes.
     ///
     /// - Returns: The result, and the generation of the database.
     private func attempt<Value: Sendable>(
-        _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
+        _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value, writes: Bool = true
     ) async throws -> (Result<Value, StorageError>, generation: Int) {
         try await queue.run { [file] database in
             let result = Result<Value, StorageError> { () throws(StorageError) in
-                try database.transaction { () throws(StorageError) in
+                guard writes else {
+                    return try database.snapshot { () throws(StorageError) in
+                        try body(FeedTables(database))
+                    }
+                }
+                return try database.transaction { () throws(StorageError) in
                     try body(FeedTables(database))
                 }
             }

@@ -24,7 +24,8 @@ nonisolated extension FeedTables {
         var removed: [PhotoID] = []
         /// True if the position of the page is unknown.
         var isLost = false
-        /// Photos that may no longer be in any source, and whose rows can be deleted later: see ``FeedPhotos/sweep(_:now:)``.
+        /// Photos that may no longer be in any source, and whose rows can be deleted later: see
+        /// ``FeedPhotos/sweep(_:now:)``.
         var unswept: [PhotoID] = []
         /// True if the merge proves that removed photos no longer exist at the service.
         var reportsRemovals = false

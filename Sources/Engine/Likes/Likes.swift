@@ -226,11 +226,3 @@ final class Likes {
         }
     }
 }
-
-nonisolated extension Result where Failure == any Error {
-    /// Creates the result of an operation.
-    @MainActor
-    init(_ body: () async throws -> Success) async {
-        do { self = .success(try await body()) } catch { self = .failure(error) }
-    }
-}

@@ -38,8 +38,7 @@ final class SingleFlight<Key: Hashable, Value: Sendable> {
             flight.task?.cancel()
         }
         flight.task = Task {
-            let result: Result<Value, any Error>
-            do { result = .success(try await work()) } catch { result = .failure(error) }
+            let result = await Result(work)
             if running[key] === flight { running[key] = nil }
             flight.end(result)
         }
@@ -90,5 +89,13 @@ private final class Flight<Value: Sendable> {
         guard let waiter = waiters.removeValue(forKey: id) else { return }
         if waiters.isEmpty { onAbandon() }
         waiter.resume(throwing: CancellationError())
+    }
+}
+
+nonisolated extension Result where Failure == any Error {
+    /// Creates the result of an operation.
+    @MainActor
+    init(_ body: () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
     }
 }

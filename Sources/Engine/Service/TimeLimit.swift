@@ -19,13 +19,7 @@ func withTimeLimit<Value: Sendable>(
     onTimeout: @escaping @MainActor () throws -> Value
 ) async throws -> Value {
     let result = OneShotResult<Value, any Error>()
-    let work = Task {
-        do {
-            result.complete(.success(try await body()))
-        } catch {
-            result.complete(.failure(error))
-        }
-    }
+    let work = Task { result.complete(await Result(body)) }
     let timer = clock.after(limit) { result.complete(Result { try onTimeout() }) }
     let call = calls?.add { result.complete(.failure($0)) }
     defer {

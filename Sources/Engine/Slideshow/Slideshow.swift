@@ -29,8 +29,7 @@ package final class Slideshow {
     /// Runs steps from photo to photo, which may fetch an image.
     let navigation = ChangeQueue()
     /// Reads the photos of the source.
-    private(set) lazy var reader = SlideshowReader(
-        self, store, photos, storedParts, makeSeed: makeSeed)
+    private(set) lazy var reader = SlideshowReader(self, storedParts, makeSeed: makeSeed)
     private let storedParts: [AccountID: SlideshowTables.PartState]
     /// The next photo; nil while it is not ready.
     var candidate: Candidate?

@@ -12,8 +12,6 @@ final class SlideshowReader {
     private static let readAheadCount = 300
 
     private unowned let slideshow: Slideshow
-    private let store: SlideshowStore
-    private let photos: any SlideshowPhotos
     /// Returns the seed of the next random order.
     private let makeSeed: () -> UInt64
     /// Runs the reading of pages.
@@ -28,17 +26,17 @@ final class SlideshowReader {
     /// The number of rounds that began since the start, besides the first one.
     private(set) var roundCount = 0
 
+    private var store: SlideshowStore { slideshow.store }
+    private var photos: any SlideshowPhotos { slideshow.photos }
     private var revision: Int { slideshow.revision }
     private var settings: SlideshowSettings { slideshow.settings }
     private var source: SlideshowSource { slideshow.source }
 
     init(
-        _ slideshow: Slideshow, _ store: SlideshowStore, _ photos: any SlideshowPhotos,
-        _ parts: [AccountID: SlideshowTables.PartState], makeSeed: @escaping () -> UInt64
+        _ slideshow: Slideshow, _ parts: [AccountID: SlideshowTables.PartState],
+        makeSeed: @escaping () -> UInt64
     ) {
         self.slideshow = slideshow
-        self.store = store
-        self.photos = photos
         self.parts = parts
         self.makeSeed = makeSeed
     }
