@@ -1,5 +1,6 @@
 import Engine
 import Logging
+import OAuth
 import ProviderKit
 import TestSupport
 
@@ -28,6 +29,13 @@ final class FakePorts {
                 guard hasBrowser.value else { throw EngineError.notSupported("No browser.") }
                 opened.append("\(address) \(token)")
             })
+    }
+
+    /// Returns a token that does not expire.
+    func token(_ text: String) -> OAuthToken {
+        OAuthToken(
+            accessToken: Secret(text), refreshToken: nil, scopes: [], obtained: time.value,
+            expires: nil)
     }
 }
 

@@ -266,14 +266,7 @@ struct FeedOrderTests {
         for _ in 0..<3 {
             let began = fixture.service.state.value.photos
             _ = try await fixture.account.refreshFeed("")
-            var found: [String] = []
-            var cursor = ""
-            repeat {
-                let page = try await fixture.page(
-                    "", cursor, count: Int.random(in: 1...9, using: &random))
-                #expect(!page.ids.isEmpty || page.next.isEmpty)
-                found += page.ids
-                cursor = page.next
+            let found = try await walk(fixture, &random) { random in
                 // Fewer than a page: more would be a gap that a counted page token skips.
                 let arrivals = Int.random(in: 0...2, using: &random)
                 let new = (0..<arrivals).map { _ in
@@ -282,8 +275,7 @@ struct FeedOrderTests {
                 }
                 fixture.service.state.update { $0.photos = new.reversed() + $0.photos }
                 _ = try await fixture.account.refreshFeed("")
-            } while !cursor.isEmpty
-            #expect(found.count == Set(found).count)
+            }
             let old = Set(began)
             #expect(found.filter(old.contains) == began)
         }
@@ -299,14 +291,7 @@ struct FeedOrderTests {
         fixture.service.state.update { $0.pageSize = Int.random(in: 2...7, using: &random) }
         var number = 0
         for _ in 0..<3 {
-            var found: [String] = []
-            var cursor = ""
-            repeat {
-                let page = try await fixture.page(
-                    "", cursor, count: Int.random(in: 1...9, using: &random))
-                #expect(!page.ids.isEmpty || page.next.isEmpty)
-                found += page.ids
-                cursor = page.next
+            _ = try await walk(fixture, &random) { random in
                 fixture.service.state.update { state in
                     let index = Int.random(in: 0..<state.photos.count, using: &random)
                     switch Int.random(in: 0..<4, using: &random) {
@@ -319,8 +304,26 @@ struct FeedOrderTests {
                     }
                 }
                 if Bool.random(using: &random) { _ = try await fixture.account.refreshFeed("") }
-            } while !cursor.isEmpty
-            #expect(found.count == Set(found).count)
+            }
         }
+    }
+
+    /// Reads the default source in pages of random size, which repeat no photo. `change` runs after each page.
+    private func walk(
+        _ fixture: ServiceFixture, _ random: inout SeededRandom,
+        _ change: (inout SeededRandom) async throws -> Void
+    ) async throws -> [String] {
+        var found: [String] = []
+        var cursor = ""
+        repeat {
+            let page = try await fixture.page(
+                "", cursor, count: Int.random(in: 1...9, using: &random))
+            #expect(!page.ids.isEmpty || page.next.isEmpty)
+            found += page.ids
+            cursor = page.next
+            try await change(&random)
+        } while !cursor.isEmpty
+        #expect(found.count == Set(found).count)
+        return found
     }
 }

@@ -1,4 +1,3 @@
-import OAuth
 import ProviderKit
 import Storage
 import TestSupport
@@ -105,12 +104,7 @@ struct LikeRefusalTests {
         fixture.service.state.update { $0.likeError = nil }
         #expect(try await fixture.account.setLiked("b", true) == .local)
         #expect(fixture.count("like b") == 0)
-        _ = try await fixture.engine.logins.completeLogin(
-            fixture.account.identity, fixture.service,
-            with: OAuthToken(
-                accessToken: Secret("new"), refreshToken: nil, scopes: [],
-                obtained: fixture.ports.time.value, expires: nil)
-        ) { true }
+        try await fixture.logInAgain()
         try await fixture.service.state.wait {
             $0.requests.count { $0 == "like a" } == 2 && $0.requests.contains("like b") ? true : nil
         }
@@ -139,9 +133,7 @@ struct LikeRefusalTests {
 
     @Test func `a like in flight during a logout fails`() async throws {
         let fixture = try await ServiceFixture(["a"], isOpen: true, isRead: true)
-        fixture.service.state.update { $0.isHeld = true }
-        let like = Task { try await fixture.account.setLiked("a", true) }
-        try await fixture.service.state.wait { $0.requests.contains("like a") ? true : nil }
+        let like = try await fixture.holdLike()
         try await fixture.engine.accounts.logOut(fixture.account)
         await #expect(throws: EngineError.self) { try await like.value }
         guard case .failure(EngineError.cancelled(let text)) = await like.result else {
@@ -172,9 +164,7 @@ struct LikeRefusalTests {
         async throws
     {
         let fixture = try await ServiceFixture(["a"], isOpen: true, isRead: true)
-        fixture.service.state.update { $0.isHeld = true }
-        let like = Task { try await fixture.account.setLiked("a", true) }
-        try await fixture.service.state.wait { $0.requests.contains("like a") ? true : nil }
+        let like = try await fixture.holdLike()
         fixture.engine.restartSessions(of: "service")
         #expect(try await like.value == .queued)
         #expect(fixture.account.pendingLikes == [PhotoID("a")])

@@ -1,4 +1,3 @@
-import OAuth
 import ProviderKit
 import Storage
 import TestSupport
@@ -184,12 +183,7 @@ struct LikeTests {
         fixture.service.state.update { $0.likeError = ProviderError.unauthorized }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         fixture.service.state.update { $0.likeError = nil }
-        _ = try await fixture.engine.logins.completeLogin(
-            fixture.account.identity, fixture.service,
-            with: OAuthToken(
-                accessToken: Secret("new"), refreshToken: nil, scopes: [],
-                obtained: fixture.ports.time.value, expires: nil)
-        ) { true }
+        try await fixture.logInAgain()
         try await fixture.waitForEvent("liked a 1")
     }
 

@@ -34,13 +34,21 @@ struct NetworkTests {
         }
     }
 
-    @Test func `a clock that is set back does not extend a rate limit`() async throws {
-        let fixture = try await ServiceFixture(["a"], isOpen: true, isRead: true)
+    /// Likes the photo `a` while the service limits requests for 600 seconds. Later requests are accepted.
+    ///
+    /// - Returns: The end of the limit.
+    private func queueLike(_ fixture: ServiceFixture) async throws -> Timestamp {
         let until = fixture.ports.time.value + .seconds(600)
         fixture.service.state.update { $0.error = ProviderError.rateLimited(until: until) }
         _ = try? await fixture.account.refreshFeed("")
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         fixture.service.state.update { $0.error = nil }
+        return until
+    }
+
+    @Test func `a clock that is set back does not extend a rate limit`() async throws {
+        let fixture = try await ServiceFixture(["a"], isOpen: true, isRead: true)
+        _ = try await queueLike(fixture)
         // Ten hours: by the wall clock, the limit would hold that much longer.
         fixture.ports.time.update { $0 = $0 + .seconds(-36_000) }
         try await fixture.ports.clock.waitForSleeps(until: .seconds(600))
@@ -64,11 +72,7 @@ struct NetworkTests {
 
     @Test func `a resume continues waiting work at once`() async throws {
         let fixture = try await ServiceFixture(["a"], isOpen: true, isRead: true)
-        let until = fixture.ports.time.value + .seconds(600)
-        fixture.service.state.update { $0.error = ProviderError.rateLimited(until: until) }
-        _ = try? await fixture.account.refreshFeed("")
-        #expect(try await fixture.account.setLiked("a", true) == .queued)
-        fixture.service.state.update { $0.error = nil }
+        let until = try await queueLike(fixture)
         // A short suspension changes nothing.
         fixture.engine.resumed()
         #expect(fixture.account.state == .rateLimited(until: until))
@@ -110,9 +114,7 @@ struct NetworkTests {
         }
         store.close()
         let fixture = try EngineFixture(directory, providers: services)
-        let token = OAuthToken(
-            accessToken: Secret("token"), refreshToken: nil, scopes: [],
-            obtained: fixture.ports.time.value, expires: nil)
+        let token = fixture.ports.token("token")
         for id in services.map(\.info.id) {
             try await fixture.ports.secrets.store(
                 token.encoded, for: .account("\(id)_ada"), label: "")

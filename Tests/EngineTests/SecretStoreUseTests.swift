@@ -110,9 +110,7 @@ struct SecretStoreUseTests {
         let secrets = fixture.ports.secrets.state
         let ada = try await federation.logIn(fixture)
         let stored = secrets.value.secrets[.account(ada.id.text)]
-        let renewed = OAuthToken(
-            accessToken: Secret("renewed"), refreshToken: nil, scopes: [],
-            obtained: fixture.ports.time.value, expires: nil)
+        let renewed = fixture.ports.token("renewed")
         ada.remote?.credentials.resume(
             with: Credentials.HeldToken(token: renewed, isSaved: false))
         #expect(secrets.value.secrets[.account(ada.id.text)] == stored)

@@ -42,9 +42,7 @@ final class ServiceFixture {
             previous?.engine.stop()
         }
         base = try EngineFixture(directory, providers: [service])
-        let token = OAuthToken(
-            accessToken: Secret("token"), refreshToken: nil, scopes: [],
-            obtained: base.ports.time.value, expires: nil)
+        let token = base.ports.token("token")
         try await base.ports.secrets.store(token.encoded, for: .account("service_ada"), label: "")
         base.ports.settings.values["service"] = ProviderSettings(["ClientId": "id"])
         prepare(base.ports)
@@ -52,6 +50,21 @@ final class ServiceFixture {
         base.engine.start()
         if isOpen { try await waitForEvent("profile Ada") }
         if isRead { _ = try await page() }
+    }
+
+    /// Logs the account in with another token.
+    func logInAgain() async throws {
+        _ = try await engine.logins.completeLogin(
+            account.identity, service, with: ports.token("new")
+        ) { true }
+    }
+
+    /// Likes the photo `a`. The service responds when the test ends `isHeld`.
+    func holdLike() async throws -> Task<LikeOutcome, any Error> {
+        service.state.update { $0.isHeld = true }
+        let like = Task { try await account.setLiked("a", true) }
+        try await service.state.wait { $0.requests.contains("like a") ? true : nil }
+        return like
     }
 
     /// Waits until the account's state meets a condition.
