@@ -177,14 +177,11 @@ nonisolated package struct AccountStore: Sendable {
     private static func settings(
         withPrefix prefix: String, in database: Database
     ) throws(StorageError) -> [String: String] {
-        var settings: [String: String] = [:]
-        try database.query(
+        let settings = try database.all(
             "SELECT key, value FROM setting WHERE substr(key, 1, length(?1)) = ?1",
             [.text(prefix)]
-        ) { row throws(StorageError) in
-            settings[String(row.text(0).dropFirst(prefix.count))] = row.text(1)
-        }
-        return settings
+        ) { (String($0.text(0).dropFirst(prefix.count)), $0.text(1)) }
+        return Dictionary(uniqueKeysWithValues: settings)
     }
 
     private static func setting(
@@ -247,20 +244,19 @@ nonisolated package struct AccountStore: Sendable {
 
     private static func read(_ database: Database) throws(StorageError) -> Contents {
         var contents = Contents()
-        try database.query(
+        contents.accounts = try database.all(
             """
             SELECT id, provider, username, server, label, is_logged_in, default_source, user_id, login
             FROM account ORDER BY position
             """
-        ) { row throws(StorageError) in
-            contents.accounts.append(
-                AccountRecord(
-                    id: AccountID(stored: row.text(0)), provider: row.text(1),
-                    identity: AccountIdentity(
-                        username: row.text(2), server: row.text(3), userID: row.optionalText(7)),
-                    label: row.text(4), isLoggedIn: row.integer(5) != 0,
-                    defaultSource: row.isNull(6) ? nil : SourceID(row.text(6)),
-                    loginNumber: UInt32(truncatingIfNeeded: row.integer(8))))
+        ) { row in
+            AccountRecord(
+                id: AccountID(stored: row.text(0)), provider: row.text(1),
+                identity: AccountIdentity(
+                    username: row.text(2), server: row.text(3), userID: row.optionalText(7)),
+                label: row.text(4), isLoggedIn: row.integer(5) != 0,
+                defaultSource: row.isNull(6) ? nil : SourceID(row.text(6)),
+                loginNumber: UInt32(truncatingIfNeeded: row.integer(8)))
         }
         let id = try setting(defaultAccountKey, in: database)
         contents.combinedSource = try setting(combinedSourceKey, in: database).map { SourceID($0) }

@@ -128,10 +128,7 @@ nonisolated struct FeedStore: Sendable {
     private static func missingPhotoColumns(
         _ database: Database
     ) throws(StorageError) -> [(name: String, type: String)] {
-        var known: Set<String> = []
-        try database.query("PRAGMA table_info(photo)") { row throws(StorageError) in
-            known.insert(row.text(1))
-        }
+        let known = Set(try database.all("PRAGMA table_info(photo)") { $0.text(1) })
         return (PhotoField.described.flatMap(\.columns) + [("is_measured", "INTEGER")])
             .filter { !known.contains($0.name) }
     }

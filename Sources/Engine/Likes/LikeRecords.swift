@@ -96,26 +96,25 @@ nonisolated struct LikeTables {
 
     func read() throws(StorageError) -> LikeRecords {
         var records = LikeRecords()
-        try database.query(
+        records.pending = try database.all(
             "SELECT photo, is_wanted, stored FROM like_wish WHERE account = ? ORDER BY number",
             [.text(account.text)]
-        ) { row throws(StorageError) in
-            records.pending.append(
-                LikeRecords.Pending(
-                    like: PendingLike(photo: PhotoID(row.text(0)), isWanted: row.integer(1) != 0),
-                    stored: row.optionalInteger(2).map(Timestamp.init(secondsSince1970:))))
+        ) { row in
+            LikeRecords.Pending(
+                like: Self.like(row),
+                stored: row.optionalInteger(2).map(Timestamp.init(secondsSince1970:)))
         }
-        try database.query(
+        records.local = try database.all(
             "SELECT photo, is_wanted FROM local_like WHERE account = ? ORDER BY number",
-            [.text(account.text)]
-        ) { row throws(StorageError) in
-            records.local.append(
-                PendingLike(photo: PhotoID(row.text(0)), isWanted: row.integer(1) != 0))
-        }
+            [.text(account.text)], Self.like)
         records.unavailableSince = try database.first(
             "SELECT asked FROM likes_unavailable WHERE account = ?", [.text(account.text)]
         ) { Timestamp(secondsSince1970: $0.integer(0)) }
         return records
+    }
+
+    private static func like(_ row: borrowing Row) -> PendingLike {
+        PendingLike(photo: PhotoID(row.text(0)), isWanted: row.integer(1) != 0)
     }
 
     func perform(_ write: LikeQueue.Write) throws(StorageError) {
