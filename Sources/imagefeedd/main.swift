@@ -20,8 +20,9 @@ case .run(let replacing, let logLevel):
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     // One thread owns the state, and an idle daemon never wakes up.
     MainLoop.use()
-    // One heap for all threads: a short-lived library thread would otherwise leave its heap behind.
-    mallopt(M_ARENA_MAX, 1)
+    // One heap for the main thread, which would otherwise wait while another thread that has the lock of the heap is
+    // not running, and one for all other threads: a short-lived library thread would otherwise leave its heap behind.
+    mallopt(M_ARENA_MAX, 2)
     // Large blocks return to the system at once, regardless of earlier sizes.
     mallopt(M_MMAP_THRESHOLD, 1 << 20)
     mallopt(M_TRIM_THRESHOLD, 1 << 20)
