@@ -21,6 +21,7 @@ public func tr(_ text: StaticString, _ values: KeyValuePairs<String, String> = [
 ///   - plural: A literal in English for another number. Other languages have up to six forms.
 ///   - count: The number. It is inserted for `{count}`.
 ///   - values: The other values by their names.
+/// - Returns: The form of the catalog for the number.
 public func trn(
     _ singular: StaticString, _ plural: StaticString, _ count: Int,
     _ values: KeyValuePairs<String, String> = [:]

@@ -91,7 +91,8 @@ extension Slideshow {
     private func failure(of search: SlideshowSearch) -> any Error {
         if let error = search.error { return error }
         guard search.hasSkipped else { return Self.noPhoto }
-        return photos.isMetered ? Self.notCached : HTTPError.unreachable(Message("there is no network"))
+        return photos.isMetered
+            ? Self.notCached : HTTPError.unreachable(Message("there is no network"))
     }
 
     private static let noPhoto = EngineError.notFound(
