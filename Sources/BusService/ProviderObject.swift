@@ -43,7 +43,7 @@ final class ProviderObject {
                 try object.trace(to: destination)
             },
             .property("Id", emits: .constant) { $0.info.id },
-            .property("Name", emits: .constant) { $0.info.name },
+            .property("Name", emits: .constant) { $0.info.translatedName },
             .property("IconName", emits: .constant) { $0.info.iconName },
             .property("Authentication", emits: .constant) { $0.info.authentication.rawValue },
             .property("Capabilities", emits: .constant) { $0.info.capabilities.map(\.rawValue) },

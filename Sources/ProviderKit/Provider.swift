@@ -1,3 +1,5 @@
+internal import Translation
+
 /// A provider connects Image Feed to one kind of photo service.
 ///
 /// The provider conforms to one of ``KeyLogin``, ``OAuthLogin``, ``FederatedLogin`` or ``PollingLogin``, which sets its
@@ -182,4 +184,15 @@ public struct AccountIdentity: Hashable, Sendable {
 extension AccountIdentity: CustomStringConvertible {
     /// The user name, with `@` and the server if there is one.
     public var description: String { server.isEmpty ? username : "\(username)@\(server)" }
+}
+
+extension ProviderInfo {
+    /// The name in the language of the user, for clients. Names of services are the same in each language.
+    package var translatedName: String {
+        switch name {
+        case "Photos on this computer": tr("Photos on this computer")
+        case "Picture of the day": tr("Picture of the day")
+        default: name
+        }
+    }
 }
