@@ -257,8 +257,8 @@ if Context.environment["IMAGEFEED_BENCHMARK"] != nil {
         program(
             "Benchmark",
             """
-            Contract DBus LoopbackHTTP Plugins ProviderKit System UnsplashProvider UnsplashSimulator
-            imagefeed-plugin-launcher Logging
+            Contract DBus LoopbackHTTP Plugins ProviderKit System Translation UnsplashProvider
+            UnsplashSimulator imagefeed-plugin-launcher Logging
             """, in: "Development/Benchmark"))
 }
 

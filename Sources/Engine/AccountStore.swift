@@ -181,7 +181,7 @@ nonisolated package struct AccountStore: Sendable {
             "SELECT key, value FROM setting WHERE substr(key, 1, length(?1)) = ?1",
             [.text(prefix)]
         ) { (String($0.text(0).dropFirst(prefix.count)), $0.text(1)) }
-        return Dictionary(uniqueKeysWithValues: settings)
+        return Dictionary(settings) { $1 }
     }
 
     private static func setting(

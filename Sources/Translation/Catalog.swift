@@ -8,18 +8,21 @@ internal import Glibc
 enum Catalog {
     static let domain = "imagefeed"
 
-    /// True if the user reads another language than that of the source.
-    static let isTranslated: Bool = {
-        guard let language = language(variable: variable), !language.hasPrefix("en") else {
-            return false
-        }
-        // Only messages: numbers of other formats would have a decimal comma.
-        guard setlocale(LC_MESSAGES, "") != nil, let folder = folder() else { return false }
+    /// True if the user reads another language than that of the source, and has a catalog for it.
+    static var isTranslated: Bool { locale != nil }
+
+    /// The locale of the catalog. It is that of the thread during a look-up only: the texts of `strerror` and of
+    /// libraries, which programs compare and log, stay in English.
+    nonisolated(unsafe) private static let locale: locale_t? = {
+        guard let language = language(variable: variable), !language.hasPrefix("en"),
+            let locale = shim_message_locale(), let folder = folder()
+        else { return nil }
         bindtextdomain(domain, folder)
         bind_textdomain_codeset(domain, "UTF-8")
-        // The texts of `strerror`. Without this line, they have the codeset of LC_CTYPE, which is ASCII.
-        bind_textdomain_codeset("libc", "UTF-8")
-        return true
+        let previous = uselocale(locale)
+        defer { uselocale(previous) }
+        // The empty text is the header of a catalog.
+        return dgettext(domain, "")[0] == 0 ? nil : locale
     }()
 
     /// The first language that the environment names; nil for the language of the source.
@@ -47,14 +50,20 @@ enum Catalog {
     }
 
     static func text(_ text: StaticString) -> String {
-        guard isTranslated else { return "\(text)" }
-        return String(cString: dgettext(domain, text.pointer))
+        translated { dgettext(domain, text.pointer) } ?? "\(text)"
     }
 
     static func text(_ singular: StaticString, _ plural: StaticString, _ count: Int) -> String {
-        guard isTranslated else { return count == 1 ? "\(singular)" : "\(plural)" }
-        return String(
-            cString: dngettext(domain, singular.pointer, plural.pointer, UInt(count.magnitude)))
+        translated {
+            dngettext(domain, singular.pointer, plural.pointer, UInt(count.magnitude))
+        } ?? (count == 1 ? "\(singular)" : "\(plural)")
+    }
+
+    private static func translated(_ look: () -> UnsafeMutablePointer<CChar>) -> String? {
+        guard let locale else { return nil }
+        let previous = uselocale(locale)
+        defer { uselocale(previous) }
+        return String(cString: look())
     }
 }
 

@@ -100,7 +100,7 @@ final class SlideshowReader {
             try tables.write(new, of: account)
             return added
         }
-        guard revision == started else { return nil }
+        guard revision == started, photos.isLoggedIn(account) else { return nil }
         parts[account] = new
         additionCount += 1
         return added

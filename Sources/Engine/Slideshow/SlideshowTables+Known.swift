@@ -47,7 +47,7 @@ nonisolated extension SlideshowTables {
                 top: row.optionalText(5).map { PhotoID($0) })
             return (AccountID(stored: row.text(0)), part)
         }
-        return Dictionary(uniqueKeysWithValues: parts)
+        return Dictionary(parts) { $1 }
     }
 
     func write(_ part: PartState, of account: AccountID) throws(StorageError) {

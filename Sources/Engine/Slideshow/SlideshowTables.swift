@@ -67,7 +67,7 @@ nonisolated struct SlideshowTables {
     /// Reads the stored state.
     func state() throws(StorageError) -> SlideshowState {
         let rows = try database.all("SELECT key, value FROM setting") { ($0.text(0), $0.text(1)) }
-        let values = Dictionary(uniqueKeysWithValues: rows)
+        let values = Dictionary(rows) { $1 }
         var settings = SlideshowSettings()
         settings.isPaused = values["paused"] == "1"
         settings.isShuffled = values["shuffle"] == "1"

@@ -1,6 +1,7 @@
 internal import LoopbackHTTP
 internal import ProviderKit
 internal import Synchronization
+internal import Translation
 
 /// An HTTP client that sends one request to each address, and returns the stored response for later requests.
 nonisolated final class RecordingHTTPClient: HTTPClient {
@@ -33,6 +34,6 @@ nonisolated final class RecordingHTTPClient: HTTPClient {
         _ request: HTTPRequest, into file: Int32,
         progress: @escaping @Sendable (HTTPProgress) -> Void
     ) async throws -> HTTPResponse {
-        throw HTTPError.failed("nobody downloads here")
+        throw HTTPError.failed(Message(verbatim: "nobody downloads here"))
     }
 }
