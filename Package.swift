@@ -84,7 +84,7 @@ let modules = [
         "CLinux ImageMetadata OAuth ProviderKit Quoting Storage System Translation Logging"),
     tests("EngineTests", "Engine ImageMetadata ProviderKit Storage System TestSupport Logging"),
     module("HTTP", "CCurl ProviderKit System Translation"),
-    tests("HTTPTests", "HTTP ProviderKit TestSupport"),
+    tests("HTTPTests", "HTTP ProviderKit TestSupport Translation"),
     module(
         "ImageClient", "CLinux ImageProtocol ProviderKit System Translation Logging",
         in: "ImageHelper/Client"),
@@ -143,7 +143,7 @@ let modules = [
     tests("SecretsTests", "DBus ProviderKit Secrets TestSupport"),
     module("Storage", "CSQLite Translation"),
     tests("StorageTests", "Storage TestSupport"),
-    module("System", "CLinux CProcesses CSwiftRuntime"),
+    module("System", "CLinux CProcesses CSwiftRuntime Translation"),
     tests("SystemTests", "System TestSupport event-loop-scenarios"),
     module("Translation", "CTranslation"),
     tests("TranslationTests", "Translation TestSupport imagefeedctl"),
@@ -187,7 +187,8 @@ let providers = [
         in: "Providers/Mastodon"),
     tests(
         "MastodonProviderTests",
-        "MastodonProvider ProviderKit TestSupport WebService Logging", excluding: "Recordings"),
+        "MastodonProvider ProviderKit TestSupport Translation WebService Logging",
+        excluding: "Recordings"),
     module(
         "NextcloudProvider", "ProviderKit Quoting Translation WebService XML Logging",
         in: "Providers/Nextcloud"

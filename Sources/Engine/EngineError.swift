@@ -31,9 +31,6 @@ nonisolated package enum EngineError: ExplainedError, Hashable {
 }
 
 nonisolated extension EngineError: CustomStringConvertible {
-    /// The message in English.
-    package var description: String { message.english }
-
     package var message: Message {
         switch self {
         case .notFound(let text), .invalidArgument(let text), .tooLarge(let text):

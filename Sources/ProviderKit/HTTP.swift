@@ -284,7 +284,7 @@ public enum HTTPError: Error, Hashable, Sendable {
     case cannotWrite(Int32)
 }
 
-extension HTTPError: ExplainedError {
+extension HTTPError: ExplainedError, CustomStringConvertible {
     /// One sentence.
     public var message: Message {
         switch self {
@@ -306,9 +306,4 @@ extension HTTPError: ExplainedError {
                 ["reason": String(cString: strerror(code))])
         }
     }
-}
-
-extension HTTPError: CustomStringConvertible {
-    /// The message in English.
-    public var description: String { message.english }
 }

@@ -155,7 +155,7 @@ package enum ImageProcessorError: Error, Hashable, Sendable {
 }
 
 /// The message for the user.
-extension ImageProcessorError: CustomStringConvertible {
+extension ImageProcessorError: ExplainedError, CustomStringConvertible {
     /// One sentence, in English and in the language of the user.
     package var message: Message {
         switch self {
@@ -165,8 +165,6 @@ extension ImageProcessorError: CustomStringConvertible {
         case .storageFull: Message("The disk is full; free some space and try again.")
         }
     }
-
-    package var description: String { message.english }
 
     /// The corresponding error of a provider.
     package var providerError: ProviderError {

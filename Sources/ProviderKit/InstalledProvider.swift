@@ -53,7 +53,7 @@ package struct ProviderCondition: Hashable, Sendable {
 
     /// The state.
     package var state: State
-    /// One sentence; nil if the state is ``State/ready``.
+    /// One sentence; empty if the state is ``State/ready``.
     package var reason: Message
     /// The sandbox: `bubblewrap`, `landlock`, `none`, or empty if the provider cannot run.
     package var sandbox: String

@@ -37,7 +37,7 @@ public enum ProviderError: Error, Hashable, Sendable {
     case refused(Message)
 }
 
-extension ProviderError: ExplainedError {
+extension ProviderError: ExplainedError, CustomStringConvertible {
     /// One sentence, at most two.
     public var message: Message {
         switch self {
@@ -53,9 +53,4 @@ extension ProviderError: ExplainedError {
         case .unauthorized: Message("The account requires a new login.")
         }
     }
-}
-
-extension ProviderError: CustomStringConvertible {
-    /// The message in English.
-    public var description: String { message.english }
 }

@@ -16,7 +16,7 @@ package enum StorageError: Error, Equatable {
     case failed(code: Int32, message: String)
 }
 
-extension StorageError: ExplainedError {
+extension StorageError: ExplainedError, CustomStringConvertible {
     package var message: Message {
         switch self {
         case .cannotOpen(let path, let reason):
@@ -35,9 +35,4 @@ extension StorageError: ExplainedError {
                 ["reason": message, "code": "\(code)"])
         }
     }
-}
-
-extension StorageError: CustomStringConvertible {
-    /// The message in English.
-    package var description: String { message.english }
 }

@@ -1,6 +1,7 @@
 internal import CProcesses
 internal import Dispatch
 internal import Glibc
+package import Translation
 
 /// A child process that starts with default signal handling: no signal is blocked or ignored.
 ///
@@ -77,7 +78,7 @@ package struct SpawnedProcess: Sendable {
 }
 
 /// An error of a program that could not be started.
-package struct SpawnError: Error, Hashable, CustomStringConvertible {
+package struct SpawnError: ExplainedError, Hashable, CustomStringConvertible {
     package let program: String
     /// The `errno`; `ENOENT` if there is no such program.
     package let code: Int32
@@ -87,8 +88,10 @@ package struct SpawnError: Error, Hashable, CustomStringConvertible {
         self.code = code
     }
 
-    package var description: String {
-        "\(program) cannot be started: \(String(cString: strerror(code)))."
+    package var message: Message {
+        Message(
+            "{program} cannot be started: {reason}.",
+            ["program": program, "reason": String(cString: strerror(code))])
     }
 }
 

@@ -4,6 +4,11 @@ public protocol ExplainedError: Error {
     var message: Message { get }
 }
 
+extension ExplainedError where Self: CustomStringConvertible {
+    /// The message in English.
+    public var description: String { message.english }
+}
+
 extension Message {
     /// Creates the sentence of an error. The text of an error without one is in English.
     public init(_ error: any Error) {

@@ -36,7 +36,7 @@ public struct Message: Hashable, Sendable, CustomStringConvertible {
 
     /// The sentence in the language of the user.
     public var translated: String {
-        guard let text else { return english }
+        guard let text, Catalog.isTranslated else { return english }
         return filled(Catalog.text(text)) { name in
             values.first { $0.name == name }?.value.translated
         }

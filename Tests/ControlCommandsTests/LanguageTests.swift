@@ -30,21 +30,10 @@ struct LanguageTests {
     ///
     /// - Returns: The variables with which the program uses it.
     private func settings() async throws -> [String: String] {
-        let folder = try PrivateBus.current.directory.appending("locale")
         let texts = Self.catalog.map { "msgid \"\($0)\"\nmsgstr \"\($1)\"\n" }
-        let header = #"msgid "" msgstr "Content-Type: text/plain; charset=UTF-8\n""#
-        let tool = try ChildProcess(
-            "/bin/sh",
-            [
-                "-c",
-                """
-                mkdir -p '\(folder)/xx/LC_MESSAGES' &&
-                msgfmt -o '\(folder)/xx/LC_MESSAGES/imagefeed.mo' -
-                """,
-            ], environment: ["PATH": "/usr/bin:/bin"],
-            input: header + "\n" + texts.joined(separator: "\n"))
-        try #require(try await tool.exitStatus() == .code(0))
-        return ["LC_ALL": "C.UTF-8", "LANGUAGE": "xx", "TEXTDOMAINDIR": folder]
+        return try await TestCatalog(
+            texts.joined(), in: PrivateBus.current.directory
+        ).environment
     }
 
     private func screen(

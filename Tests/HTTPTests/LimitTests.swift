@@ -2,6 +2,7 @@ import Glibc
 import ProviderKit
 import TestSupport
 import Testing
+import Translation
 
 @testable import HTTP
 

@@ -15,11 +15,7 @@ struct LanguageTests {
         let launcher: [String]
 
         @MainActor init(_ code: String = "xx") async throws {
-            let directory = try PrivateBus.current.directory
-            let source = try directory.write(
-                """
-                msgid ""
-                msgstr "Content-Type: text/plain; charset=UTF-8\\n"
+            let texts = """
                 msgid "The service cannot be reached: {reason}."
                 msgstr "Unerreichbar ({reason})."
                 msgid "A like was not sent"
@@ -34,17 +30,11 @@ struct LanguageTests {
                 msgstr "Nochmal"
                 msgid "Liked photos"
                 msgstr "Gemochte Fotos"
-                """, to: "xx.po")
-            catalog = try directory.write("", to: "locale/xx/LC_MESSAGES/imagefeed.mo")
-            let (exit, _, error) = try await ChildProcess(
-                "/usr/bin/msgfmt", ["--output-file", catalog, source],
-                environment: try PrivateBus.current.environment
-            ).result()
-            #expect(exit == .code(0), "\(error)")
-            launcher = [
-                "/usr/bin/env", "LC_ALL=C.UTF-8", "LANGUAGE=\(code)",
-                "TEXTDOMAINDIR=\(directory.appending("locale"))",
-            ]
+                """
+            let test = try await TestCatalog(texts, in: PrivateBus.current.directory)
+            catalog = test.path
+            let variables = test.environment.merging(["LANGUAGE": code]) { $1 }
+            launcher = ["/usr/bin/env"] + variables.map { "\($0)=\($1)" }
         }
     }
 

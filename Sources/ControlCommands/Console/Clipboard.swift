@@ -27,11 +27,7 @@ enum Clipboard {
         for (program, arguments) in candidates {
             guard let process = try start(program, arguments, input: text) else { continue }
             guard let problem = await process.failureDescription(program) else { return }
-            throw CommandFailure(
-                .failed,
-                tr(
-                    "The link could not be copied to the clipboard: {reason}.",
-                    ["reason": problem]))
+            throw failure(problem)
         }
         // Translators: between the names of programs of which one is enough.
         let names = candidates.map(\.program).joined(separator: tr(" or "))
@@ -64,12 +60,7 @@ enum Clipboard {
         let nullDevice = open("/dev/null", O_WRONLY | O_CLOEXEC)
         defer { close(nullDevice) }
         guard let pipe = FileDescriptor.pipe(holding: Array(input.utf8), input.utf8.count) else {
-            throw CommandFailure(
-                .failed,
-                tr(
-                    "The link could not be copied to the clipboard: {reason}.",
-                    ["reason": String(cString: strerror(errno))])
-            )
+            throw failure(String(cString: strerror(errno)))
         }
         defer { withExtendedLifetime(pipe) {} }
         do {
@@ -81,14 +72,16 @@ enum Clipboard {
                 ])
         } catch {
             guard error.code == ENOENT else {
-                throw CommandFailure(
-                    .failed,
-                    tr(
-                        "The link could not be copied to the clipboard: {reason}.",
-                        ["reason": String(error.translated.dropLast())]))
+                throw failure(String(error.message.translated.dropLast()))
             }
             return nil
         }
+    }
+
+    private static func failure(_ reason: String) -> CommandFailure {
+        CommandFailure(
+            .failed,
+            tr("The link could not be copied to the clipboard: {reason}.", ["reason": reason]))
     }
 
     private static func isSet(_ name: String) -> Bool { getenv(name).map { $0[0] != 0 } ?? false }

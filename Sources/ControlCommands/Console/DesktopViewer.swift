@@ -60,7 +60,7 @@ enum DesktopViewer {
             let reason =
                 error.code == ENOENT
                 ? tr("{program} is not installed", ["program": "xdg-open"])
-                : String(error.translated.dropLast())
+                : String(error.message.translated.dropLast())
             throw CommandFailure(.failed, message(reason, false))
         }
         guard let problem = await process.failureDescription("xdg-open") else { return }
@@ -92,14 +92,5 @@ extension SpawnedProcess.Exit {
                 "{program} was terminated by signal {signal}",
                 ["program": program, "signal": String(signal)])
         }
-    }
-}
-
-extension SpawnError {
-    /// The description in the language of the user.
-    var translated: String {
-        tr(
-            "{program} cannot be started: {reason}.",
-            ["program": program, "reason": String(cString: strerror(code))])
     }
 }

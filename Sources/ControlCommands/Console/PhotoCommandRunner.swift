@@ -3,6 +3,7 @@ internal import DBus
 internal import Glibc
 internal import ProviderKit
 internal import System
+internal import Translation
 
 /// A program that runs for each photo of the slideshow, one process at a time.
 ///
@@ -64,7 +65,7 @@ final class PhotoCommandRunner {
             self.process = process
             process.onExit { [weak self] in self?.processExited($0) }
         } catch {
-            reportFailure(CommandFailure(.failed, error.translated))
+            reportFailure(CommandFailure(.failed, error.message.translated))
         }
     }
 

@@ -39,6 +39,17 @@ enum HelpText {
     /// The first column of descriptions.
     private static let indent = 26
 
+    /// The headings that are followed by text. They are on lines of their own, because the text is aligned with them.
+    private static let headings = [
+        "OVERVIEW: ": tr("OVERVIEW:") + "\n",
+        "USAGE: ": tr("USAGE:") + "\n" + String(repeating: " ", count: 7),
+    ]
+
+    private static let texts = [
+        "Show the version.": tr("Show the version."),
+        "Show help information.": tr("Show help information."),
+    ]
+
     private static func translated(line: Substring) -> String {
         switch line {
         case "ARGUMENTS:": return tr("ARGUMENTS:")
@@ -47,17 +58,9 @@ enum HelpText {
         case _ where line.hasPrefix("  See '"): return "  " + translated(advice: line)
         default: break
         }
-        // The headings that are followed by text are on lines of their own, because the text is aligned with them.
-        for (prefix, heading) in [
-            ("OVERVIEW: ", tr("OVERVIEW:") + "\n"),
-            ("USAGE: ", tr("USAGE:") + "\n" + String(repeating: " ", count: 7)),
-        ] where line.hasPrefix(prefix) {
+        for (prefix, heading) in headings where line.hasPrefix(prefix) {
             return heading + line.dropFirst(prefix.count)
         }
-        let texts = [
-            "Show the version.": tr("Show the version."),
-            "Show help information.": tr("Show help information."),
-        ]
         for (english, text) in texts where line.hasSuffix(" " + english) {
             return line.dropLast(english.count) + text
         }

@@ -28,7 +28,7 @@ struct AccountList: Renderable {
                     Cell(account.path == snapshot.defaultAccount ? "*" : "", .heading),
                     Cell(account.id), Cell(account.label), Cell(snapshot.providerName(of: account)),
                     Cell(
-                        target == .pipe ? account.stateText : account.stateWord, account.stateStyle),
+                        target.word(account.stateText), account.stateStyle),
                     // On a terminal, a name that equals the label is omitted.
                     Cell(target == .pipe || account.name != account.label ? account.name : ""),
                     Cell(pendingLikeCount(account)),

@@ -40,7 +40,8 @@ enum ProviderTestProgram {
         } catch {
             close(output)
             throw CommandFailure(
-                .failed, tr("The test cannot be started: {reason}", ["reason": error.translated]))
+                .failed,
+                tr("The test cannot be started: {reason}", ["reason": error.message.translated]))
         }
         _ = try await LineReader().run(ends.takeReading(), handler)
         if case .signal(let number) = await process.exit() {

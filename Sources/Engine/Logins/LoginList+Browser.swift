@@ -202,6 +202,14 @@ extension EngineError {
         .invalidArgument(
             "\(provider.info.name) has several servers; name the server of the account.")
     }
+
+    /// Returns the error of a login with a server at a service that has only one.
+    static func singleServer(_ provider: any Provider) -> EngineError {
+        .notSupported(
+            Message(
+                "{provider} has only one server; log in without a server name.",
+                ["provider": provider.info.name]))
+    }
 }
 
 /// The properties of a service that a login in the browser uses.

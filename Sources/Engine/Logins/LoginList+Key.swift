@@ -16,11 +16,7 @@ extension LoginList {
         let description = try provider.access(settings, server: server)
         guard description.needsServer != server.isEmpty else {
             throw description.needsServer
-                ? EngineError.serverMissing(provider)
-                : EngineError.notSupported(
-                    Message(
-                        "{provider} has only one server; log in without a server name.",
-                        ["provider": info.name]))
+                ? EngineError.serverMissing(provider) : EngineError.singleServer(provider)
         }
         let takesKey = description.keyField != nil
         guard takesKey == (options.password != nil) else {

@@ -55,10 +55,7 @@ package final class LoginList {
         case .federated, .key, .polling: break
         case .none, .oauth:
             guard options.server == nil else {
-                throw EngineError.notSupported(
-                    Message(
-                        "{provider} has only one server; log in without a server name.",
-                        ["provider": provider.info.name]))
+                throw EngineError.singleServer(provider)
             }
         }
         if let folder = provider.folder { return try start(folder, options) }

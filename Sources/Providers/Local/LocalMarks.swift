@@ -78,10 +78,7 @@ final class LocalMarks: Sendable {
             try database.query("SELECT key, number FROM user") { row throws(StorageError) in
                 new.users[row.text(0)] = row.integer(1)
             }
-            var ids: [Int64] = []
-            try database.query("SELECT id FROM marked") { row throws(StorageError) in
-                ids.append(row.integer(0))
-            }
+            let ids = try database.all("SELECT id FROM marked") { $0.integer(0) }
             for id in ids { new.set(id, try Self.entry(id, database)) }
             new.isLoaded = true
             state.withLock { $0 = new }
@@ -415,12 +412,10 @@ final class LocalMarks: Sendable {
     private static func sameContent(
         _ content: FileDigest, _ database: Database
     ) throws(StorageError) -> [Int64] {
-        var ids: [Int64] = []
-        try database.query(
+        try database.all(
             "SELECT id FROM marked WHERE digest = ? AND size = ?",
             [.blob(content.bytes), .integer(content.stamp.sizeBytes)]
-        ) { row throws(StorageError) in ids.append(row.integer(0)) }
-        return ids
+        ) { $0.integer(0) }
     }
 
     private static func delete(

@@ -62,14 +62,12 @@ extension PictureIndex {
 
     /// Returns the photos whose metadata was not read or is incomplete, the newest first.
     func notExamined(limit: Int) throws(StorageError) -> [Int64] {
-        var rows: [Int64] = []
-        try database.query(
+        try database.all(
             """
             SELECT id FROM file WHERE format > 0 AND examined < \(Self.metadataVersion)
             ORDER BY position DESC LIMIT ?
             """, [.integer(limit)]
-        ) { row throws(StorageError) in rows.append(row.integer(0)) }
-        return rows
+        ) { $0.integer(0) }
     }
 
     /// Stores the metadata of a file, unless the file has changed meanwhile. If its time of capture changes, the former
@@ -158,11 +156,7 @@ extension PictureIndex {
 
     /// Returns the photos of a size in bytes, by path.
     func photos(size: Int64) throws(StorageError) -> [Candidate] {
-        var found: [Candidate] = []
-        try database.query(Self.candidatesOfSize, [.integer(size)]) { row throws(StorageError) in
-            found.append(Self.candidate(row))
-        }
-        return found
+        try database.all(Self.candidatesOfSize, [.integer(size)]) { Self.candidate($0) }
     }
 
     /// Stores the content of a file, so that it is not read again.

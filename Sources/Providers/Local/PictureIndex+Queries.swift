@@ -227,21 +227,18 @@ extension PictureIndex {
 
     /// Returns the folders below the pictures folder that contain photos, by path.
     func albums() throws(StorageError) -> [Album] {
-        var albums: [Album] = []
-        try database.query(
+        try database.all(
             """
             SELECT path, (SELECT count(*) FROM file WHERE folder = folder.id AND format > 0),
                 (SELECT file.id FROM file WHERE folder = folder.id AND format > 0
                     ORDER BY position DESC, file.id DESC LIMIT 1) AS cover
             FROM folder WHERE path <> x'' AND cover IS NOT NULL ORDER BY path
             """
-        ) { row throws(StorageError) in
-            albums.append(
-                Album(
-                    path: RelativePath(bytes: row.blob(0)), count: Int(row.integer(1)),
-                    cover: row.integer(2)))
+        ) {
+            Album(
+                path: RelativePath(bytes: $0.blob(0)), count: Int($0.integer(1)),
+                cover: $0.integer(2))
         }
-        return albums
     }
 
     /// Returns the row of an album: a folder with photos, other than the pictures folder.

@@ -101,30 +101,24 @@ struct PictureIndex {
 
     /// Returns the paths of a folder on the disk, identified by device and inode.
     func folders(device: Int64, inode: Int64) throws(StorageError) -> [RelativePath] {
-        var paths: [RelativePath] = []
-        try database.query(
+        try database.all(
             "SELECT path FROM folder WHERE device = ? AND inode = ?",
             [.integer(device), .integer(inode)]
-        ) { row throws(StorageError) in paths.append(RelativePath(bytes: row.blob(0))) }
-        return paths
+        ) { RelativePath(bytes: $0.blob(0)) }
     }
 
     /// Returns a folder and all folders below it.
     func folders(at path: RelativePath) throws(StorageError) -> [(id: Int64, path: RelativePath)] {
-        var folders: [(Int64, RelativePath)] = []
         // Paths below it begin with the path and "/" (0x2f). The byte after "/" is "0" (0x30).
         let (after, end): ([UInt8], SQLValue) =
             path == .root ? ([], .null) : (path.bytes + [0x2f], .blob(path.bytes + [0x30]))
-        try database.query(
+        return try database.all(
             """
             SELECT id, path FROM folder
             WHERE path = ?1 OR (path >= ?2 AND (?3 IS NULL OR path < ?3))
             """,
             [.blob(path.bytes), .blob(after), end]
-        ) { row throws(StorageError) in
-            folders.append((row.integer(0), RelativePath(bytes: row.blob(1))))
-        }
-        return folders
+        ) { ($0.integer(0), RelativePath(bytes: $0.blob(1))) }
     }
 
     func deleteFolder(_ id: Int64) throws(StorageError) {
@@ -191,12 +185,10 @@ struct PictureIndex {
 
     /// Returns the files with a stamp: a moved file, or several links to one file.
     func files(stamp: FileStamp) throws(StorageError) -> [File] {
-        var files: [File] = []
-        try database.query(
+        try database.all(
             "SELECT \(Self.columns) FROM file WHERE inode = ? AND size = ? AND modified = ?",
             [.integer(stamp.inode), .integer(stamp.sizeBytes), .integer(stamp.modified)]
-        ) { row throws(StorageError) in files.append(Self.file(row)) }
-        return files
+        ) { Self.file($0) }
     }
 
     /// Returns the row of a path in an empty index.
@@ -299,11 +291,9 @@ struct PictureIndex {
 
     /// Returns the files that ``displace(_:)`` renamed in a scan that was interrupted.
     func displaced() throws(StorageError) -> [File] {
-        var files: [File] = []
-        try database.query(
-            "SELECT \(Self.columns) FROM file WHERE name >= x'2f' AND name < x'30'"
-        ) { row throws(StorageError) in files.append(Self.file(row)) }
-        return files
+        try database.all("SELECT \(Self.columns) FROM file WHERE name >= x'2f' AND name < x'30'") {
+            Self.file($0)
+        }
     }
 
     /// Stores the new location of a file, where no other one is.
