@@ -12,10 +12,6 @@ package struct Catalogue: Sendable {
     /// Returns the photos with these IDs, in order.
     func photos(_ ids: [SimulatedPhoto.ID]) -> [SimulatedPhoto] { ids.compactMap { photos[$0] } }
 
-    func photos(of username: String) -> [SimulatedPhoto] {
-        photos(feed).filter { $0.owner == username }
-    }
-
     /// Returns the photo with an ID, or with a slug, which ends with the ID.
     func photo(_ name: String) -> SimulatedPhoto? {
         let photo = photos[name] ?? photos[String(name.suffix(11))]

@@ -9,6 +9,21 @@ struct DocumentWriter {
     let viewer: String?
     let likes: LikeSupport
     let now: Moment
+    private let authors = Authors()
+
+    /// The photos of all users, which are sorted once per response: each photo of a list contains its author, with totals.
+    private final class Authors {
+        var photos: [String: [SimulatedPhoto]]?
+    }
+
+    /// Returns the photos of a user, newest first.
+    func photos(of username: String) -> [SimulatedPhoto] {
+        let photos =
+            authors.photos
+            ?? Dictionary(grouping: catalogue.photos(catalogue.feed), by: \.owner)
+        authors.photos = photos
+        return photos[username] ?? []
+    }
 
     /// The context in which a response shows a photo; part of `ixid`.
     enum Place {

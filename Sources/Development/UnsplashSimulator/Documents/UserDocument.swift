@@ -7,7 +7,7 @@ extension DocumentWriter {
     /// Returns a user as the author of a photo.
     func user(_ user: SimulatedUser) -> JSON {
         let api = "\(origins.api)/users/\(user.username)"
-        let photos = catalogue.photos(of: user.username)
+        let photos = photos(of: user.username)
         let document: JSON = [
             "id": .string(user.id),
             "updated_at": .string(user.updated.utc),
@@ -56,12 +56,12 @@ extension DocumentWriter {
         self.user(user) + [
             "followed_by_user": false,
             "photos": .array(
-                catalogue.photos(of: user.username).prefix(3).map { photo in
+                photos(of: user.username).prefix(3).map { photo in
                     ["id": .string(photo.id), "urls": urls(photo, ixid(photo, .detail))]
                 }),
             "badge": nil,
             "downloads": .integer(
-                catalogue.photos(of: user.username).reduce(0) { $0 + $1.downloads }),
+                photos(of: user.username).reduce(0) { $0 + $1.downloads }),
             "tags": ["custom": [], "aggregated": []],
             "followers_count": 0,
             "following_count": 0,

@@ -200,7 +200,7 @@ extension ServiceState {
         guard let user = catalogue.users[name] else { return .errors(404, "Couldn't find User") }
         switch subpath {
         case "": return Reply(200, json: writer.profile(user))
-        case "photos": return list(catalogue.photos(of: name), request, writer)
+        case "photos": return list(writer.photos(of: name), request, writer)
         case "likes":
             // The list contains deleted photos.
             return refusalOfLikes ?? list(catalogue.photos(user.likes), request, writer)
