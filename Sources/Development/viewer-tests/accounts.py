@@ -21,7 +21,7 @@ def paste(screen, name):
     field = screen.all(name, "text")[-1]
 
     def text():
-        return screen.atspi.Text.get_text(field, 0, screen.atspi.Text.get_character_count(field))
+        return field.text()
 
     screen.type(name, "")
     if screen.click(field):
@@ -170,7 +170,7 @@ def nextcloud(start, step):
         screen.type("Server", services.settings["nextcloud"]["url"])
         screen.press("Log in", last=True)
         screen.wait("Continue in the browser.")
-        address = screen.wait(role="label", contains="/index.php/login/v2/flow/").get_name()
+        address = screen.wait(role="label", contains="/index.php/login/v2/flow/").name
         assert not screen.all("Code or address")
         session.screenshot(f"nextcloud-{attempt}")
         if attempt == "cancelled":

@@ -23,10 +23,6 @@ def width_on_display(screen):
     return int(re.search(r"WIDTH=(\d+)", geometry.stdout)[1])
 
 
-def extents(screen, widget):
-    return screen.atspi.Component.get_extents(widget, screen.atspi.CoordType.WINDOW)
-
-
 def narrow(screen):
     """Makes the main window as narrow as a phone."""
     screen.mouse("windowsize", window(screen), NARROW, HEIGHT)
@@ -35,9 +31,7 @@ def narrow(screen):
 
 def frames(screen):
     """Returns the visible windows and dialogs, the one that opened last at the end."""
-    program = next(screen.widgets())
-    children = [program.get_child_at_index(index) for index in range(program.get_child_count())]
-    return [child for child in children if child and screen.has(child, "VISIBLE")]
+    return [window for windows, _ in screen.trees() for window in windows if window.was("VISIBLE")]
 
 
 def overflow(screen):
@@ -46,16 +40,16 @@ def overflow(screen):
     if width_on_display(screen) != NARROW:
         wide.append(("window", width_on_display(screen)))
     for frame in frames(screen):
-        if extents(screen, frame).width > NARROW:
-            wide.append((frame.get_name(), extents(screen, frame).width))
-        if frame.get_name() == "Image Feed":
+        if frame.extents().width > NARROW:
+            wide.append((frame.name, frame.extents().width))
+        if frame.name == "Image Feed":
             continue
         # The main window also has widgets of pages that are beside it.
         for widget in screen.descendants(frame):
-            if widget.get_role_name() in ("push button", "label", "text", "password text"):
-                place = extents(screen, widget)
+            if widget.role in ("push button", "label", "text", "password text"):
+                place = widget.extents()
                 if place.width and (place.x < 0 or place.x + place.width > NARROW):
-                    wide.append((widget.get_name(), place.x, place.width))
+                    wide.append((widget.name, place.x, place.width))
     return wide
 
 
@@ -97,8 +91,8 @@ def visit_dialogs(session, screen, name):
         def attempt():
             dialog = frames(screen)[-1]
             for row in screen.all(role="list item", starts=starts):
-                place = extents(screen, row)
-                if place.y + place.height < extents(screen, dialog).height:
+                place = row.extents()
+                if place.y + place.height < dialog.extents().height:
                     screen.click(row)
                 else:
                     screen.mouse("mousemove", NARROW // 2, 300, "click", 5)
@@ -140,8 +134,8 @@ def visit_dialogs(session, screen, name):
     leave("Log out", "push button")
     screen.mouse("key", "ctrl+comma")
     row = screen.wait("Thumbnails", "combo box")
-    title, choice = [extents(screen, label) for text in ("Thumbnails", "Medium") for label in screen.descendants(row)
-                     if label.get_role_name() == "label" and label.get_name() == text][:2]
+    title, choice = [label.extents() for text in ("Thumbnails", "Medium") for label in screen.descendants(row)
+                     if label.role == "label" and label.name == text][:2]
     assert choice.y >= title.y + title.height, (title.y, title.height, choice.y)
     page("preferences")
     screen.click(row)
@@ -223,23 +217,23 @@ def motion(start, step):
 
     def places(view):
         """Shows the information, and returns the widths of the photo view until it came to rest."""
-        whole = extents(screen, view).width
+        whole = view.extents().width
         button = screen.wait("Information")
-        screen.act(button)
+        button.act()
         seen = [whole]
 
         def rests():
             # The end of an animation is the same width in a hundred requests, after it changed.
             for _ in range(100):
-                width = extents(screen, view).width
+                width = view.extents().width
                 if width != seen[-1]:
                     seen.append(width)
                     return False
             return len(seen) > 1
 
         until(rests, "the information at rest")
-        screen.act(button)
-        screen.until(lambda: extents(screen, view).width == whole, "the whole photo view")
+        button.act()
+        screen.until(lambda: view.extents().width == whole, "the whole photo view")
         return seen
 
     def position(view):
@@ -269,7 +263,7 @@ def motion(start, step):
         for _ in range(5):
             screen.key("plus")
         screen.until(lambda: "Zoom 305 %" in view.get_description(), "the zoom")
-        area = extents(screen, view)
+        area = view.extents()
         return pixels.fitted((area.x, area.y, area.width, area.height), pixels.size(SAMPLES[0]))[2] * 1.25 ** 5
 
     view = open_photo(has_animations=False)

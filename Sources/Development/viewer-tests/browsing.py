@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import pixels
-from appearance import extents, narrow, window
+from appearance import narrow, window
 from keeping import focused
 from online import photo as remote_photo
 from screen import Screen, open_samples, open_unsplash
@@ -47,8 +47,8 @@ def months(start, step):
     def grid():
         """Returns the headings and photos of the grid: their role, name and description."""
         parts = [part for part in screen.descendants(screen.wait("Photos", "list"))
-                 if part.get_role_name() in ("heading", "list item")]
-        return [(part.get_role_name(), part.get_name(), part.get_description()) for part in parts]
+                 if part.role in ("heading", "list item")]
+        return [(part.role, part.name, part.description) for part in parts]
 
     for line in grid()[:8]:
         print(*line, sep=" | ", flush=True)
@@ -87,7 +87,7 @@ def months(start, step):
     first = f"Photo {(count - 2) * photos:03}"
     screen.until(lambda: (focused(screen) or "").startswith(first), "the focus of the first photo of the month")
     heading = screen.wait(title, "heading")
-    assert extents(screen, heading).y < 400, extents(screen, heading).y
+    assert heading.extents().y < 400, heading.extents().y
     step("the menu of months moves to the first photo of a month that was not loaded")
     session.screenshot("month-shown")
     screen.mouse("key", "Up")
@@ -187,7 +187,7 @@ def preferences(start, step):
     configuration = session.folder / "config/imagefeed/imagefeed.conf"
     configuration.write_text("# A comment\n[Daemon]\nCacheLimit=300M\n")
     first = screen.wait("Photo 000", "list item")
-    height = extents(screen, first).height
+    height = first.extents().height
     screen.key("ctrl+comma")
     screen.wait("Thumbnails")
     session.screenshot("preferences")
@@ -197,7 +197,7 @@ def preferences(start, step):
     def choose(title, choice):
         """Chooses an entry of a row with a list."""
         def attempt():
-            entries = [entry for entry in screen.all(choice) if entry.get_role_name() in ("label", "list item")]
+            entries = [entry for entry in screen.all(choice) if entry.role in ("label", "list item")]
             for entry in reversed(entries):
                 if screen.click(entry):
                     return True
@@ -207,7 +207,7 @@ def preferences(start, step):
         screen.until(attempt, f"the choice {choice!r}")
 
     choose("Thumbnails", "Large")
-    screen.until(lambda: extents(screen, screen.all("Photo 000", "list item")[0]).height > height * 1.3, "large thumbnails")
+    screen.until(lambda: screen.all("Photo 000", "list item")[0].extents().height > height * 1.3, "large thumbnails")
     step("the size of the thumbnails changes at once")
     choose("Look for new photos", "Never")
     until(lambda: "RefreshInterval=0" in configuration.read_text(), "the interval")
@@ -218,7 +218,7 @@ def preferences(start, step):
     step("a setting is written into the configuration file, whose other lines stay")
     screen.press("Choose the folder")
     files = screen.wait("GtkFileChooserWidget")
-    area = screen.until(lambda: extents(screen, files).width > 300 and extents(screen, files), "the dialog")
+    area = screen.until(lambda: files.extents().width > 300 and files.extents(), "the dialog")
     # The list of folders is not accessible in GTK 4.8. A path can be typed in it.
     screen.mouse("mousemove", area.x + area.width // 2, area.y + area.height // 2, "click", 1, "type", f"{other}")
     session.screenshot("folder")
@@ -226,7 +226,7 @@ def preferences(start, step):
 
     def chooses():
         for button in screen.all("_Choose Choose", "push button"):
-            screen.act(button)
+            button.act()
         return f"Directory={other}" in configuration.read_text()
 
     screen.until(chooses, "the folder")
@@ -239,7 +239,7 @@ def preferences(start, step):
     until(lambda: session.window.poll() is not None, "the end of the window")
     session.start_window()
     card = screen.wait("Shore 1", "list item")
-    screen.until(lambda: extents(screen, card).height > height * 1.3, "large thumbnails")
+    screen.until(lambda: card.extents().height > height * 1.3, "large thumbnails")
     step("the size of the thumbnails is remembered")
 
 
@@ -279,8 +279,8 @@ def covers(start, step):
     row = screen.wait(starts="Tall, 1 photo", role="list item")
 
     def sizes():
-        return [(extents(screen, part).width, extents(screen, part).height) for part in screen.descendants(row)
-                if part.get_role_name() in ("image", "icon") and extents(screen, part).width > 0]
+        return [(part.extents().width, part.extents().height) for part in screen.descendants(row)
+                if part.role in ("image", "icon") and part.extents().width > 0]
 
     screen.until(lambda: (32, 32) in sizes(), "a square cover")
     assert all(width <= 32 and height <= 32 for width, height in sizes()), sizes()
@@ -305,7 +305,7 @@ def links(start, step):
 
     def click():
         # GTK 4.8 does not report where a part of a text is.
-        area = extents(screen, help_text)
+        area = help_text.extents()
         for y in range(area.y + 7, area.y + area.height, 14):
             screen.mouse("mousemove", area.x + area.width // 2, y, "click", 1)
         return recorded()

@@ -16,8 +16,8 @@ from viewing import CLIPBOARD
 def focused(screen):
     """Returns the name of the widget with the focus; None if there is none."""
     for widget in screen.widgets():
-        if screen.has(widget, "FOCUSED"):
-            return widget.get_name()
+        if widget.was("FOCUSED"):
+            return widget.name
     return None
 
 
@@ -77,7 +77,7 @@ def selection(start, step):
     screen.wait(starts="All photos", role="list item")
 
     def selected():
-        return [row.get_name() for row in screen.all(role="list item") if screen.has(row, "SELECTED")]
+        return [row.name for row in screen.all(role="list item") if row.has("SELECTED")]
 
     screen.until(lambda: len(selected()) == 1, "the selected source")
     screen.activate(starts="Nature")
@@ -103,7 +103,7 @@ def reader(start, step):
 
     screen.until(lambda: facts(first) == (1, count), "the position of the first photo")
     for item in items()[:5]:
-        print(item.get_role_name(), repr(item.get_name()), repr(item.get_description()), flush=True)
+        print(item.role, repr(item.name), repr(item.description), flush=True)
     assert re.fullmatch(r"Photo 000, \d{1,2} \w+ \d{4}", first.get_name()), first.get_name()
     step("a screen reader gets the name, the date, the position and the number of photos")
     screen.press("Like Photo 000")
@@ -121,13 +121,13 @@ def reader(start, step):
     screen.mouse("mousemove", 700, 500, "click", "--repeat", 10, "--delay", 20, 4)
     screen.until(is_sorted, "the photos in their order")
     step("the photos keep their order when the grid scrolls")
-    focusable = [item.get_name() for item in items() if screen.has(item, "FOCUSABLE")]
+    focusable = [item.name for item in items() if item.has("FOCUSABLE")]
     assert len(focusable) == 1, focusable
-    hearts = [heart.get_name() for heart in screen.all(starts="Like ", role="push button")
-              if screen.has(heart, "FOCUSABLE")]
+    hearts = [heart.name for heart in screen.all(starts="Like ", role="push button")
+              if heart.has("FOCUSABLE")]
     assert not hearts, hearts
     step("the grid is one stop of the key Tab")
-    screen.press(items()[5].get_name())
+    screen.press(items()[5].name)
     screen.wait("Back to the photos", "push button")
     screen.key("Escape")
     screen.wait_gone("Back to the photos", "push button")
@@ -218,7 +218,7 @@ def files(start, step):
     screen.wait("Like", "push button")
     screen.press("Back to the photos")
     row = screen.wait("Sea 50 %", "list item")
-    screen.until(lambda: screen.has(row, "SELECTED"), "the selected album")
+    screen.until(lambda: row.has("SELECTED"), "the selected album")
     step("a file of the pictures folder is shown in its album, with its likes")
     subprocess.run([str(session.programs / "imagefeed"), "."], cwd=folder, env=session.environment, check=True, timeout=60)
     screen.wait("Shot 9", "list item")
@@ -252,7 +252,7 @@ def trash(start, step):
 
 
 def secondary_click(screen, widget):
-    area = screen.atspi.Component.get_extents(widget, screen.atspi.CoordType.WINDOW)
+    area = widget.extents()
     if area.width <= 0:
         return False
     screen.mouse("mousemove", area.x + area.width // 2, area.y + area.height // 2, "click", 3)
@@ -282,9 +282,9 @@ def keys(start, step):
 
     def select():
         """Selects the first number of the size. Returns false while the information slides in."""
-        area = screen.atspi.Component.get_extents(size, screen.atspi.CoordType.WINDOW)
+        area = size.extents()
         screen.mouse("mousemove", area.x + 12, area.y + area.height // 2, "click", "--repeat", 2, "--delay", 60, 1)
-        return screen.atspi.Text.get_n_selections(size) > 0
+        return size.selection_count() > 0
 
     screen.until(select, "the selected number")
     screen.mouse("key", "ctrl+c")
@@ -337,7 +337,7 @@ def messages(start, step):
     session, screen = open_samples(start, 3)
     screen.press("Photo 000")
     view = screen.wait("Photo 000", "image")
-    screen.until(lambda: screen.has(view, "FOCUSED"), "the focus of the photo")
+    screen.until(lambda: view.has("FOCUSED"), "the focus of the photo")
     for _ in range(3):
         screen.menu("Use as avatar")
         screen.wait("The photo is the avatar of ada.")
@@ -363,7 +363,7 @@ def right_to_left(start, step):
     first, second = screen.wait("Photo 000", "list item"), screen.wait("Photo 001", "list item")
 
     def left(widget):
-        return screen.atspi.Component.get_extents(widget, screen.atspi.CoordType.WINDOW).x
+        return widget.extents().x
 
     screen.until(lambda: left(first) > left(second), "the mirrored grid")
     session.screenshot("right-to-left-grid")
@@ -411,7 +411,7 @@ def sharp(start, step):
 
     def shows(image, width, height, largest):
         """Returns true if the middle of the view shows an image, at most some pixels from the middle."""
-        place = screen.atspi.Component.get_extents(view, screen.atspi.CoordType.WINDOW)
+        place = view.extents()
         x, y = place.x + (place.width - width) // 2 - largest, place.y + (place.height - height) // 2 - largest
         wide = width + 2 * largest
         found = grays(["import", "-window", "root", "-crop", f"{wide}x{height + 2 * largest}+{x}+{y}", "+repage"])
@@ -429,7 +429,7 @@ def sharp(start, step):
     screen.until(lambda: "Zoom 100 %" in view.get_description(), "the whole photo")
     session.screenshot("sharp-fit")
     # The height is that of the display, so that the photo is as wide as high allows.
-    place = screen.atspi.Component.get_extents(view, screen.atspi.CoordType.WINDOW)
+    place = view.extents()
     height = min(place.height, place.width * 2400 // 4000)
     width = round(height * 4000 / 2400)
     reference = grays(["convert", str(session.pictures / "B large chart.png"), "-filter", "Lanczos",
@@ -485,14 +485,13 @@ def refused(start, step):
     screen.wait("Photo 000", "image")
     screen.key("Right")
     screen.wait("Photo 999", "image")
-    sentence = screen.wait(role="label", contains="image").get_name()
+    sentence = screen.wait(role="label", contains="image").name
     screen.wait("Try again", "push button")
     for _ in range(4):
         screen.key("plus")
     screen.key("1")
     view = screen.wait("Photo 999", "image")
-    x, y, width, height = (getattr(screen.atspi.Component.get_extents(view, screen.atspi.CoordType.WINDOW), name)
-                           for name in ("x", "y", "width", "height"))
+    x, y, width, height = view.extents()
     corner = pixels.displayed((x + 10, y + 20, width // 4, height // 4))
     assert pixels.difference(corner, [28, 28, 30] * (pixels.COLUMNS * pixels.ROWS)) < 6, corner
     assert len(screen.all("Try again", "push button")) == 1
@@ -520,7 +519,7 @@ def decoding(start, step):
     screen.press("Photo 00")
     for number, name in enumerate(names):
         view = screen.wait(f"Photo {number:02}", "image")
-        place = screen.atspi.Component.get_extents(view, screen.atspi.CoordType.WINDOW)
+        place = view.extents()
         # The profile of some samples exchanges red and green, the colors of the upper parts.
         expected = [(255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)]
         if name.startswith("swapped"):
@@ -580,8 +579,8 @@ def outage(start, step):
     screen.press("Back to the photos")
 
     def failed():
-        return [item.get_name() for item in screen.all(role="list item") if "by" in item.get_name()
-                and item.get_description() and " of " not in item.get_description()]
+        return [item.name for item in screen.all(role="list item") if "by" in item.name
+                and item.description and " of " not in item.description]
 
     screen.until(lambda: remote_photo(screen) and not failed(), "the images of the grid")
     step("the images of the grid return by themselves")
@@ -602,14 +601,14 @@ def several(start, step):
     card = screen.wait("Photo 005", "list item")
 
     def click():
-        area = screen.atspi.Component.get_extents(card, screen.atspi.CoordType.WINDOW)
+        area = card.extents()
         screen.mouse("mousemove", area.x + area.width // 2, area.y + area.height // 2, "keydown", "ctrl", "click", 1,
                      "keyup", "ctrl")
         return True
 
     screen.until(click, "the click")
     screen.wait("5 photos selected", "label")
-    selected = [item.get_name()[:9] for item in screen.all(role="list item", starts="Photo ") if screen.has(item, "SELECTED")]
+    selected = [item.name[:9] for item in screen.all(role="list item", starts="Photo ") if item.has("SELECTED")]
     assert selected == [f"Photo {number:03}" for number in (0, 1, 2, 3, 5)], selected
     session.screenshot("several")
     narrow(screen)

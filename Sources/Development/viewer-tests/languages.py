@@ -4,7 +4,7 @@ import json
 import re
 import subprocess
 
-from appearance import extents, fits, narrow
+from appearance import fits, narrow
 from screen import Screen
 from session import TOP, until
 
@@ -85,8 +85,8 @@ class Checker:
 
     def is_cut(self, label):
         """Returns true if a label of translated text has much less place than the text takes."""
-        text = label.get_name()
-        place = extents(self.screen, label)
+        text = label.name
+        place = label.extents()
         if not text.startswith(START) or place.width <= 1:
             return False
         self.layout.set_text(text, -1)
@@ -99,12 +99,12 @@ class Checker:
         self.session.screenshot(f"languages-{name}")
         wrong, cut = {}, set()
         for widget in self.screen.widgets():
+            texts = [widget.name, widget.description]
             try:
-                texts = [widget.get_name() or "", widget.get_description() or ""]
-                is_cut = widget.get_role_name() == "label" and self.is_cut(widget)
+                is_cut = widget.role == "label" and self.is_cut(widget)
             except self.screen.error:
                 continue
-            wrong |= {text: widget.get_role_name() for text in texts if self.untranslated(text)}
+            wrong |= {text: widget.role for text in texts if self.untranslated(text)}
             if is_cut:
                 cut.add(texts[0])
         self.problems += [f"{name}: {text!r} of a {role} is not translated" for text, role in wrong.items()]

@@ -106,7 +106,7 @@ def grid(start, step):
     screen.press(f"Photo {count - 1:03}")
     screen.wait(f"Photo {count - 1:03}", "image")
     screen.press("Back to the photos")
-    screen.until(lambda: any(screen.has(widget, "FOCUSED")
+    screen.until(lambda: any(widget.has("FOCUSED")
                              for widget in screen.all(f"Photo {count - 1:03}", "list item")),
                  "the focus of the photo that was open")
     screen.key("Home")
@@ -140,7 +140,7 @@ def grid(start, step):
     screen.wait("Photo 000", "list item")
     shutil.copy(SAMPLES[0], session.pictures / "Arrived.jpg")
     screen.wait("1 new photo")
-    assert screen.has(screen.wait(f"All photos, {count + 1} photos", "list item"), "FOCUSED")
+    assert screen.wait(f"All photos, {count + 1} photos", "list item").has("FOCUSED")
     step("a changed count keeps the focus of its row")
     assert not screen.all("Arrived", "list item")
     screen.press("1 new photo")
@@ -334,8 +334,8 @@ def slide(screen, name=""):
     """Returns the name of the photo in the window of a slideshow; None if there is none."""
     for frame in screen.all(f"Image Feed Slideshow{name}", "frame"):
         for widget in screen.descendants(frame):
-            if widget.get_role_name() == "image" and widget.get_name().startswith("Photo "):
-                return widget.get_name()
+            if widget.role == "image" and widget.name.startswith("Photo "):
+                return widget.name
     return None
 
 

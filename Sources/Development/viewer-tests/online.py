@@ -35,7 +35,7 @@ def recovery(start, step):
     session.activate("org.imagefeed.ImageFeed1", "imagefeedd")
     # The window also tries again by itself, so that the button may be gone.
     for button in screen.all("Try again", "push button"):
-        screen.act(button)
+        button.act()
     screen.wait_gone("The Image Feed service is not running and could not be started.")
     # The daemon starts, and the sentence about the lost connection is shown until it answers.
     until(lambda: session.owner("org.imagefeed.ImageFeed1"), "the daemon")

@@ -30,13 +30,9 @@ class Screen:
 
     def __init__(self):
         Screen.current = self
-        import gi
-        gi.require_version("Atspi", "2.0")
-        from gi.repository import Atspi, GLib
-        self.atspi, self.error = Atspi, GLib.GError
-        Atspi.set_timeout(30000, 30000)
-        # This program runs no event loop, which would update the cache.
-        Atspi.get_desktop(0).set_cache_mask(Atspi.Cache.NONE)
+        # The library connects to the bus of the session, which this process has only now.
+        import accessibility
+        self.desktop, self.error = accessibility.Desktop(), accessibility.Error
 
     def until(self, condition, text):
         """Waits for a condition, which is not met while a widget leaves during its evaluation."""
@@ -49,49 +45,37 @@ class Screen:
 
     # Search
 
-    def widgets(self):
-        desktop = self.atspi.get_desktop(0)
-        for index in range(desktop.get_child_count()):
-            # Programs may end at any time, too.
+    def trees(self):
+        """Returns the windows of each program, and the children of each widget by its path."""
+        for program in self.desktop.named("imagefeed"):
             try:
-                program = desktop.get_child_at_index(index)
-                if not program or program.get_name() != "imagefeed":
-                    continue
-                program.set_cache_mask(self.atspi.Cache.NONE)
+                yield program.windows()
             except self.error:
                 continue
-            yield from self.descendants(program)
+
+    def widgets(self):
+        for windows, children in self.trees():
+            for window in windows:
+                yield from self.visible(window, children)
 
     def descendants(self, widget):
-        # Children may leave at any time, and hidden pages are not searched.
-        try:
-            if widget.get_role_name() != "application" and not self.has(widget, "VISIBLE"):
-                return
-            yield widget
-            for index in range(widget.get_child_count()):
-                child = widget.get_child_at_index(index)
-                if child:
-                    yield from self.descendants(child)
-        except self.error:
-            return
+        _, children = widget.program.windows()
+        yield from self.visible(widget, children)
 
-    def has(self, widget, state):
-        return widget.get_state_set().contains(getattr(self.atspi.StateType, state))
+    def visible(self, widget, children):
+        """Returns a widget and its descendants, in their order. Hidden pages are not searched."""
+        if widget.was("VISIBLE"):
+            yield widget
+            for child in children.get(widget.path, []):
+                yield from self.visible(child, children)
 
     def all(self, name=None, role=None, starts=None, contains=None):
         """Returns the widgets. The name of an item of a list may continue with facts after a comma."""
-        found = []
-        for widget in self.widgets():
-            try:
-                text = widget.get_name() or ""
-                if (name is None or text == name or text.startswith(f"{name}, ")
-                        and widget.get_role_name() == "list item") and (starts is None or text.startswith(starts)) \
-                        and (contains is None or contains.lower() in text.lower()) \
-                        and (role is None or widget.get_role_name() == role):
-                    found.append(widget)
-            except self.error:
-                continue
-        return found
+        return [
+            widget for widget in self.widgets()
+            if (name is None or widget.name == name or widget.name.startswith(f"{name}, ") and widget.role == "list item")
+            and (starts is None or widget.name.startswith(starts))
+            and (contains is None or contains.lower() in widget.name.lower()) and (role is None or widget.role == role)]
 
     def wait(self, name=None, role=None, starts=None, contains=None):
         return self.until(lambda: next(iter(self.all(name, role, starts, contains)), None),
@@ -102,14 +86,7 @@ class Screen:
                    f"the end of the widget {name or starts or contains!r}")
 
     def names(self, role):
-        return [name for name in map(self.name, self.all(role=role)) if name is not None]
-
-    def name(self, widget):
-        """Returns the name of a widget; None if it has left since the search."""
-        try:
-            return widget.get_name()
-        except self.error:
-            return None
+        return [widget.name for widget in self.all(role=role)]
 
     def photos(self):
         """The names of the photos in the grid."""
@@ -117,19 +94,16 @@ class Screen:
 
     # Actions
 
-    def act(self, widget):
-        return self.atspi.Action.do_action(widget, 0)
-
     def press(self, name=None, starts=None, last=False):
         """Presses a button. A list may be rebuilt between the search and the press.
 
         The buttons of a photo or dialog follow those of the grid: `last` presses the last one."""
         def attempt():
             buttons = [widget for widget in self.all(name, starts=starts)
-                       if widget.get_role_name() in ("push button", "toggle button", "list item")]
+                       if widget.role in ("push button", "toggle button", "list item")]
             for widget in reversed(buttons) if last else buttons:
                 try:
-                    if self.has(widget, "SENSITIVE") and self.act(widget):
+                    if widget.was("SENSITIVE") and widget.act():
                         return True
                 except self.error:
                     pass
@@ -140,11 +114,11 @@ class Screen:
         """Presses a button of a question or message of libadwaita, whose name is its text twice."""
         def attempt():
             buttons = [button for button in self.all(role="push button")
-                       if (self.name(button) or "").replace("_", "") == f"{name} {name}"]
+                       if button.name.replace("_", "") == f"{name} {name}"]
             # A question has the buttons of its wide and of its narrow form; only the visible ones react.
             for button in buttons:
                 try:
-                    self.act(button)
+                    button.act()
                 except self.error:
                     pass
             return bool(buttons)
@@ -154,7 +128,7 @@ class Screen:
         """Presses an entry of the menu, which is opened first."""
         def attempt():
             for found in self.all(entry, "push button"):
-                return self.act(found)
+                return found.act()
             self.menu_opens(button)
             return False
         self.until(attempt, f"the menu entry {entry!r}")
@@ -164,7 +138,7 @@ class Screen:
         for button in self.all(name):
             for part in self.descendants(button):
                 try:
-                    if self.atspi.Action.get_n_actions(part) and self.act(part):
+                    if part.act():
                         return True
                 except self.error:
                     pass
@@ -172,7 +146,7 @@ class Screen:
 
     def click(self, widget, times=1):
         """Clicks on a widget with the mouse. Without a window manager, windows are at the top left of the display."""
-        area = self.atspi.Component.get_extents(widget, self.atspi.CoordType.WINDOW)
+        area = widget.extents()
         if area.width <= 0 or area.height <= 0:
             return False
         self.mouse("mousemove", area.x + area.width // 2, area.y + area.height // 2, "click", "--repeat", times,
@@ -194,7 +168,7 @@ class Screen:
         def attempt():
             nonlocal clicked
             row = next(iter(self.all(name, "list item", starts)), None)
-            if clicked and (not row or self.has(row, "SELECTED")):
+            if clicked and (not row or row.was("SELECTED")):
                 return True
             if row and (not clicked or time.monotonic() - clicked > 5) and self.click(row):
                 clicked = time.monotonic()
@@ -205,17 +179,10 @@ class Screen:
         """Replaces the text of a field of the dialog that opened last."""
         def attempt():
             fields = self.all(name, "text") + self.all(name, "password text")
-            return fields and self.atspi.EditableText.set_text_contents(fields[-1], text)
+            return fields and fields[-1].set_text(text)
         self.until(attempt, f"the text field {name!r}")
 
     def tree(self):
         """Returns the widgets as text."""
-        lines = []
-        for widget in self.widgets():
-            try:
-                name, description = widget.get_name(), widget.get_description()
-                if name or description:
-                    lines.append(f"{widget.get_role_name()}: {name!r} {description!r}")
-            except self.error:
-                continue
-        return "\n".join(lines)
+        return "\n".join(f"{widget.role}: {widget.name!r} {widget.description!r}" for widget in self.widgets()
+                         if widget.name or widget.description)

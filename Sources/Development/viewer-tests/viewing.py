@@ -31,16 +31,10 @@ loop.run()
 """
 
 
-def area(screen, widget):
-    """Returns x, y, width and height of a widget. Without a window manager, windows are at the top left of the display."""
-    extents = screen.atspi.Component.get_extents(widget, screen.atspi.CoordType.WINDOW)
-    return extents.x, extents.y, extents.width, extents.height
-
-
 def shown_sample(screen, view):
     """Returns the number of the sample that the photo view shows as a whole."""
     number = int(view.get_name().split()[1]) % len(SAMPLES)
-    return pixels.sample(pixels.fitted(area(screen, view), pixels.size(SAMPLES[number])))
+    return pixels.sample(pixels.fitted(view.extents(), pixels.size(SAMPLES[number])))
 
 
 def images(start, step):
@@ -52,9 +46,9 @@ def images(start, step):
     def grid():
         found = {}
         for widget in screen.all(role="list item", starts="Photo "):
-            place = area(screen, widget)
-            if place[1] + place[3] < 740:
-                found[widget.get_name().split(",")[0]] = pixels.sample(place)
+            place = widget.extents()
+            if place.y + place.height < 740:
+                found[widget.name.split(",")[0]] = pixels.sample(place)
         return found
 
     def expected(name):
@@ -76,7 +70,7 @@ def zoom(start, step):
     screen.press("Photo 000")
     view = screen.wait("Photo 000", "image")
     screen.until(lambda: shown_sample(screen, view) == 0, "the image")
-    place = area(screen, view)
+    place = view.extents()
     left, top, width, height = pixels.fitted(place, pixels.size(SAMPLES[0]))
 
     def state():
@@ -213,8 +207,8 @@ def save(start, step):
     save_as(screen, target, replaces=True)
     screen.wait(starts="Downloading ")
     bar = screen.wait("Progress of the download", "progress bar")
-    first = screen.until(lambda: screen.atspi.Value.get_current_value(bar), "the progress")
-    screen.until(lambda: screen.atspi.Value.get_current_value(bar) > first, "more progress")
+    first = screen.until(lambda: bar.value(), "the progress")
+    screen.until(lambda: bar.value() > first, "more progress")
     session.screenshot("saving")
     step("a slow download shows its progress")
     screen.press("Cancel", last=True)
