@@ -292,6 +292,19 @@ if Context.environment["IMAGEFEED_VIEWER"] != nil {
     ]
 }
 
+// The tests of one module, with what they need, are a small package: see CONTRIBUTING.
+if let name = Context.environment["IMAGEFEED_TESTS"] {
+    let targets = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
+    var needed: Set<String> = []
+    func addTarget(_ name: String) {
+        guard let target = targets[name], needed.insert(name).inserted else { return }
+        for case .byNameItem(let name, _) in target.dependencies { addTarget(name) }
+    }
+    addTarget(name)
+    package.products = []
+    package.targets.removeAll { !needed.contains($0.name) }
+}
+
 /// One thread owns the state of the programs: it is the main actor, whose event loop is the main
 /// dispatch queue.
 let mainActorTargets: Set = [
