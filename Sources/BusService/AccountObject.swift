@@ -2,6 +2,7 @@ internal import Contract
 internal import DBus
 internal import Engine
 internal import ProviderKit
+internal import Translation
 
 /// The D-Bus object of an account: `Account` and `Profile` always, `Feed` and `Like` while it is logged in.
 final class AccountObject {
@@ -97,4 +98,37 @@ final class AccountObject {
             .property("Avatar") { $0.account.profile.avatar },
             .property("Editable") { $0.account.profile.isEditable },
         ])
+}
+
+extension AccountState {
+    /// The name of the state on the bus.
+    var name: AccountStateName {
+        switch self {
+        case .ready: .ready
+        case .loading: .loading
+        case .offline: .offline
+        case .rateLimited: .rateLimited
+        case .locked: .locked
+        case .needsLogin: .needsLogin
+        case .failed: .failed
+        case .loggedOut: .loggedOut
+        }
+    }
+
+    /// The reason of the state in one sentence in the language of the user; empty if there is none.
+    var reason: String {
+        switch self {
+        case .ready: ""
+        case .loading(let reason), .offline(let reason), .locked(let reason, _),
+            .needsLogin(let reason), .failed(let reason, _):
+            reason.translated
+        case .rateLimited(let until):
+            if let time = until.localText("%H:%M") {
+                tr("The service limits requests until {time}.", ["time": time])
+            } else {
+                tr("The service limits requests until later.")
+            }
+        case .loggedOut: tr("Logged out.")
+        }
+    }
 }

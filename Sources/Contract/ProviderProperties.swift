@@ -1,4 +1,5 @@
 package import DBus
+package import ProviderKit
 
 /// The properties of a provider on D-Bus.
 package struct ProviderProperties: Equatable {
@@ -46,4 +47,65 @@ package struct ProviderProperties: Equatable {
     package var help: String { properties["Help"]?.string ?? "" }
     /// The redirect URI of browser logins; empty if the provider has no browser login.
     package var redirectAddress: String { properties["RedirectUri"]?.string ?? "" }
+}
+
+/// A source in its D-Bus form: `a{sv}`.
+package struct SourceEntry: BusType {
+    package static let signature: Signature = "a{sv}"
+    package static let alignment = 4
+
+    package let source: Source
+
+    package init(_ source: Source) { self.source = source }
+
+    package init(from decoder: inout Decoder) throws(BusError) {
+        let entries = try [String: Variant](from: &decoder)
+        guard let id = entries["id"]?.string else { throw .invalidValue("a source has no ID") }
+        source = Source(
+            id: SourceID(id), title: entries["title"]?.string ?? id,
+            kind: entries["kind"]?.string.flatMap(Source.Kind.init) ?? .feed,
+            count: entries["count"]?.uint32.map(Int.init),
+            cover: entries["cover"]?.string.map { PhotoID($0) })
+    }
+
+    package func encode(into encoder: inout Encoder) throws(BusError) {
+        let start = encoder.beginArray(alignment: 8)
+        try encoder.entry(Head.id, source.id.text)
+        try encoder.entry(Head.title, source.title)
+        try encoder.entry(Head.kind, source.kind.rawValue)
+        encoder.entry(Head.count, source.count.map(UInt32.init(clamping:)))
+        try encoder.entry(Head.cover, source.cover?.text)
+        try encoder.endArray(start)
+    }
+
+    private enum Head {
+        static let id = EntryHead<String>("id")
+        static let title = EntryHead<String>("title")
+        static let kind = EntryHead<String>("kind")
+        static let count = EntryHead<UInt32>("count")
+        static let cover = EntryHead<String>("cover")
+    }
+}
+
+extension Variant {
+    /// The entries of a dictionary of the type `a{sv}`; nil for another type.
+    package var members: [String: Variant]? {
+        guard case .dictionary(let entries, let key, let value) = self, key == String.signature,
+            value == AnyVariant.signature
+        else { return nil }
+        return entries.reduce(into: [:]) { members, entry in
+            guard let name = entry.key.string, case .variant(let value) = entry.value else {
+                return
+            }
+            members[name] = value
+        }
+    }
+}
+
+extension Variant {
+    /// The elements of an array of object paths; nil for another type.
+    package var objectPaths: [ObjectPath]? {
+        guard case .array(let elements, ObjectPath.signature) = self else { return nil }
+        return elements.compactMap(\.objectPath)
+    }
 }

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import DBus
 internal import Glibc
 internal import System
 
@@ -128,5 +129,29 @@ package final class NetworkMonitor {
             addresses.insert(NetworkIdentity.Address(interface: name, bytes: bytes))
         }
         return addresses
+    }
+}
+
+/// An observer of the resume of the machine, as reported by logind.
+///
+/// Source: org.freedesktop.login1(5), `PrepareForSleep`.
+final class SleepWatch {
+    private var subscription: SignalSubscription?
+
+    /// Subscribes to the signal of logind.
+    ///
+    /// - Parameters:
+    ///   - bus: The system bus.
+    ///   - onResume: Called after a resume.
+    /// - Throws: `BusError`.
+    init(_ bus: BusConnection, onResume: @escaping () -> Void) async throws {
+        subscription = try await bus.subscribe(
+            MatchRule(
+                sender: "org.freedesktop.login1", path: "/org/freedesktop/login1",
+                interface: "org.freedesktop.login1.Manager", member: "PrepareForSleep")
+        ) { signal in
+            guard let isAboutToSleep: Bool = try? signal.read(), !isAboutToSleep else { return }
+            onResume()
+        }
     }
 }

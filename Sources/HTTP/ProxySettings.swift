@@ -83,3 +83,117 @@ nonisolated package struct ProxySettings: Sendable {
         return !domain.isEmpty && (host == domain || host.hasSuffix(".\(domain)"))
     }
 }
+
+/// The address of a proxy, with separate credentials, so that no message of libcurl contains them.
+nonisolated struct ProxyAddress: Sendable {
+    /// Scheme, host and port.
+    let text: String
+    /// The decoded user name; nil for none.
+    let username: String?
+    /// The decoded password; nil for none.
+    let password: String?
+
+    /// The reason why a text is not a proxy address. It contains no part of the text.
+    enum Fault: Error {
+        case scheme
+        case host
+        case port
+        case path
+        case credentials
+
+        var text: Message {
+            switch self {
+            case .scheme:
+                Message("the scheme must be http, https, socks4, socks4a, socks5 or socks5h")
+            case .host: Message("the host name is missing or not valid")
+            case .port: Message("the port must be a number from 1 to 65535")
+            case .path:
+                Message(
+                    "/, ? and # in a user name or password must be percent-encoded, as in %2F, %3F and %23"
+                )
+            case .credentials:
+                Message("the user name or the password is not valid percent-encoding")
+            }
+        }
+    }
+
+    private static let schemes: Set = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+
+    /// Parses `[scheme://][user[:password]@]host[:port][/]`, the syntax of curl. `http` is the default scheme.
+    ///
+    /// - Parameter value: The value of a variable.
+    /// - Throws: ``Fault``.
+    init(parsing value: String) throws(Fault) {
+        var rest = value[...]
+        var scheme = "http"
+        if let end = rest.firstRange(of: "://") {
+            scheme = rest[..<end.lowerBound].lowercased()
+            rest = rest[end.upperBound...]
+        }
+        guard Self.schemes.contains(scheme) else { throw .scheme }
+        if rest.last == "/" { rest.removeLast() }
+        guard !rest.contains(where: { "/?#\\".contains($0) }) else { throw .path }
+        if let at = rest.lastIndex(of: "@") {
+            let parts = rest[..<at].split(
+                separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            username = try Self.decode(parts[0])
+            password = parts.count > 1 ? try Self.decode(parts[1]) : nil
+            rest = rest[rest.index(after: at)...]
+        } else {
+            username = nil
+            password = nil
+        }
+        let hostEnd: Substring.Index
+        if rest.first == "[" {
+            guard let bracket = rest.firstIndex(of: "]") else { throw .host }
+            hostEnd = rest.index(after: bracket)
+        } else {
+            hostEnd = rest.firstIndex(of: ":") ?? rest.endIndex
+        }
+        try Self.check(host: rest[..<hostEnd])
+        try Self.check(port: rest[hostEnd...])
+        text = "\(scheme)://\(rest)"
+    }
+
+    private static func check(host: Substring) throws(Fault) {
+        if host.first == "[" {
+            let address = host.dropFirst().dropLast()
+            // A zone may follow the address.
+            guard IPAddress(address.prefix { $0 != "%" })?.bytes.count == 16,
+                address.utf8.allSatisfy({ isOfName($0) || $0 == UInt8(ascii: "%") })
+            else { throw .host }
+        } else {
+            guard !host.isEmpty, host.utf8.allSatisfy(isOfName) else { throw .host }
+        }
+    }
+
+    private static func check(port: Substring) throws(Fault) {
+        guard !port.isEmpty else { return }
+        let digits = port.dropFirst()
+        guard port.first == ":", digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }),
+            let number = UInt16(digits), number > 0
+        else { throw .port }
+    }
+
+    /// Returns true for letters, digits, bytes of international names, and the colons of IPv6 addresses.
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x3a, 0x41...0x5a, 0x61...0x7a, 0x80...0xff: true
+        default: byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
+        }
+    }
+
+    private static func decode(_ text: Substring) throws(Fault) -> String {
+        guard let bytes = URLEncoding.bytes(text),
+            !bytes.contains(where: { $0 < 0x20 || $0 == 0x7f }),
+            let decoded = String(validating: bytes, as: UTF8.self)
+        else { throw .credentials }
+        return decoded
+    }
+}
+
+/// The descriptions omit the credentials.
+nonisolated extension ProxyAddress: CustomStringConvertible, CustomReflectable {
+    var description: String { text }
+    var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -141,3 +141,67 @@ enum ProcessExit {
         return signal == 0 ? .code(status >> 8 & 0xff) : .signal(signal)
     }
 }
+
+/// The programs that only this package starts.
+package enum HelperProgram {
+    /// Returns the path of a program: in the folder of the running program, as in a build folder, or as installed. The
+    /// programs of `bin/imagefeedd` are `libexec/imagefeed/NAME`.
+    ///
+    /// - Returns: The installed path if there is no program in either place.
+    package static func path(_ name: String) -> String {
+        let own = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+            count = buffer.withMemoryRebound(to: CChar.self) { buffer in
+                guard let start = buffer.baseAddress else { return 0 }
+                return max(0, readlink("/proc/self/exe", start, buffer.count))
+            }
+        }
+        let folder = parent(of: String(decoding: own, as: UTF8.self))
+        let beside = "\(folder)/\(name)"
+        if access(beside, X_OK) == 0 { return beside }
+        return "\(parent(of: folder))/libexec/imagefeed/\(name)"
+    }
+
+    /// Returns the path without its last element and the slash before it.
+    private static func parent(of path: String) -> String {
+        String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
+    }
+}
+
+/// The two ends of a new pipe, with `FD_CLOEXEC`.
+///
+/// The ends are closed with the last reference, except those that were taken.
+package final class PipeEnds {
+    package private(set) var reading: Int32
+    package private(set) var writing: Int32
+
+    /// Creates a pipe.
+    ///
+    /// - Parameter takesDescriptors: True for a pair of sockets that transfers messages and descriptors.
+    /// - Throws: ``SpawnError`` if the process has no free descriptors.
+    package init(takesDescriptors: Bool = false) throws(SpawnError) {
+        var ends: [Int32] = [-1, -1]
+        let result = takesDescriptors ? shim_message_pipe(&ends) : shim_pipe(&ends)
+        guard result == 0 else { throw SpawnError(program: "a pipe", code: errno) }
+        (reading, writing) = (ends[0], ends[1])
+    }
+
+    /// Enlarges the buffer to 1 MiB, so that most messages are written at once. Best effort: there is a limit for each
+    /// user.
+    ///
+    /// Source: fcntl(2), `F_SETPIPE_SZ`.
+    package func widen() { _ = fcntl(writing, 1031, Int32(1 << 20)) }
+
+    deinit { for end in [reading, writing] where end >= 0 { close(end) } }
+
+    /// Returns the reading end. The caller closes it.
+    package func takeReading() -> Int32 {
+        defer { reading = -1 }
+        return reading
+    }
+
+    /// Returns the writing end. The caller closes it.
+    package func takeWriting() -> Int32 {
+        defer { writing = -1 }
+        return writing
+    }
+}

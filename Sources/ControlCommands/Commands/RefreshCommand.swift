@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Contract
 internal import DBus
+internal import JSONFormat
 internal import Translation
 
 struct RefreshCommand: AsyncParsableCommand {
@@ -17,5 +18,20 @@ struct RefreshCommand: AsyncParsableCommand {
             try await client.refresh(sourceOption.source)
         }
         try output.show(RefreshResult(count: count))
+    }
+}
+
+/// The number of new photos that a refresh found.
+struct RefreshResult: Renderable {
+    let count: UInt32
+
+    var json: JSON { .object([.init("new", .integer(Int64(count)))]) }
+
+    func text(for target: OutputTarget) -> String {
+        guard target != .pipe else { return "\(count)\n" }
+        let text =
+            count == 0
+            ? tr("No new photos") : trn("{count} new photo", "{count} new photos", Int(count))
+        return text + "\n"
     }
 }

@@ -1,3 +1,4 @@
+internal import Contract
 internal import Dispatch
 internal import Glibc
 internal import Translation
@@ -25,5 +26,114 @@ enum StandardInput {
         let word = (reply ?? "").lowercased().filter { !$0.isWhitespace }
         // Translators: the first letter of yes, which the user types.
         return ["y", "yes", tr("y"), tr("yes")].contains(word)
+    }
+}
+
+/// Input from the terminal without echo.
+@MainActor
+enum HiddenInput {
+    /// The largest line of a terminal in canonical mode.
+    nonisolated private static let limitBytes = 4096
+
+    /// Prompts for a line and returns it without the line feed.
+    ///
+    /// Unlike `getpass`, it does not disable Ctrl-C, which restores the echo and ends the program.
+    ///
+    /// - Throws: ``CommandFailure`` if standard input is not a terminal, and after Ctrl-D.
+    static func readLine(_ prompt: String) async throws(CommandFailure) -> [UInt8] {
+        var original = termios()
+        guard tcgetattr(STDIN_FILENO, &original) == 0 else { throw failure() }
+        var hidden = original
+        hidden.c_lflag &= ~tcflag_t(ECHO)
+        hidden.c_lflag |= tcflag_t(ECHONL)
+        let watch = SignalWatch { [original] in
+            restore(original)
+            exit(ProgramStatus.interrupted.rawValue)
+        }
+        defer { withExtendedLifetime(watch) {} }
+        // TCSAFLUSH discards input that was typed before the prompt.
+        guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden) == 0 else { throw failure() }
+        defer { restore(original) }
+        Console.prompt(prompt)
+        let line = await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: read()) }
+        }
+        // Ctrl-D cancels the prompt; it is not an empty line.
+        guard let line else { throw CommandFailure(.interrupted, tr("Nothing was entered.")) }
+        return line
+    }
+
+    /// Overwrites a secret in memory.
+    nonisolated static func erase(_ bytes: inout [UInt8]) {
+        bytes.withUnsafeMutableBytes { bytes in
+            if let start = bytes.baseAddress { explicit_bzero(start, bytes.count) }
+        }
+    }
+
+    /// Reads one line, which a terminal returns with one call of `read`; nil at the end of input.
+    nonisolated private static func read() -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: limitBytes)
+        var count = -1
+        repeat {
+            count = Glibc.read(STDIN_FILENO, &bytes, limitBytes)
+        } while count < 0 && errno == EINTR
+        guard count > 0 else { return nil }
+        bytes.removeLast(limitBytes - count)
+        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+        return bytes
+    }
+
+    private static func restore(_ settings: termios) {
+        var settings = settings
+        tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+    }
+
+    private static func failure() -> CommandFailure {
+        CommandFailure(
+            .failed,
+            tr(
+                "The terminal cannot be read: {reason}.",
+                ["reason": String(cString: strerror(errno))]))
+    }
+}
+
+/// Prompts the user for confirmation on the terminal, and throws an error unless the user confirms.
+///
+/// - Parameters:
+///   - question: The question, without the possible replies.
+///   - isGiven: True if the option `--yes` was given. Then there is no prompt.
+/// - Throws: ``CommandFailure``: without a message if the user declines; a usage error if there is no terminal.
+@MainActor
+func requireConfirmation(_ question: String, isGiven: Bool) async throws(CommandFailure) {
+    if isGiven { return }
+    guard Console.canPrompt else {
+        throw CommandFailure(
+            .usage,
+            tr(
+                "This command needs a confirmation, but standard input is not a terminal. Add --yes."
+            ))
+    }
+    guard await StandardInput.confirm(question) else { throw CommandFailure(.failed, "") }
+}
+
+extension AccountProperties {
+    /// The question before the logout, which deletes the pending likes.
+    var logoutQuestion: String {
+        guard !pendingLikes.isEmpty else { return tr("Log out of {account}?", ["account": label]) }
+        return trn(
+            "Log out of {account} and discard a like that has not been sent yet?",
+            "Log out of {account} and discard {count} likes that have not been sent yet?",
+            pendingLikes.count, ["account": label])
+    }
+
+    /// The question before the removal, which deletes the pending likes.
+    var removalQuestion: String {
+        guard !pendingLikes.isEmpty else {
+            return tr("Remove {account} ({id})?", ["account": label, "id": id])
+        }
+        return trn(
+            "Remove {account} ({id}) and discard a like that has not been sent yet?",
+            "Remove {account} ({id}) and discard {count} likes that have not been sent yet?",
+            pendingLikes.count, ["account": label, "id": id])
     }
 }

@@ -1,3 +1,7 @@
+internal import Contract
+internal import Glibc
+internal import Translation
+
 /// The kind of output, which determines the format of results.
 enum OutputTarget: Equatable {
     /// A terminal with this number of columns: aligned tables.
@@ -38,4 +42,116 @@ enum TextStyle {
         case .bad: "31"
         }
     }
+}
+
+extension OutputTarget {
+    /// The kind of standard output.
+    static var standardOutput: OutputTarget {
+        target(of: STDOUT_FILENO)
+    }
+
+    /// The kind of standard error.
+    static var standardError: OutputTarget { target(of: STDERR_FILENO) }
+
+    private static func target(of descriptor: Int32) -> OutputTarget {
+        guard isatty(descriptor) != 0 else { return .pipe }
+        var size = winsize()
+        let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        // Source: https://no-color.org: the variable applies if it is set and not empty.
+        let isColoured = environment("NO_COLOR").isEmpty && environment("TERM") != "dumb"
+        return .terminal(columns: isKnown ? Int(size.ws_col) : 80, isColoured: isColoured)
+    }
+
+    private static func environment(_ name: String) -> String {
+        getenv(name).map { String(cString: $0) } ?? ""
+    }
+}
+
+/// The language of results: English in a pipe, because scripts read them, and that of the user on a terminal.
+extension OutputTarget {
+    func tr(_ text: StaticString, _ values: KeyValuePairs<String, String> = [:]) -> String {
+        self.text(Message(text, values))
+    }
+
+    func text(_ message: Message) -> String {
+        self == .pipe ? message.english : message.translated
+    }
+
+    /// Returns a text about a number of things.
+    ///
+    /// - Parameters:
+    ///   - singular: A literal in English for one.
+    ///   - plural: A literal in English for another number.
+    ///   - count: The number.
+    ///   - values: The values by their names, including `count`.
+    /// - Returns: The text.
+    func trn(
+        _ singular: StaticString, _ plural: StaticString, _ count: Int,
+        _ values: KeyValuePairs<String, String>
+    ) -> String {
+        self == .pipe
+            ? Message(count == 1 ? singular : plural, values).english
+            : Translation.trn(singular, plural, count, values)
+    }
+
+    /// Returns a word of the D-Bus contract, such as a state; unchanged if it is unknown.
+    func word(_ word: String) -> String {
+        guard self != .pipe else { return word }
+        return Self.words[word] ?? AccountStateName(rawValue: word)?.word ?? word
+    }
+
+    /// Returns a number with the decimal separator of the user.
+    func number(_ text: String) -> String {
+        self == .pipe ? text : text.replacing(".", with: Self.decimalSeparator)
+    }
+
+    private static let decimalSeparator: String = {
+        guard isTextTranslated, let locale = newlocale(LC_NUMERIC_MASK, "", nil) else { return "." }
+        defer { freelocale(locale) }
+        return String(cString: nl_langinfo_l(nl_item(RADIXCHAR), locale))
+    }()
+
+    private static let words = [
+        // Translators: the state of the daemon: there is a network.
+        "online": tr("online"),
+        // Translators: the state of a provider.
+        "not configured": tr("not configured"),
+        // Translators: the state of a plugin that cannot be used because of an error in its files.
+        "invalid": tr("invalid"),
+        "disabled": tr("disabled"),
+        // Translators: the kind of login of a provider: OAuth 2 in a browser.
+        "oauth2": tr("oauth2"),
+        "password": tr("password"),
+        // Translators: no login, no sandbox, or no photo.
+        "none": tr("none"),
+        // Translators: photos of an account or a service, one after another.
+        "feed": tr("feed"),
+        "album": tr("album"),
+        // Translators: a topic, tag or search, whose photos are shown.
+        "topic": tr("topic"),
+        "collection": tr("collection"),
+        // Translators: the number of likes, or the photos that the user likes.
+        "likes": tr("likes"),
+        // Translators: a capability of a provider, in a list, as are the next seven texts.
+        "like": tr("like"),
+        "profile": tr("profile"),
+        "albums": tr("albums"),
+        "avatar": tr("avatar"),
+        "register": tr("register"),
+        "search": tr("search"),
+        "download": tr("download"),
+        "server": tr("server"),
+        // Translators: the photos that were taken on this day in earlier years.
+        "memories": tr("memories"),
+        "yes": tr("yes"),
+        "no": tr("no"),
+    ]
+
+    private static func tr(_ text: StaticString) -> String { Translation.tr(text) }
+}
+
+/// Returns a list of names in one line.
+func list(_ names: [String]) -> String {
+    // Translators: the separator of the names of a list.
+    names.joined(separator: tr(", "))
 }

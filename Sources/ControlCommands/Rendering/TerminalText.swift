@@ -1,3 +1,5 @@
+internal import Contract
+
 /// Removal of control characters from text of services and files.
 ///
 /// A title or file name may contain any character: an escape sequence would control the terminal, a line feed or tab
@@ -23,5 +25,34 @@ enum TerminalText {
         case 0x00...0x1F, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: true
         default: false
         }
+    }
+}
+
+/// File names for downloaded photos.
+enum FileName {
+    /// Returns a file name that consists of the photo's ID and an extension, and is safe on every command line.
+    ///
+    /// - Parameters:
+    ///   - id: The photo's ID. ASCII letters, digits and `_` are kept, and so are `-` and `.` after the first
+    ///     character. Other bytes become `_xx` with two hexadecimal digits.
+    ///   - mediaType: The media type of the photo.
+    /// - Returns: The name, at most 205 bytes long.
+    static func photo(_ id: String, mediaType: String?) -> String {
+        var name = ""
+        for byte in id.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                name.unicodeScalars.append(Unicode.Scalar(byte))
+            case UInt8(ascii: "-") where !name.isEmpty, UInt8(ascii: ".") where !name.isEmpty:
+                name.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                name += byte < 16 ? "_0" : "_"
+                name += String(byte, radix: 16)
+            }
+        }
+        // File systems limit names to 255 bytes.
+        name = String(name.prefix(200))
+        return mediaType.flatMap { DownloadFile.nameExtensions[$0] }.map { "\(name).\($0)" } ?? name
     }
 }

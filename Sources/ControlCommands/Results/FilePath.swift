@@ -1,5 +1,42 @@
+internal import ArgumentParser
+internal import Glibc
 internal import JSONFormat
+internal import Quoting
 internal import System
+
+extension PathBytes: ExpressibleByArgument {
+    /// Creates a path from an argument that is encoded by ``RawText``.
+    package init?(argument: String) { self.init(bytes: RawText.bytes(of: argument)) }
+
+    package var defaultValueDescription: String { text }
+
+    /// True if the path is UTF-8, so that ``text`` is the path itself.
+    var isUTF8: Bool { String(validating: bytes, as: UTF8.self) != nil }
+
+    /// The `file:` URI of the path; nil if the current folder cannot be determined.
+    ///
+    /// Source: RFC 8089, RFC 3986.
+    var address: String? {
+        var absolute = bytes
+        if bytes.first != UInt8(ascii: "/") {
+            guard let folder = getcwd(nil, 0) else { return nil }
+            defer { free(folder) }
+            absolute = PathBytes(bytes: [UInt8](cString: folder)).appending(self).bytes
+        }
+        let unreserved = Set("-._~/".utf8)
+        return absolute.reduce(into: "file://") { address, byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                address.unicodeScalars.append(Unicode.Scalar(byte))
+            case _ where unreserved.contains(byte):
+                address.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                address += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+    }
+}
 
 /// A result that is the path of a file.
 struct FilePath: Renderable {

@@ -46,3 +46,85 @@ struct SlideshowDetails: Renderable {
             : nil
     }
 }
+
+/// The slideshows, the default one first.
+struct SlideshowList: Renderable {
+    let slideshows: [SlideshowProperties]
+
+    var json: JSON {
+        .array(
+            slideshows.map { slideshow in
+                guard
+                    case .object(let members) = JSON(
+                        slideshow.properties, order: PropertyOrder.slideshow)
+                else { return .null }
+                return .object([.init("Name", .string(slideshow.name))] + members)
+            })
+    }
+
+    func text(for target: OutputTarget) -> String {
+        let rows = slideshows.map { slideshow in
+            [
+                Cell(slideshow.name.isEmpty ? target.tr("(default)") : slideshow.name),
+                Cell(slideshow.sources.joined(separator: " ")),
+                Cell(slideshow.photo?.caption ?? ""),
+            ]
+        }
+        return Table(
+            columns: [
+                .init(title: tr("NAME")), .init(title: tr("SOURCES"), minimumWidth: 12),
+                .init(title: tr("PHOTO"), minimumWidth: 12, dropRank: 1),
+            ], rows: rows
+        ).text(for: target)
+    }
+}
+
+/// The current photo of the slideshow, with the path of its image.
+struct SlideshowPhoto: Renderable, Equatable {
+    /// The photo, with its ID of the combined account; nil if there is none.
+    let photo: PhotoEntry?
+    /// The path of its image; empty if there is none.
+    let path: String
+
+    init(_ slideshow: SlideshowProperties) {
+        photo = slideshow.photo
+        path = slideshow.image
+    }
+
+    var id: String { photo?.id ?? "" }
+
+    /// The photo with the key `path`; an empty object if there is no photo.
+    var json: JSON {
+        guard let photo, case .object(let members) = photo.json else { return .object([]) }
+        return .object(members + [.init("path", .string(path))])
+    }
+
+    func text(for target: OutputTarget) -> String {
+        let fields = [id, photo?.caption ?? ""].map(TerminalText.line)
+        guard case .terminal(let columns, _) = target else {
+            return fields.joined(separator: "\t") + "\n"
+        }
+        let title = fields[1].truncated(to: max(12, columns - fields[0].displayWidth - Layout.gap))
+        return fields[0] + (title.isEmpty ? "" : "  \(title)") + "\n"
+    }
+}
+
+/// The result of `slideshow hide` and `slideshow unhide`.
+struct HiddenPhoto: Renderable {
+    /// The ID of the photo in the combined account.
+    let photo: String
+    let isHidden: Bool
+
+    var json: JSON { .object([.init("photo", .string(photo)), .init("hidden", .bool(isHidden))]) }
+
+    func text(for target: OutputTarget) -> String {
+        guard target != .pipe else {
+            return "\(TerminalText.line(photo))\t\(isHidden ? "hidden" : "not hidden")\n"
+        }
+        return TerminalText.line(
+            isHidden
+                ? tr("Hid {photo}", ["photo": photo])
+                : tr("{photo} is not hidden any more", ["photo": photo]))
+            + "\n"
+    }
+}

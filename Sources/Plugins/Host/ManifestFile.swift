@@ -1,4 +1,5 @@
 internal import Glibc
+internal import ProviderKit
 
 /// The file of a manifest, and the checks of files and folders that a manifest names.
 nonisolated struct ManifestFile {
@@ -90,5 +91,116 @@ nonisolated struct ManifestFile {
         }
         defer { free(resolved) }
         return String(cString: resolved)
+    }
+}
+
+/// The lines of a manifest, for rules that `GKeyFile` does not have, and for the numbers of lines in messages.
+nonisolated struct ManifestLines {
+    /// A key of a group; an empty key is the heading of the group.
+    struct Place: Hashable {
+        let group: String
+        let key: String
+    }
+
+    /// The largest number of lines. It limits the time that the daemon needs for a file with many problems.
+    static let maximum = 1000
+
+    let count: Int
+    /// The number of the first line of each place, from 1.
+    private(set) var numbers: [Place: Int] = [:]
+    /// The places that are set again, with the numbers of these lines. Groups with the prefix `X-` are for other
+    /// programs.
+    private(set) var repetitions: [(place: Place, number: Int)] = []
+    /// The numbers of the lines that begin with a blank, as in a text that was copied from a manual page.
+    private(set) var indented: [Int] = []
+
+    init(_ text: String) {
+        // By bytes, because CR LF is a single Character.
+        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        count = lines.count
+        guard count <= Self.maximum else { return }
+        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        var group = ""
+        for (index, line) in lines.enumerated() {
+            guard let first = line.first else { continue }
+            if isBlank(first), line.contains(where: { !isBlank($0) && $0 != UInt8(ascii: "\r") }) {
+                indented.append(index + 1)
+            }
+            var place: Place
+            if first == UInt8(ascii: "[") {
+                group = String(Substring(line.dropFirst().prefix { $0 != UInt8(ascii: "]") }))
+                place = Place(group: group, key: "")
+            } else if first != UInt8(ascii: "#"),
+                let equals = line.firstIndex(of: UInt8(ascii: "="))
+            {
+                let key = String(decoding: line[..<equals].filter { !isBlank($0) }, as: UTF8.self)
+                place = Place(group: group, key: key)
+            } else {
+                continue
+            }
+            guard numbers[place] != nil else {
+                numbers[place] = index + 1
+                continue
+            }
+            guard !place.key.isEmpty, !group.hasPrefix("X-") else { continue }
+            repetitions.append((place, index + 1))
+        }
+    }
+}
+
+/// A problem of a manifest: one sentence for its author.
+nonisolated struct ManifestProblem: Error, Hashable, CustomStringConvertible {
+    let description: String
+    /// The number of the line that the problem concerns, from 1; nil if it concerns no line.
+    let line: Int?
+
+    /// Creates a problem from a sentence that may quote the manifest.
+    init(_ description: String, line: Int? = nil) {
+        self.description = ServiceText.message(description) ?? ""
+        self.line = line
+    }
+}
+
+/// The problems of a manifest, in the order in which they are found.
+nonisolated final class ManifestProblems {
+    /// The number of problems that are reported.
+    static let maximum = 20
+
+    private(set) var all: [ManifestProblem] = []
+    /// The lines of the file, for their numbers.
+    var lines = ManifestLines("")
+    /// The state of the files and folders that the problems may concern.
+    var stamp = FileStamps([])
+
+    /// Adds a problem, unless there are enough.
+    ///
+    /// - Parameters:
+    ///   - problem: A sentence that may quote the manifest.
+    ///   - group: The group that the problem concerns.
+    ///   - key: The key in the group that the problem concerns. Without such a line, the problem concerns the heading.
+    ///   - line: The line, if it is known.
+    func add(
+        _ problem: @autoclosure () -> String, _ group: String = "", _ key: String? = nil,
+        line: Int? = nil
+    ) {
+        guard all.count < Self.maximum else { return }
+        let known = [key ?? "", ""].lazy.compactMap { [lines] key in
+            lines.numbers[ManifestLines.Place(group: group, key: key)]
+        }
+        all.append(ManifestProblem(problem(), line: line ?? known.first))
+    }
+
+    /// Evaluates a part of the manifest, and adds its problem.
+    ///
+    /// - Returns: The part; nil if it has a problem.
+    func check<Value>(
+        _ group: String, _ key: String? = nil, _ body: () throws(ManifestProblem) -> Value
+    ) -> Value? {
+        do throws(ManifestProblem) {
+            return try body()
+        } catch {
+            add(error.description, group, key)
+            return nil
+        }
     }
 }

@@ -1,3 +1,5 @@
+internal import Translation
+
 /// The limits of a plugin.
 nonisolated package struct PluginLimits: Sendable {
     /// The time for an answer to one call. The clients of the daemon get their replies a little later.
@@ -53,4 +55,68 @@ nonisolated package struct PluginLimits: Sendable {
     #else
         private static let defaultProcessorTime = Duration.seconds(1)
     #endif
+}
+
+// The limits of plugins as text, for error messages.
+
+nonisolated extension Int {
+    /// The number of bytes with a unit, such as `8 MiB`.
+    var sizeText: String {
+        if self >= 1 << 20, self % (1 << 20) == 0 { return "\(self >> 20) MiB" }
+        if self >= 1 << 10, self % (1 << 10) == 0 { return "\(self >> 10) KiB" }
+        return "\(self) bytes"
+    }
+}
+
+nonisolated extension Duration {
+    /// The duration in seconds with a unit, such as `15 seconds` or `0.3 seconds`.
+    var secondsText: String {
+        secondsMessage.english
+    }
+
+    /// ``secondsText`` for users.
+    var secondsMessage: Message {
+        let tenths = Int((self / .milliseconds(100)).rounded(.up))
+        let number = tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+        return tenths == 10
+            ? Message("1 second") : Message("{number} seconds", ["number": number])
+    }
+}
+
+/// An amount of a resource that is used up, and becomes available again at a constant rate.
+nonisolated struct Allowance {
+    private let limit: Double
+    /// The amount that becomes available in a second.
+    private let rate: Double
+    private var amount = 0.0
+    private var updated: ContinuousClock.Instant?
+
+    /// - Parameters:
+    ///   - limit: The amount that may be in use.
+    ///   - window: The time in which this amount becomes available again.
+    init(_ limit: Double, per window: Duration) {
+        self.limit = limit
+        rate = limit / (window / .seconds(1))
+    }
+
+    /// Returns the amount that is in use.
+    func used(at now: ContinuousClock.Instant = .now) -> Double {
+        guard let updated else { return 0 }
+        return max(0, amount - rate * ((now - updated) / .seconds(1)))
+    }
+
+    /// Uses an amount, unless it exceeds the limit.
+    ///
+    /// - Returns: False if the amount exceeds the limit.
+    mutating func use(_ more: Double = 1, at now: ContinuousClock.Instant = .now) -> Bool {
+        let total = used(at: now) + more
+        guard total <= limit else { return false }
+        (amount, updated) = (total, now)
+        return true
+    }
+
+    /// Returns the time until at most a part of the limit is in use; zero if that is so already.
+    func delay(untilBelow part: Double, at now: ContinuousClock.Instant = .now) -> Duration {
+        max(.zero, .seconds((used(at: now) - limit * part) / rate))
+    }
 }

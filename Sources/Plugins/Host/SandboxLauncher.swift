@@ -234,3 +234,77 @@ final class PluginLaunch {
             .contains("\"exit-code\"")
     }
 }
+
+/// The kind of the sandbox of a plugin.
+nonisolated package enum SandboxKind: String, CaseIterable, Sendable {
+    /// Namespaces that `bwrap` creates, without network and other processes and with only the files of the system and
+    /// the plugin; a filter of system calls.
+    case bubblewrap
+    /// Landlock rules for files, and a filter of system calls.
+    case landlock
+    /// Only limits and a filter of system calls. Requires permission in the configuration.
+    case none
+
+    /// The namespaces that `bwrap` creates in addition to the mount namespace, by their names in `RestrictNamespaces=`.
+    ///
+    /// The systemd unit must permit them.
+    package static let namespaces = ["user", "pid", "net", "ipc"]
+
+    /// The folders of system programs and their files. Every plugin can read them.
+    static let systemFolders = [
+        "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store",
+        "/gnu/store",
+    ]
+
+    /// Further files that system programs read.
+    static let systemFiles = [
+        "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives",
+        "/etc/localtime",
+        // Node.js does not start if the configuration of OpenSSL exists and cannot be read. On Fedora, it includes
+        // others.
+        "/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/etc/pki/tls/openssl.d",
+        "/etc/crypto-policies/back-ends",
+    ]
+}
+
+/// The programs that start plugins in their sandbox.
+nonisolated package struct SandboxPrograms: Sendable {
+    /// The path of `imagefeed-plugin-launcher`.
+    package var launcher: String
+    /// The path of `bwrap`; nil if it is not installed.
+    package var bubblewrap: String?
+
+    /// - Parameters:
+    ///   - launcher: The path of `imagefeed-plugin-launcher`.
+    ///   - bubblewrap: The path of `bwrap`; nil if it is not installed.
+    package init(launcher: String, bubblewrap: String?) {
+        self.launcher = launcher
+        self.bubblewrap = bubblewrap
+    }
+
+    /// The installed programs.
+    package static var installed: SandboxPrograms {
+        SandboxPrograms(
+            launcher: HelperProgram.path("imagefeed-plugin-launcher"),
+            bubblewrap: ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"]
+                .first { access($0, X_OK) == 0 })
+    }
+}
+
+/// A temporary lack of processes, memory or descriptors, which is not caused by the program that failed to start.
+nonisolated enum Shortage {
+    private static let codes = [EAGAIN, ENOMEM, EMFILE, ENFILE]
+
+    /// Returns true if an error of a start reports a shortage.
+    static func isReason(for error: any Error) -> Bool {
+        let code = (error as? SpawnError)?.code ?? (error as? SandboxError)?.code
+        return code.map(codes.contains) ?? false
+    }
+
+    /// Returns true if the last line that `bwrap` has written reports a shortage.
+    ///
+    /// `bwrap` prints the untranslated text of an error and not its number.
+    static func isReason(for line: String) -> Bool {
+        codes.contains { line.hasSuffix(String(cString: strerror($0))) }
+    }
+}

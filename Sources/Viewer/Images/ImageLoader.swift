@@ -126,3 +126,109 @@ final class ImageLoader {
         if let next = waiting.popLast() { next.resume(true) } else { running -= 1 }
     }
 }
+
+/// The largest size of an image in pixels that a view needs at its zoom.
+nonisolated struct ImageLimits: Equatable {
+    let width: Int
+    let height: Int
+    let isZoomed: Bool
+
+    /// The largest number of pixels of an image in memory.
+    private static let mostPixels = 64.0 * 1_000_000
+    private static let longestSide = 65_535.0
+
+    /// Creates the limits for a view. Zoomed images have some steps, so that not every change decodes another one.
+    init(_ transform: PhotoTransform) {
+        isZoomed = transform.isZoomed
+        let step = isZoomed ? exp2(log2(transform.zoom).rounded(.up)) : 1
+        var width = transform.viewWidth * transform.pixelsPerUnit * step
+        var height = transform.viewHeight * transform.pixelsPerUnit * step
+        let isTurned = (transform.degrees / 90).rounded().truncatingRemainder(dividingBy: 2) != 0
+        if isTurned { swap(&width, &height) }
+        let excess = max(1, width * height / Self.mostPixels).squareRoot()
+        self.width = Int(min(max(1, width / excess), Self.longestSide))
+        self.height = Int(min(max(1, height / excess), Self.longestSide))
+    }
+
+    func contain(_ other: ImageLimits) -> Bool { other.width <= width && other.height <= height }
+
+    /// Compares an image with the pixels that the view needs. A whole photo has exactly these pixels, so that it is not
+    /// scaled again.
+    ///
+    /// - Parameters:
+    ///   - image: The image.
+    ///   - photo: The size of the photo in its own pixels; nil if it is unknown.
+    /// - Returns: True if the image is sufficient.
+    func areMet(by image: LoadedImage, _ photo: (width: Int, height: Int)?) -> Bool {
+        // A smaller image of a service may be all that is known.
+        let photo = photo ?? (image.fullWidth, image.fullHeight)
+        let scale = min(
+            1, Double(width) / Double(photo.width), Double(height) / Double(photo.height))
+        let missing = Double(photo.width) * scale - Double(image.texture.width)
+        return isZoomed ? missing <= 1 : abs(missing) <= 1
+    }
+}
+
+/// The decoded images that were used last, up to a number of bytes.
+nonisolated struct TextureCache<Key: Hashable & Sendable, Value> {
+    nonisolated private struct Entry {
+        let value: Value
+        let byteCount: Int
+        var lastUse: Int
+    }
+
+    private var entries: [Key: Entry] = [:]
+    private var clock = 0
+    private(set) var byteCount = 0
+    private let limitBytes: Int
+
+    init(limitBytes: Int) { self.limitBytes = limitBytes }
+
+    mutating func value(_ key: Key) -> Value? {
+        guard let value = entries[key]?.value else { return nil }
+        clock += 1
+        entries[key]?.lastUse = clock
+        return value
+    }
+
+    /// Returns the images whose key meets a condition.
+    func values(where isWanted: (Key) -> Bool) -> [Value] {
+        entries.filter { isWanted($0.key) }.map(\.value.value)
+    }
+
+    mutating func insert(_ value: Value, _ key: Key, byteCount: Int) {
+        remove(key)
+        clock += 1
+        entries[key] = Entry(value: value, byteCount: byteCount, lastUse: clock)
+        self.byteCount += byteCount
+        guard self.byteCount > limitBytes else { return }
+        // Some at once, because the search takes time in proportion to the entries.
+        for (key, _) in entries.sorted(by: { $0.value.lastUse < $1.value.lastUse }) {
+            guard self.byteCount > limitBytes * 3 / 4, entries.count > 1 else { break }
+            remove(key)
+        }
+    }
+
+    private mutating func remove(_ key: Key) {
+        if let old = entries.removeValue(forKey: key) { byteCount -= old.byteCount }
+    }
+}
+
+/// The image that stands for a photo until its own is there.
+enum Placeholder {
+    /// Returns the blur hash or the colour of a photo as a small image; nil if the photo has neither.
+    static func texture(_ photo: Photo) -> Texture? {
+        if let text = photo.photo.blurHash, let hash = BlurHash(text) {
+            let width = 24
+            let height = max(8, min(48, Int((Double(width) / photo.ratio).rounded())))
+            return Texture(
+                width: width, height: height, rgb: hash.pixels(width: width, height: height))
+        }
+        guard let color = photo.photo.color, color.hasPrefix("#"), color.utf8.count == 7,
+            let value = UInt32(color.dropFirst(), radix: 16)
+        else { return nil }
+        return Texture(
+            width: 1, height: 1,
+            rgb: [UInt8(value >> 16), UInt8(value >> 8 & 255), UInt8(value & 255)])
+    }
+}

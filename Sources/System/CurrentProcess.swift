@@ -1,0 +1,131 @@
+internal import CLinux
+internal import CProcesses
+internal import Dispatch
+internal import Glibc
+internal import Synchronization
+
+/// The memory use of the process.
+package enum ProcessMemory {
+    /// Releases memory that is not needed until the next request: free heap, and the read-only pages of programs and
+    /// libraries, which the kernel reads from their files again on access.
+    ///
+    /// Takes about a millisecond. The first accesses to the released memory take about another millisecond in total.
+    package static func trim() {
+        malloc_trim(0)
+        dl_iterate_phdr(
+            { object, _, _ in
+                if let object { ProcessMemory.dropReadOnlyPages(of: object.pointee) }
+                return 0
+            }, nil)
+    }
+
+    private static func dropReadOnlyPages(of object: shim_loaded_object) {
+        let page = UInt(sysconf(Int32(_SC_PAGESIZE)))
+        for header in UnsafeBufferPointer(start: object.headers, count: Int(object.header_count))
+        // The memory of a segment that is writable, even temporarily during relocation, differs from the file.
+        where header.p_type == PT_LOAD && header.p_flags & UInt32(PF_W) == 0 {
+            let start = UInt(object.address + header.p_vaddr)
+            let end = (start + UInt(header.p_filesz) + page - 1) & ~(page - 1)
+            let first = start & ~(page - 1)
+            madvise(UnsafeMutableRawPointer(bitPattern: first), Int(end - first), MADV_DONTNEED)
+        }
+    }
+}
+
+/// The limit of open file descriptors of this process.
+package enum DescriptorLimit {
+    /// The soft limit before it was raised; 0 if it was not raised.
+    private static let original = Atomic<UInt64>(0)
+
+    /// Raises the soft limit, as far as the hard limit permits.
+    ///
+    /// Programs that are started with ``SpawnedProcess`` get the former soft limit back, because select(2) fails
+    /// with descriptors above 1023.
+    ///
+    /// - Parameter count: The requested limit.
+    package static func raise(to count: Int) {
+        var limit = rlimit()
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        guard getrlimit(resource, &limit) == 0 else { return }
+        let wanted = min(rlim_t(count), limit.rlim_max)
+        guard limit.rlim_cur < wanted else { return }
+        let former = limit.rlim_cur
+        limit.rlim_cur = wanted
+        if setrlimit(resource, &limit) == 0 { original.store(UInt64(former), ordering: .relaxed) }
+    }
+
+    /// Restores the former soft limit in a program that was just started.
+    ///
+    /// - Parameter process: A child that has not been waited for.
+    static func restore(in process: pid_t) {
+        let former = original.load(ordering: .relaxed)
+        if former > 0 { shim_lower_descriptor_limit(process, rlim_t(former)) }
+    }
+}
+
+/// The time limit for the exit of the process.
+///
+/// All confirmed changes are on the disk, so an exit without cleanup loses nothing. The cleanup can block: in a write
+/// to a bus that does not read, or in a file system that does not respond.
+package enum ExitDeadline {
+    private static let limitMicroseconds: UInt32 = 1_500_000
+
+    /// The timer, which is started at most once.
+    private static let timer: Void = startTimer()
+
+    /// Ends the process with status 0 after 1.5 seconds, regardless of its other threads. Later calls have no effect.
+    package static func start() { timer }
+
+    private static func startTimer() {
+        var thread = pthread_t()
+        // A thread, because a signal handler does not run while a file system blocks the main thread.
+        let code = pthread_create(&thread, nil, { _ in ExitDeadline.endLater() }, nil)
+        guard code != 0 else { return }
+        signal(SIGALRM) { _ in _exit(EXIT_SUCCESS) }
+        alarm(1)
+    }
+
+    private static func endLater() -> UnsafeMutableRawPointer? {
+        usleep(limitMicroseconds)
+        _exit(EXIT_SUCCESS)
+    }
+}
+
+/// The signals that end or reload the daemon.
+///
+/// They are handled from the start of the process, also while it waits for a lock or for the bus.
+@MainActor
+package final class SignalHandlers {
+    /// Ends the process. Called on the main queue after `SIGTERM` or `SIGINT`, with the ``ExitDeadline`` running.
+    package var onEnd: () -> Void = { exit(EXIT_SUCCESS) }
+    /// Reads the configuration again. Called on the main queue after `SIGHUP`.
+    package var onReload: () -> Void = {}
+    private var sources: [any DispatchSourceSignal] = []
+
+    package init() {
+        signal(SIGPIPE, SIG_IGN)
+        for number in [SIGTERM, SIGINT] {
+            sources.append(Self.makeEndSource(number) { [unowned self] in onEnd() })
+        }
+        signal(SIGHUP, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .main)
+        source.setEventHandler { [unowned self] in onReload() }
+        source.activate()
+        sources.append(source)
+    }
+
+    /// Returns a source that starts the deadline on its own queue, because the main thread may be blocked.
+    nonisolated private static func makeEndSource(
+        _ number: Int32, _ end: @escaping @MainActor @Sendable () -> Void
+    ) -> any DispatchSourceSignal {
+        signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(
+            signal: number, queue: DispatchQueue(label: "signals"))
+        source.setEventHandler {
+            ExitDeadline.start()
+            DispatchQueue.main.async { MainActor.assumeIsolated { end() } }
+        }
+        source.activate()
+        return source
+    }
+}
