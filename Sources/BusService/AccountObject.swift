@@ -36,8 +36,8 @@ final class AccountObject {
             exported.announceChanges()
         case .updated(let source, let new):
             feed.sourceChanged(source)
-            exported.emit(.feed, "Updated", source.text, UInt32(clamping: new))
-        case .tokenRemains(let message): exported.emit(.account, "TokenRemains", message)
+            exported.emit(.feed, .updated, source.text, UInt32(clamping: new))
+        case .tokenRemains(let message): exported.emit(.account, .tokenRemains, message)
         default: break
         }
     }
@@ -55,21 +55,21 @@ final class AccountObject {
     private static let accountInterface = BusInterface<AccountObject>(
         versioned: .account,
         [
-            .asyncMethod("Logout") { try await $0.engine.accounts.logOut($0.account) },
-            .asyncMethod("Remove") { try await $0.engine.accounts.remove($0.account) },
-            .asyncMethod("Refresh") { try await $0.account.refresh() },
-            .signal("TokenRemains", ["message"], String.self),
-            .property("Id", emits: .constant) { $0.account.id.text },
-            .property("Provider", emits: .constant) { $0.account.provider.info.path },
-            .property("Username") { $0.account.identity.username },
-            .property("Server") { $0.account.identity.server },
-            .property("Label", { $0.account.label }) { try await $0.account.setLabel($1) },
-            .property("State") { $0.account.state.name.rawValue },
-            .property("StateReason") { $0.account.state.reason },
-            .property("Remedy") { $0.account.state.remedy?.rawValue ?? "" },
-            .property("RetryAt") { $0.account.retryAt?.secondsSince1970 ?? 0 },
-            .property("RateLimit") { $0.rateLimit },
-            .property("Notices") { $0.account.notices },
+            .asyncMethod(.logout) { try await $0.engine.accounts.logOut($0.account) },
+            .asyncMethod(.remove) { try await $0.engine.accounts.remove($0.account) },
+            .asyncMethod(.refresh) { try await $0.account.refresh() },
+            .signal(.tokenRemains, ["message"], String.self),
+            .property(.id, emits: .constant) { $0.account.id.text },
+            .property(.provider, emits: .constant) { $0.account.provider.info.path },
+            .property(.username) { $0.account.identity.username },
+            .property(.server) { $0.account.identity.server },
+            .property(.label, { $0.account.label }) { try await $0.account.setLabel($1) },
+            .property(.state) { $0.account.state.name.rawValue },
+            .property(.stateReason) { $0.account.state.reason },
+            .property(.remedy) { $0.account.state.remedy?.rawValue ?? "" },
+            .property(.retryAt) { $0.account.retryAt?.secondsSince1970 ?? 0 },
+            .property(.rateLimit) { $0.rateLimit },
+            .property(.notices) { $0.account.notices },
         ])
 
     /// The remaining requests, the limit, and the time of the reset in Unix seconds; 0 for unknown values.
@@ -85,18 +85,18 @@ final class AccountObject {
     private static let profileInterface = BusInterface<AccountObject>(
         versioned: .profile,
         [
-            .asyncMethod("Refresh") { try await $0.account.refreshProfileIfStale() },
-            .asyncMethod("SetAvatar", in: ["photo"]) { (object: AccountObject, photo: String) in
+            .asyncMethod(.refresh) { try await $0.account.refreshProfileIfStale() },
+            .asyncMethod(.setAvatar, in: ["photo"]) { (object: AccountObject, photo: String) in
                 try await object.account.setAvatar(photo)
             },
-            .property("State") { $0.account.profileState.rawValue },
-            .property("Username") { $0.account.profile.username },
-            .property("Name") { $0.account.profile.name },
-            .property("Bio") { $0.account.profile.bio },
-            .property("Location") { $0.account.profile.location },
-            .property("Url") { $0.account.profile.url },
-            .property("Avatar") { $0.account.profile.avatar },
-            .property("Editable") { $0.account.profile.isEditable },
+            .property(.state) { $0.account.profileState.rawValue },
+            .property(.username) { $0.account.profile.username },
+            .property(.name) { $0.account.profile.name },
+            .property(.bio) { $0.account.profile.bio },
+            .property(.location) { $0.account.profile.location },
+            .property(.url) { $0.account.profile.url },
+            .property(.avatar) { $0.account.profile.avatar },
+            .property(.editable) { $0.account.profile.isEditable },
         ])
 }
 

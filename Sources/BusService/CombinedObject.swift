@@ -34,7 +34,7 @@ final class CombinedObject {
     private static let combinedInterface = BusInterface<CombinedObject>(
         versioned: .combined,
         [
-            .property("Incomplete") { $0.combined.incomplete.map(\.path) }
+            .property(.incomplete) { $0.combined.incomplete.map(\.path) }
         ])
 
     // MARK: Changes
@@ -52,7 +52,7 @@ final class CombinedObject {
         self.members = members
         feed.discardPages()
         for source in combined.sources() {
-            exported.emit(.feed, "Updated", source.id.text, 0 as UInt32)
+            exported.emit(.feed, .updated, source.id.text, 0 as UInt32)
         }
         exported.announceChanges()
     }
@@ -82,7 +82,7 @@ final class CombinedObject {
 
     private func announceUpdates() {
         for (source, new) in updates {
-            exported.emit(.feed, "Updated", source.text, UInt32(clamping: new))
+            exported.emit(.feed, .updated, source.text, UInt32(clamping: new))
         }
         updates = [:]
     }

@@ -33,7 +33,7 @@ final class FeedObject {
         versioned: .feed,
         [
             .preparedMethod(
-                "GetPage", in: ["source", "cursor", "count"], out: ["photos", "next"],
+                .getPage, in: ["source", "cursor", "count"], out: ["photos", "next"],
                 returning: [PhotoEntry].self, String.self,
                 prepared: {
                     (
@@ -49,24 +49,24 @@ final class FeedObject {
                     ) in
                     try await object.page(source, cursor, count, for: caller)
                 }),
-            .asyncMethod("GetPhoto", in: ["photo"], out: ["properties"]) {
+            .asyncMethod(.getPhoto, in: ["photo"], out: ["properties"]) {
                 (object: FeedObject, photo: String) -> PhotoEntry in
                 try await object.photos.photo(photo)
             },
-            .asyncMethod("ListSources", out: ["sources"]) { (object) -> [SourceEntry] in
+            .asyncMethod(.listSources, out: ["sources"]) { (object) -> [SourceEntry] in
                 try await object.photos.sources().map { SourceEntry($0.translated) }
             },
-            .asyncMethod("GetImage", in: ["photo", "size"], out: ["path"]) {
+            .asyncMethod(.getImage, in: ["photo", "size"], out: ["path"]) {
                 (object: FeedObject, photo: String, size: String) -> String in
                 try await object.photos.imagePath(photo, size: size)
             },
-            .asyncCallerMethod("OpenImage", in: ["photo", "size"], out: ["image"]) {
+            .asyncCallerMethod(.openImage, in: ["photo", "size"], out: ["image"]) {
                 (object: FeedObject, caller, photo: String, size: String) -> FileDescriptor in
                 FileDescriptor(
                     owning: try await object.photos.openImage(
                         photo, size: size, for: caller?.text ?? ""))
             },
-            .asyncCallerMethod("Download", in: ["photo", "destination"], out: ["transfer"]) {
+            .asyncCallerMethod(.download, in: ["photo", "destination"], out: ["transfer"]) {
                 (object: FeedObject, caller, photo: String, file: FileDescriptor) -> ObjectPath
                 in
                 let destination = try withExtendedLifetime(file) {
@@ -76,15 +76,15 @@ final class FeedObject {
                     photo, into: destination, for: caller?.text ?? ""
                 ).path
             },
-            .asyncMethod("Refresh", in: ["source"], out: ["new"]) {
+            .asyncMethod(.refresh, in: ["source"], out: ["new"]) {
                 (object: FeedObject, source: String) -> UInt32 in
                 UInt32(clamping: try await object.photos.refresh(source))
             },
-            .signal("Updated", ["source", "new"], String.self, UInt32.self),
-            .signal("PhotoChanged", ["photo", "changes"], String.self, [String: Variant].self),
-            .signal("PhotosChanged", ["photos"], [[String: Variant]].self),
-            .signal("PhotosRemoved", ["photos"], [String].self),
-            .property("DefaultSource", { $0.photos.defaultSource.text }) {
+            .signal(.updated, ["source", "new"], String.self, UInt32.self),
+            .signal(.photoChanged, ["photo", "changes"], String.self, [String: Variant].self),
+            .signal(.photosChanged, ["photos"], [[String: Variant]].self),
+            .signal(.photosRemoved, ["photos"], [String].self),
+            .property(.defaultSource, { $0.photos.defaultSource.text }) {
                 try await $0.photos.setDefaultSource(SourceID($1))
                 $0.exported.announceChanges()
             },
@@ -93,25 +93,25 @@ final class FeedObject {
     static let likeInterface = BusInterface<FeedObject>(
         versioned: .like,
         [
-            .asyncMethod("Like", in: ["photo"], out: ["outcome"]) {
+            .asyncMethod(.like, in: ["photo"], out: ["outcome"]) {
                 (object: FeedObject, photo: String) -> String in
                 try await object.photos.setLiked(photo, true).rawValue
             },
-            .asyncMethod("Unlike", in: ["photo"], out: ["outcome"]) {
+            .asyncMethod(.unlike, in: ["photo"], out: ["outcome"]) {
                 (object: FeedObject, photo: String) -> String in
                 try await object.photos.setLiked(photo, false).rawValue
             },
-            .asyncMethod("Toggle", in: ["photo"], out: ["liked", "outcome"]) {
+            .asyncMethod(.toggle, in: ["photo"], out: ["liked", "outcome"]) {
                 (object: FeedObject, photo: String) -> (Bool, String) in
                 let (isLiked, outcome) = try await object.photos.toggleLike(photo)
                 return (isLiked, outcome.rawValue)
             },
-            .signal("Changed", ["photo", "liked", "likes"], String.self, Bool.self, UInt32.self),
+            .signal(.changed, ["photo", "liked", "likes"], String.self, Bool.self, UInt32.self),
             .signal(
-                "Failed", ["photo", "wanted", "error", "message"], String.self, Bool.self,
+                .failed, ["photo", "wanted", "error", "message"], String.self, Bool.self,
                 String.self, String.self),
-            .property("Pending") { $0.photos.pendingPhotos },
-            .property("Count") { UInt32(clamping: $0.photos.likeCount) },
+            .property(.pending) { $0.photos.pendingPhotos },
+            .property(.count) { UInt32(clamping: $0.photos.likeCount) },
         ])
 
     // MARK: Pages
@@ -211,12 +211,12 @@ final class FeedObject {
             announceChanges(of: photos.map(entry))
         case .photosRemoved(let photos):
             photosChanged()
-            exported.emit(.feed, "PhotosRemoved", photos.map(\.text))
+            exported.emit(.feed, .photosRemoved, photos.map(\.text))
         case .likeConfirmed(let photo, let isLiked, let likes):
-            exported.emit(.like, "Changed", photo.text, isLiked, UInt32(clamping: likes))
+            exported.emit(.like, .changed, photo.text, isLiked, UInt32(clamping: likes))
         case .likeFailed(let photo, let isWanted, let error):
             let reply = ErrorTable.reply(error)
-            exported.emit(.like, "Failed", photo.text, isWanted, reply.name.text, reply.message)
+            exported.emit(.like, .failed, photo.text, isWanted, reply.name.text, reply.message)
         }
     }
 
@@ -225,11 +225,11 @@ final class FeedObject {
 
     private func announceChanges(of photos: [PhotoEntry]) {
         guard photos.count <= Self.separatePhotos else {
-            return exported.emit(.feed, "PhotosChanged", photos)
+            return exported.emit(.feed, .photosChanged, photos)
         }
         for var changes in photos {
             changes.isNamed = false
-            exported.emit(.feed, "PhotoChanged", changes.id, changes)
+            exported.emit(.feed, .photoChanged, changes.id, changes)
         }
     }
 

@@ -21,19 +21,19 @@ final class LoginObject {
     static let interface = BusInterface<LoginObject>(
         versioned: .login,
         [
-            .asyncMethod("OpenBrowser") { try await $0.openBrowser() },
-            .method("SubmitCode", in: ["code"]) { (object: LoginObject, code: String) in
+            .asyncMethod(.openBrowser) { try await $0.openBrowser() },
+            .method(.submitCode, in: ["code"]) { (object: LoginObject, code: String) in
                 try object.login.submit(code)
             },
-            .asyncMethod("Wait", out: ["account"]) { (object) -> ObjectPath in
+            .asyncMethod(.wait, out: ["account"]) { (object) -> ObjectPath in
                 try await object.login.wait().path
             },
-            .method("Cancel") { $0.login.cancel() },
-            .property("State") { $0.login.state.rawValue },
-            .property("Provider", emits: .constant) { $0.login.provider.info.path },
-            .property("AuthorizationUrl") { $0.login.authorizationURL },
-            .property("Account") { $0.login.account?.path ?? .root },
-            .property("Error") { $0.error },
+            .method(.cancel) { $0.login.cancel() },
+            .property(.state) { $0.login.state.rawValue },
+            .property(.provider, emits: .constant) { $0.login.provider.info.path },
+            .property(.authorizationUrl) { $0.login.authorizationURL },
+            .property(.account) { $0.login.account?.path ?? .root },
+            .property(.error) { $0.error },
         ])
 
     private func openBrowser() async throws {

@@ -31,23 +31,23 @@ final class ManagerObject {
     static let interface = BusInterface<ManagerObject>(
         versioned: .manager,
         [
-            .callerMethod("Login", in: ["provider", "options"], out: ["login"]) {
+            .callerMethod(.login, in: ["provider", "options"], out: ["login"]) {
                 (
                     manager: ManagerObject, caller, provider: String,
                     options: CallOptions<LoginOption>
                 ) -> ObjectPath in
                 try manager.logIn(provider, options, caller)
             },
-            .asyncMethod("OpenSlideshow", in: ["name"], out: ["slideshow"]) {
+            .asyncMethod(.openSlideshow, in: ["name"], out: ["slideshow"]) {
                 (manager: ManagerObject, name: String) -> ObjectPath in
                 try await manager.engine.slideshows.open(name).path
             },
-            .property("Version", emits: .constant) { $0.version },
-            .property("DefaultAccount", { $0.engine.accounts.defaultAccount?.path ?? .root }) {
+            .property(.version, emits: .constant) { $0.version },
+            .property(.defaultAccount, { $0.engine.accounts.defaultAccount?.path ?? .root }) {
                 try await $0.setDefaultAccount($1)
             },
-            .property("Online") { $0.engine.isOnline },
-            .property("MissingLimits", emits: .constant) { $0.missingLimits() },
+            .property(.online) { $0.engine.isOnline },
+            .property(.missingLimits, emits: .constant) { $0.missingLimits() },
         ])
 
     private func logIn(

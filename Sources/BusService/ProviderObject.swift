@@ -34,25 +34,25 @@ final class ProviderObject {
     static let interface = BusInterface<ProviderObject>(
         versioned: .provider,
         [
-            .asyncCallerMethod("Configure", in: ["settings"]) {
+            .asyncCallerMethod(.configure, in: ["settings"]) {
                 (object: ProviderObject, caller, settings: CallOptions<ProviderSetting>) in
                 try await object.configure(settings, caller)
             },
-            .method("Trace", in: ["destination"]) {
+            .method(.trace, in: ["destination"]) {
                 (object: ProviderObject, destination: FileDescriptor) in
                 try object.trace(to: destination)
             },
-            .property("Id", emits: .constant) { $0.info.id },
-            .property("Name", emits: .constant) { $0.info.translatedName },
-            .property("IconName", emits: .constant) { $0.info.iconName },
-            .property("Authentication", emits: .constant) { $0.info.authentication.rawValue },
-            .property("Capabilities", emits: .constant) { $0.info.capabilities.map(\.rawValue) },
-            .property("Configured") { $0.engine.isConfigured($0.provider) },
-            .property("State") { $0.condition?.state.rawValue ?? "ready" },
-            .property("StateReason") { $0.condition?.reason.translated ?? "" },
-            .property("Sandbox") { $0.condition?.sandbox ?? "" },
-            .property("Help", emits: .constant) { $0.help },
-            .property("RedirectUri") { $0.engine.redirectAddress(of: $0.provider) },
+            .property(.id, emits: .constant) { $0.info.id },
+            .property(.name, emits: .constant) { $0.info.translatedName },
+            .property(.iconName, emits: .constant) { $0.info.iconName },
+            .property(.authentication, emits: .constant) { $0.info.authentication.rawValue },
+            .property(.capabilities, emits: .constant) { $0.info.capabilities.map(\.rawValue) },
+            .property(.configured) { $0.engine.isConfigured($0.provider) },
+            .property(.state) { $0.condition?.state.rawValue ?? "ready" },
+            .property(.stateReason) { $0.condition?.reason.translated ?? "" },
+            .property(.sandbox) { $0.condition?.sandbox ?? "" },
+            .property(.help, emits: .constant) { $0.help },
+            .property(.redirectUri) { $0.engine.redirectAddress(of: $0.provider) },
         ])
 
     /// The actions that the user must take before `Configure`, as plain text; empty if there are none.

@@ -47,46 +47,46 @@ final class SlideshowObject {
     private static let interface = BusInterface<SlideshowObject>(
         versioned: .slideshow,
         [
-            .asyncMethod("Next") { try await $0.slideshow.next() },
-            .asyncMethod("Previous") { try await $0.slideshow.previous() },
-            .asyncMethod("Show", in: ["photo"]) { (object: SlideshowObject, photo: String) in
+            .asyncMethod(.next) { try await $0.slideshow.next() },
+            .asyncMethod(.previous) { try await $0.slideshow.previous() },
+            .asyncMethod(.show, in: ["photo"]) { (object: SlideshowObject, photo: String) in
                 try await object.slideshow.show(photo)
             },
-            .asyncMethod("Hide", in: ["photo"]) { (object: SlideshowObject, photo: String) in
+            .asyncMethod(.hide, in: ["photo"]) { (object: SlideshowObject, photo: String) in
                 try await object.engine.slideshows.hide(photo, in: object.slideshow)
             },
-            .asyncMethod("Unhide", in: ["photo"]) { (object: SlideshowObject, photo: String) in
+            .asyncMethod(.unhide, in: ["photo"]) { (object: SlideshowObject, photo: String) in
                 try await object.engine.slideshows.unhide(photo, in: object.slideshow)
             },
-            .asyncMethod("Remove") { try await $0.engine.slideshows.remove($0.slideshow) },
-            .asyncCallerMethod("Attach") { (object: SlideshowObject, caller) in
+            .asyncMethod(.remove) { try await $0.engine.slideshows.remove($0.slideshow) },
+            .asyncCallerMethod(.attach) { (object: SlideshowObject, caller) in
                 try await object.attach(caller)
             },
-            .asyncCallerMethod("Detach") { (object: SlideshowObject, caller) in
+            .asyncCallerMethod(.detach) { (object: SlideshowObject, caller) in
                 try await object.detach(caller)
             },
-            .property("Photo") { $0.photo },
-            .property("Image") { $0.slideshow.image },
-            .property("Paused", { $0.slideshow.settings.isPaused }) {
+            .property(.photo) { $0.photo },
+            .property(.image) { $0.slideshow.image },
+            .property(.paused, { $0.slideshow.settings.isPaused }) {
                 try await $0.slideshow.setPaused($1)
             },
-            .property("Interval", { $0.slideshow.settings.intervalSeconds }) {
+            .property(.interval, { $0.slideshow.settings.intervalSeconds }) {
                 try await $0.slideshow.setInterval(seconds: $1)
             },
-            .property("Shuffle", { $0.slideshow.settings.isShuffled }) {
+            .property(.shuffle, { $0.slideshow.settings.isShuffled }) {
                 try await $0.slideshow.setShuffled($1)
             },
-            .property("Source", { $0.sources[0] }) { try await $0.setSources([$1]) },
-            .property("Sources", { $0.sources }) { try await $0.setSources($1) },
-            .property("Orientation", { $0.slideshow.settings.orientation.rawValue }) {
+            .property(.source, { $0.sources[0] }) { try await $0.setSources([$1]) },
+            .property(.sources, { $0.sources }) { try await $0.setSources($1) },
+            .property(.orientation, { $0.slideshow.settings.orientation.rawValue }) {
                 try await $0.slideshow.setOrientation($1)
             },
-            .property("ImageSize", { $0.slideshow.settings.imageSize.rawValue }) {
+            .property(.imageSize, { $0.slideshow.settings.imageSize.rawValue }) {
                 try await $0.slideshow.setImageSize($1)
             },
-            .property("CanGoNext") { $0.slideshow.canGoNext },
-            .property("CanGoPrevious") { $0.slideshow.canGoPrevious },
-            .property("Hidden") { $0.slideshow.hidden.map(\.text) },
+            .property(.canGoNext) { $0.slideshow.canGoNext },
+            .property(.canGoPrevious) { $0.slideshow.canGoPrevious },
+            .property(.hidden) { $0.slideshow.hidden.map(\.text) },
         ])
 
     private var photo: SlideshowPhotoEntry {

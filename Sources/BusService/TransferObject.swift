@@ -11,12 +11,12 @@ final class TransferObject {
     static let interface = BusInterface<TransferObject>(
         versioned: .transfer,
         [
-            .asyncMethod("Wait") { try await $0.transfer.wait() },
-            .asyncMethod("Cancel") { await $0.transfer.cancel() },
-            .property("State") { $0.transfer.state.rawValue },
-            .property("Received") { UInt64(clamping: $0.transfer.received) },
-            .property("Total") { UInt64(clamping: $0.transfer.total) },
-            .property("Error") { $0.error },
+            .asyncMethod(.wait) { try await $0.transfer.wait() },
+            .asyncMethod(.cancel) { await $0.transfer.cancel() },
+            .property(.state) { $0.transfer.state.rawValue },
+            .property(.received) { UInt64(clamping: $0.transfer.received) },
+            .property(.total) { UInt64(clamping: $0.transfer.total) },
+            .property(.error) { $0.error },
         ])
 
     /// The error name and message; both empty unless the transfer has failed or was cancelled.

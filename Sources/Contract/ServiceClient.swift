@@ -62,7 +62,7 @@ package struct ManagerClient {
         _ provider: String, _ options: [LoginOption: Variant]
     ) async throws -> ObjectPath {
         let named = Dictionary(uniqueKeysWithValues: options.map { ($0.key.rawValue, $0.value) })
-        return try await proxy.call(.manager, "Login", provider, named)
+        return try await proxy.call(.manager, .login, provider, named)
     }
 
     package func properties() async throws -> [String: Variant] {
@@ -73,11 +73,11 @@ package struct ManagerClient {
     ///
     /// - Returns: The path of the slideshow, for ``ServiceClient/slideshow(_:)``.
     package func openSlideshow(_ name: String) async throws -> ObjectPath {
-        try await proxy.call(.manager, "OpenSlideshow", name)
+        try await proxy.call(.manager, .openSlideshow, name)
     }
 
     package func setDefaultAccount(_ account: ObjectPath) async throws {
-        try await proxy.set(.manager, "DefaultAccount", to: account)
+        try await proxy.set(.manager, .defaultAccount, to: account)
     }
 }
 
@@ -94,12 +94,12 @@ package struct ProviderClient {
     package func configure(_ settings: [ProviderSetting: Variant]) async throws {
         let named = Dictionary(uniqueKeysWithValues: settings.map { ($0.key.rawValue, $0.value) })
         // Without a time limit: the keyring may prompt.
-        try await proxy.perform(.provider, "Configure", named, timeout: nil)
+        try await proxy.perform(.provider, .configure, named, timeout: nil)
     }
 
     /// Starts to write the messages of the provider's program to a pipe, until its reader closes it.
     package func trace(to destination: FileDescriptor) async throws {
-        try await proxy.perform(.provider, "Trace", destination)
+        try await proxy.perform(.provider, .trace, destination)
     }
 }
 
@@ -121,15 +121,15 @@ package struct LoginClient {
         try await proxy.watch(.login, handler)
     }
 
-    package func openBrowser() async throws { try await proxy.perform(.login, "OpenBrowser") }
+    package func openBrowser() async throws { try await proxy.perform(.login, .openBrowser) }
     package func submitCode(_ code: String) async throws {
-        try await proxy.perform(.login, "SubmitCode", code)
+        try await proxy.perform(.login, .submitCode, code)
     }
-    package func cancel() async throws { try await proxy.perform(.login, "Cancel") }
+    package func cancel() async throws { try await proxy.perform(.login, .cancel) }
 
     /// Waits for the account, without a time limit.
     package func wait() async throws -> ObjectPath {
-        try await proxy.call(.login, "Wait", timeout: nil)
+        try await proxy.call(.login, .wait, timeout: nil)
     }
 }
 
@@ -151,7 +151,7 @@ package struct AccountClient {
     }
     // Without a time limit: the keyring may prompt.
     package func logout() async throws {
-        try await proxy.perform(.account, "Logout", timeout: nil)
+        try await proxy.perform(.account, .logout, timeout: nil)
     }
 
     /// Removes the account.
@@ -163,20 +163,20 @@ package struct AccountClient {
         let watch = try await proxy.connection.subscribe(
             MatchRule(
                 sender: proxy.destination, path: proxy.path, interface: .account,
-                member: "TokenRemains")
+                member: .tokenRemains)
         ) { signal in
             if case .tokenRemains(let text) = ServiceEvent(signal) { message.text = text }
         }
-        try await proxy.perform(.account, "Remove", timeout: nil)
+        try await proxy.perform(.account, .remove, timeout: nil)
         withExtendedLifetime(watch) {}
         return message.text
     }
 
     package func refresh() async throws {
-        try await proxy.perform(.account, "Refresh", timeout: nil)
+        try await proxy.perform(.account, .refresh, timeout: nil)
     }
     package func setLabel(_ label: String) async throws {
-        try await proxy.set(.account, "Label", to: label)
+        try await proxy.set(.account, .label, to: label)
     }
 
     /// Returns one page of photos.
@@ -191,24 +191,24 @@ package struct AccountClient {
         _ source: String, cursor: String, count: UInt32
     ) async throws -> (photos: [PhotoEntry], next: String) {
         let (photos, next): ([PhotoEntry], String) =
-            try await proxy.call(.feed, "GetPage", source, cursor, count)
+            try await proxy.call(.feed, .getPage, source, cursor, count)
         return (photos, next)
     }
 
     package func photo(_ id: String) async throws -> PhotoEntry {
-        try await proxy.call(.feed, "GetPhoto", id)
+        try await proxy.call(.feed, .getPhoto, id)
     }
     package func sources() async throws -> [Source] {
-        let sources: [SourceEntry] = try await proxy.call(.feed, "ListSources")
+        let sources: [SourceEntry] = try await proxy.call(.feed, .listSources)
         return sources.map(\.source)
     }
 
     /// Returns the path of a local image file. Waits until the image has been fetched.
     package func imagePath(_ photo: String, size: String) async throws -> String {
-        try await proxy.call(.feed, "GetImage", photo, size, timeout: nil)
+        try await proxy.call(.feed, .getImage, photo, size, timeout: nil)
     }
     package func openImage(_ photo: String, size: String) async throws -> FileDescriptor {
-        try await proxy.call(.feed, "OpenImage", photo, size, timeout: nil)
+        try await proxy.call(.feed, .openImage, photo, size, timeout: nil)
     }
 
     /// Starts to write a photo in its best quality to an open file.
@@ -217,37 +217,37 @@ package struct AccountClient {
     package func download(
         _ photo: String, to destination: FileDescriptor
     ) async throws -> ObjectPath {
-        try await proxy.call(.feed, "Download", photo, destination)
+        try await proxy.call(.feed, .download, photo, destination)
     }
 
     /// - Returns: The number of photos that were not known before.
     package func refresh(_ source: String) async throws -> UInt32 {
-        try await proxy.call(.feed, "Refresh", source)
+        try await proxy.call(.feed, .refresh, source)
     }
     package func setDefaultSource(_ source: String) async throws {
-        try await proxy.set(.feed, "DefaultSource", to: source)
+        try await proxy.set(.feed, .defaultSource, to: source)
     }
 
     // MARK: Likes
 
     package func like(_ photo: String) async throws -> LikeOutcome {
-        LikeOutcome(onBus: try await proxy.call(.like, "Like", photo))
+        LikeOutcome(onBus: try await proxy.call(.like, .like, photo))
     }
     package func unlike(_ photo: String) async throws -> LikeOutcome {
-        LikeOutcome(onBus: try await proxy.call(.like, "Unlike", photo))
+        LikeOutcome(onBus: try await proxy.call(.like, .unlike, photo))
     }
 
     /// Toggles the like of a photo. A pending like or unlike counts as confirmed.
     ///
     /// - Returns: True in `liked` if the photo is liked now, or will be; and the outcome.
     package func toggleLike(_ photo: String) async throws -> (liked: Bool, outcome: LikeOutcome) {
-        let (liked, outcome): (Bool, String) = try await proxy.call(.like, "Toggle", photo)
+        let (liked, outcome): (Bool, String) = try await proxy.call(.like, .toggle, photo)
         return (liked, LikeOutcome(onBus: outcome))
     }
 
     /// Makes a photo the user's avatar: a photo of the account, or `ACCOUNT/ID`. The daemon may have to fetch it first.
     package func setAvatar(_ photo: String) async throws {
-        try await proxy.perform(.profile, "SetAvatar", photo, timeout: nil)
+        try await proxy.perform(.profile, .setAvatar, photo, timeout: nil)
     }
 }
 
@@ -273,8 +273,8 @@ package struct TransferClient {
     }
 
     /// Waits for the end of the transfer, without a time limit.
-    package func wait() async throws { try await proxy.perform(.transfer, "Wait", timeout: nil) }
-    package func cancel() async throws { try await proxy.perform(.transfer, "Cancel") }
+    package func wait() async throws { try await proxy.perform(.transfer, .wait, timeout: nil) }
+    package func cancel() async throws { try await proxy.perform(.transfer, .cancel) }
 }
 
 @MainActor

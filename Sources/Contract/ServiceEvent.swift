@@ -18,13 +18,13 @@ package enum ServiceEvent {
     package init?(_ signal: BusMessage) {
         do {
             switch (signal.interface, signal.member) {
-            case (.feed, "Updated"):
+            case (.feed, .updated):
                 let (source, new): (String, UInt32) = try signal.read()
                 self = .updated(source: source, new: new)
-            case (.feed, "PhotoChanged"):
+            case (.feed, .photoChanged):
                 let (photo, changes): (String, [String: Variant]) = try signal.read()
                 self = .photosChanged([(photo, changes)])
-            case (.feed, "PhotosChanged"):
+            case (.feed, .photosChanged):
                 let photos: [[String: Variant]] = try signal.read()
                 self = .photosChanged(
                     photos.compactMap { photo in
@@ -32,16 +32,16 @@ package enum ServiceEvent {
                             (id, photo.filter { !["id", "account"].contains($0.key) })
                         }
                     })
-            case (.feed, "PhotosRemoved"): self = .photosRemoved(try signal.read())
-            case (.like, "Changed"):
+            case (.feed, .photosRemoved): self = .photosRemoved(try signal.read())
+            case (.like, .changed):
                 let (photo, isLiked, likes): (String, Bool, UInt32) = try signal.read()
                 self = .likeChanged(photo: photo, isLiked: isLiked, likes: likes)
-            case (.like, "Failed"):
+            case (.like, .failed):
                 let (photo, isWanted, error, message): (String, Bool, String, String) =
                     try signal.read()
                 self = .likeFailed(
                     photo: photo, isWanted: isWanted, error: error, message: message)
-            case (.account, "TokenRemains"): self = .tokenRemains(message: try signal.read())
+            case (.account, .tokenRemains): self = .tokenRemains(message: try signal.read())
             default: return nil
             }
         } catch {

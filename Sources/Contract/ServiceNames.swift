@@ -16,26 +16,15 @@ package enum ServiceName {
 }
 
 extension InterfaceName {
-    package static let manager: InterfaceName = "org.imagefeed.ImageFeed1.Manager"
-    package static let provider: InterfaceName = "org.imagefeed.ImageFeed1.Provider"
-    package static let login: InterfaceName = "org.imagefeed.ImageFeed1.Login"
-    package static let account: InterfaceName = "org.imagefeed.ImageFeed1.Account"
-    package static let feed: InterfaceName = "org.imagefeed.ImageFeed1.Feed"
-    package static let like: InterfaceName = "org.imagefeed.ImageFeed1.Like"
-    package static let profile: InterfaceName = "org.imagefeed.ImageFeed1.Profile"
-    package static let combined: InterfaceName = "org.imagefeed.ImageFeed1.Combined"
-    package static let slideshow: InterfaceName = "org.imagefeed.ImageFeed1.Slideshow"
-    package static let transfer: InterfaceName = "org.imagefeed.ImageFeed1.Transfer"
-
-    /// The versions of the interfaces whose version is not 1. A release with additions to an interface increases it.
-    private static let versions: [InterfaceName: UInt32] = [:]
-
     /// The version of an interface of the contract.
     package var version: UInt32 { Self.versions[self] ?? 1 }
 
+    /// The names of the properties, in the order of their documentation.
+    package var properties: [String] { Self.properties[self] ?? [] }
+
     /// The constant property that contains ``version``. `Manager.Version` is the version of the daemon.
     package var versionProperty: MemberName {
-        self == .manager ? "InterfaceVersion" : "Version"
+        self == .manager ? .interfaceVersion : .version
     }
 }
 

@@ -20,42 +20,42 @@ package struct SlideshowClient {
         try await proxy.watch(.slideshow, handler)
     }
 
-    package func next() async throws { try await proxy.perform(.slideshow, "Next", timeout: nil) }
+    package func next() async throws { try await proxy.perform(.slideshow, .next, timeout: nil) }
     package func previous() async throws {
-        try await proxy.perform(.slideshow, "Previous", timeout: nil)
+        try await proxy.perform(.slideshow, .previous, timeout: nil)
     }
 
     /// Makes a photo current, which is given by its ID of the combined account.
     package func show(_ photo: String) async throws {
-        try await proxy.perform(.slideshow, "Show", photo, timeout: nil)
+        try await proxy.perform(.slideshow, .show, photo, timeout: nil)
     }
 
     /// Excludes a photo from the slideshow, which is given by its ID of the combined account.
     package func hide(_ photo: String) async throws {
-        try await proxy.perform(.slideshow, "Hide", photo, timeout: nil)
+        try await proxy.perform(.slideshow, .hide, photo, timeout: nil)
     }
     package func unhide(_ photo: String) async throws {
-        try await proxy.perform(.slideshow, "Unhide", photo)
+        try await proxy.perform(.slideshow, .unhide, photo)
     }
 
     /// Keeps the timer running until ``detach()`` or until this connection ends.
     package func attach() async throws {
-        try await proxy.perform(.slideshow, "Attach", timeout: nil)
+        try await proxy.perform(.slideshow, .attach, timeout: nil)
     }
 
     /// Ends the effect of ``attach()``. The time limit is short, because the end of the connection has the same effect.
     package func detach() async throws {
-        try await proxy.perform(.slideshow, "Detach", timeout: .seconds(2))
+        try await proxy.perform(.slideshow, .detach, timeout: .seconds(2))
     }
 
     package func setPaused(_ isPaused: Bool) async throws {
-        try await proxy.set(.slideshow, "Paused", to: isPaused)
+        try await proxy.set(.slideshow, .paused, to: isPaused)
     }
     package func setInterval(_ seconds: UInt32) async throws {
-        try await proxy.set(.slideshow, "Interval", to: seconds)
+        try await proxy.set(.slideshow, .interval, to: seconds)
     }
     package func setShuffle(_ isShuffled: Bool) async throws {
-        try await proxy.set(.slideshow, "Shuffle", to: isShuffled)
+        try await proxy.set(.slideshow, .shuffle, to: isShuffled)
     }
 
     /// Sets the photos that the slideshow shows: those of one source.
@@ -65,22 +65,22 @@ package struct SlideshowClient {
     ///   - source: The ID of a source; empty for the default source.
     /// - Throws: ``BusError``.
     package func setSource(_ account: ObjectPath, _ source: String) async throws {
-        try await proxy.set(.slideshow, "Source", to: BusStruct(account, source))
+        try await proxy.set(.slideshow, .source, to: BusStruct(account, source))
     }
 
     /// Sets the sources whose photos follow one another; see ``setSource(_:_:)``.
     package func setSources(_ sources: [(account: ObjectPath, source: String)]) async throws {
         try await proxy.set(
-            .slideshow, "Sources", to: sources.map { BusStruct($0.account, $0.source) })
+            .slideshow, .sources, to: sources.map { BusStruct($0.account, $0.source) })
     }
     package func setOrientation(_ orientation: String) async throws {
-        try await proxy.set(.slideshow, "Orientation", to: orientation)
+        try await proxy.set(.slideshow, .orientation, to: orientation)
     }
 
     /// Deletes the slideshow, which must not be the default one.
-    package func remove() async throws { try await proxy.perform(.slideshow, "Remove") }
+    package func remove() async throws { try await proxy.perform(.slideshow, .remove) }
     package func setImageSize(_ size: String) async throws {
-        try await proxy.set(.slideshow, "ImageSize", to: size)
+        try await proxy.set(.slideshow, .imageSize, to: size)
     }
 }
 

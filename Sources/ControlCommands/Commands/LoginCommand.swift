@@ -193,6 +193,6 @@ struct LoginResult: Renderable {
     let id: String
     let properties: [String: Variant]
 
-    var json: JSON { JSON(properties, order: PropertyOrder.account) }
+    var json: JSON { JSON(properties, order: InterfaceName.account.properties) }
     func text(for target: OutputTarget) -> String { id + "\n" }
 }

@@ -50,43 +50,41 @@ extension MonitorEvent {
         _ added: (ObjectPath, [String: [String: Variant]])
     ) -> [MonitorEvent] {
         objectKinds.compactMap { kind in
-            guard let properties = added.1[kind.interface] else { return nil }
+            guard let properties = added.1[kind.text] else { return nil }
             let state = properties["State"]?.string
+            let name = name(of: kind)
             return MonitorEvent(
-                name: "\(kind.name)-added", object: added.0,
-                members: members(properties, kind.order),
+                name: "\(name)-added", object: added.0, members: members(properties, kind),
                 // Translators: {object} is an English word: account, login, provider or slideshow.
                 summary: state.map {
                     output.tr(
-                        "{object} added: {state}", ["object": kind.name, "state": output.word($0)])
-                } ?? output.tr("{object} added", ["object": kind.name]))
+                        "{object} added: {state}", ["object": name, "state": output.word($0)])
+                } ?? output.tr("{object} added", ["object": name]))
         }
     }
 
     private static func removed(_ removed: (ObjectPath, [String])) -> [MonitorEvent] {
-        objectKinds.filter { removed.1.contains($0.interface) }.map { kind in
-            MonitorEvent(
-                name: "\(kind.name)-removed", object: removed.0,
-                summary: output.tr("{object} removed", ["object": kind.name]))
+        objectKinds.filter { removed.1.contains($0.text) }.map { kind in
+            let name = name(of: kind)
+            return MonitorEvent(
+                name: "\(name)-removed", object: removed.0,
+                summary: output.tr("{object} removed", ["object": name]))
         }
     }
 
     private static func changed(
         _ path: ObjectPath, _ change: (String, [String: Variant], [String])
     ) -> [MonitorEvent] {
-        let prefix = "\(ServiceName.bus)."
-        guard change.0.hasPrefix(prefix), !change.1.isEmpty,
-            path != ServiceName.combined || change.0 == InterfaceName.combined.text
+        let interface = InterfaceName(unchecked: change.0)
+        guard change.0.hasPrefix("\(ServiceName.bus)."), !change.1.isEmpty,
+            path != ServiceName.combined || interface == .combined
         else { return [] }
-        let name = change.0.dropFirst(prefix.count).lowercased()
-        let order =
-            orders[change.0] ?? objectKinds.first { $0.interface == change.0 }?.order
-            ?? PropertyOrder.manager
-        let members = members(change.1, order)
+        let members = members(change.1, interface)
         let descriptions = members.compactMap { member in
             change.1[member.name].flatMap(word).map { "\(member.name) \($0)" }
         }
         let summaries = descriptions.isEmpty ? members.map(\.name) : descriptions
+        let name = name(of: interface)
         return [
             MonitorEvent(
                 name: "\(name)-changed", object: path == ServiceName.root ? nil : path,
@@ -183,23 +181,23 @@ extension MonitorEvent {
                 ["photo": photo, "values": changes.keys.sorted().joined(separator: ", ")]))
     }
 
-    private static func members(_ values: [String: Variant], _ order: [String]) -> [JSON.Member] {
-        if case .object(let members) = JSON(values, order: order) { members } else { [] }
+    private static func members(
+        _ values: [String: Variant], _ interface: InterfaceName
+    ) -> [JSON.Member] {
+        if case .object(let members) = JSON(values, order: interface.properties) {
+            members
+        } else {
+            []
+        }
+    }
+
+    /// Returns the name of an interface in events: its last part in lower case.
+    private static func name(of interface: InterfaceName) -> String {
+        interface.text.split(separator: ".").last?.lowercased() ?? ""
     }
 
     /// The interfaces that define the kind of an object.
-    private static let objectKinds: [(interface: String, name: String, order: [String])] = [
-        (InterfaceName.account.text, "account", PropertyOrder.account),
-        (InterfaceName.login.text, "login", PropertyOrder.login),
-        (InterfaceName.provider.text, "provider", PropertyOrder.provider),
-        (InterfaceName.transfer.text, "transfer", PropertyOrder.transfer),
-        (InterfaceName.combined.text, "combined", PropertyOrder.combined),
-        (InterfaceName.slideshow.text, "slideshow", PropertyOrder.slideshow),
-    ]
-
-    /// The property order of the other interfaces.
-    private static let orders = [
-        InterfaceName.like.text: PropertyOrder.like,
-        InterfaceName.profile.text: PropertyOrder.profile,
+    private static let objectKinds: [InterfaceName] = [
+        .account, .login, .provider, .transfer, .combined, .slideshow,
     ]
 }

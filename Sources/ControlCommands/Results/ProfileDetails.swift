@@ -1,3 +1,4 @@
+internal import Contract
 internal import DBus
 internal import JSONFormat
 internal import Translation
@@ -7,10 +8,10 @@ struct ProfileDetails: Renderable {
     /// The properties of the interface `Profile`.
     let profile: [String: Variant]
 
-    var json: JSON { JSON(profile, order: PropertyOrder.profile) }
+    var json: JSON { JSON(profile, order: InterfaceName.profile.properties) }
 
     func text(for target: OutputTarget) -> String {
-        let known = PropertyOrder.profile
+        let known = InterfaceName.profile.properties
         let names = known + profile.keys.filter { !known.contains($0) }.sorted()
         let details = names.compactMap { name in
             profile[name].map {

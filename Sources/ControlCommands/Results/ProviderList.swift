@@ -1,4 +1,5 @@
 internal import Contract
+internal import DBus
 internal import JSONFormat
 internal import Translation
 
@@ -7,7 +8,7 @@ struct ProviderList: Renderable {
     let providers: [ProviderProperties]
 
     var json: JSON {
-        .array(providers.map { JSON($0.properties, order: PropertyOrder.provider) })
+        .array(providers.map { JSON($0.properties, order: InterfaceName.provider.properties) })
     }
 
     func text(for target: OutputTarget) -> String {

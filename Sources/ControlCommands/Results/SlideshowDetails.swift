@@ -8,7 +8,7 @@ internal import Translation
 struct SlideshowDetails: Renderable {
     let slideshow: SlideshowProperties
 
-    var json: JSON { JSON(slideshow.properties, order: PropertyOrder.slideshow) }
+    var json: JSON { JSON(slideshow.properties, order: InterfaceName.slideshow.properties) }
 
     func text(for target: OutputTarget) -> String {
         let photo = slideshow.photo
@@ -56,7 +56,7 @@ struct SlideshowList: Renderable {
             slideshows.map { slideshow in
                 guard
                     case .object(let members) = JSON(
-                        slideshow.properties, order: PropertyOrder.slideshow)
+                        slideshow.properties, order: InterfaceName.slideshow.properties)
                 else { return .null }
                 return .object([.init("Name", .string(slideshow.name))] + members)
             })

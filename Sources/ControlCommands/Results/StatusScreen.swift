@@ -1,4 +1,5 @@
 internal import Contract
+internal import DBus
 internal import JSONFormat
 internal import ProviderKit
 internal import Translation
@@ -11,7 +12,8 @@ struct StatusScreen: Renderable {
     var installedVersion = programVersion
 
     var json: JSON {
-        guard case .object(let manager) = JSON(snapshot.manager, order: PropertyOrder.manager)
+        let order = InterfaceName.manager.properties
+        guard case .object(let manager) = JSON(snapshot.manager, order: order)
         else { return .null }
         return .object(
             manager + [

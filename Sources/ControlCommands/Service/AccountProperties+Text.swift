@@ -8,9 +8,9 @@ extension AccountProperties {
     /// The properties of the account, with the name and avatar of the profile and the pending likes.
     var json: JSON {
         var all = properties(.account) ?? [:]
-        for key in ["Name", "Avatar"] { all[key] = self[.profile, key] }
+        for name: MemberName in [.name, .avatar] { all[name.text] = self[.profile, name] }
         all["Pending"] = properties(.like).map { $0["Pending"] ?? .array([], of: "s") }
-        return JSON(all, order: PropertyOrder.account + ["Name", "Avatar", "Pending"])
+        return JSON(all, order: InterfaceName.account.properties + ["Name", "Avatar", "Pending"])
     }
     var providerID: String { provider?.lastElement ?? "" }
     /// The hint to log in to the account again.
@@ -43,10 +43,10 @@ extension AccountProperties {
     }
     /// The time of the next automatic retry; nil if there is none.
     var retryAt: Timestamp? {
-        self[.account, "RetryAt"]?.int64.flatMap { $0 > 0 ? Timestamp(secondsSince1970: $0) : nil }
+        self[.account, .retryAt]?.int64.flatMap { $0 > 0 ? Timestamp(secondsSince1970: $0) : nil }
     }
     /// The rate limit; nil if it is unknown.
-    var rateLimit: RateLimit? { self[.account, "RateLimit"].flatMap(RateLimit.init) }
+    var rateLimit: RateLimit? { self[.account, .rateLimit].flatMap(RateLimit.init) }
 }
 
 /// The rate limit of a service.

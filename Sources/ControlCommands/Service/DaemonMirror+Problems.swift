@@ -37,7 +37,7 @@ extension DaemonMirror {
 
     /// The problems of the accounts that the most recent first page of the combined account left out.
     var combinedProblems: [AccountProblem] {
-        let paths = combined?[.combined, "Incomplete"]?.objectPaths ?? []
+        let paths = combined?[.combined, .incomplete]?.objectPaths ?? []
         return accounts.filter { paths.contains($0.path) }.map { account in
             let problem = feedProblem(of: account.path)
             let reason = problem?.message ?? tr("It could not be read in time.")
