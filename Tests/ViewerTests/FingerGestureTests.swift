@@ -3,53 +3,34 @@ import Testing
 @testable import Viewer
 
 @Suite struct FingerGestureTests {
-    /// A photo of 2000 × 1000 pixels in a view of 1000 × 800.
-    private func transform(zoom: Double = 1) -> PhotoTransform {
-        var transform = PhotoTransform()
-        transform.setView(width: 1000, height: 800)
-        transform.setPhoto(width: 2000, height: 1000)
-        transform.zoom(by: zoom, aroundX: 500, y: 400)
-        return transform
-    }
-
-    /// The point of the photo, from its center and in its pixels, that is shown at a point of the view.
-    private func photoPoint(_ transform: PhotoTransform, _ x: Double, _ y: Double) -> (
-        x: Double, y: Double
-    ) {
-        (
-            (x - transform.viewWidth / 2 - transform.offsetX) / transform.scale,
-            (y - transform.viewHeight / 2 - transform.offsetY) / transform.scale
-        )
-    }
-
     @Test(arguments: [(1.5, 400.0, 300.0), (0.7, 620.0, 450.0), (2.5, 100.0, 500.0)])
     func `a pinch keeps the point between the fingers`(factor: Double, x: Double, y: Double) {
-        var transform = transform(zoom: 4)
+        var transform = PhotoTransform.example(zoom: 4)
         var gesture = FingerGesture()
-        let before = photoPoint(transform, x, y)
+        let before = transform.photoPoint(x, y)
         gesture.begin(x: x, y: y)
         // The factor of each event is relative to the beginning.
         for step in 1...10 {
             gesture.pinch(&transform, factor: 1 + (factor - 1) * Double(step) / 10, x: x, y: y)
         }
-        let after = photoPoint(transform, x, y)
+        let after = transform.photoPoint(x, y)
         #expect(abs(transform.zoom - 4 * factor) < 0.001)
         #expect(abs(before.x - after.x) < 0.001 && abs(before.y - after.y) < 0.001)
     }
 
     @Test func `a photo follows the point between the fingers`() {
-        var transform = transform(zoom: 4)
+        var transform = PhotoTransform.example(zoom: 4)
         var gesture = FingerGesture()
-        let before = photoPoint(transform, 400, 300)
+        let before = transform.photoPoint(400, 300)
         gesture.begin(x: 400, y: 300)
         gesture.pinch(&transform, factor: 1.2, x: 430, y: 280)
         gesture.pinch(&transform, factor: 1.5, x: 460, y: 260)
-        let after = photoPoint(transform, 460, 260)
+        let after = transform.photoPoint(460, 260)
         #expect(abs(before.x - after.x) < 0.001 && abs(before.y - after.y) < 0.001)
     }
 
     @Test func `a pinch stays between the whole photo and the largest zoom`() {
-        var transform = transform()
+        var transform = PhotoTransform.example()
         var gesture = FingerGesture()
         gesture.begin(x: 100, y: 100)
         gesture.pinch(&transform, factor: 1000, x: 100, y: 100)
@@ -79,7 +60,7 @@ import Testing
             (-70.0, -90.0), (-160.0, -180.0),
         ])
     func `a rotation ends at the nearest quarter`(degrees: Double, expected: Double) {
-        var transform = transform()
+        var transform = PhotoTransform.example()
         turn(&transform, degrees: degrees)
         #expect(transform.degrees == expected)
         #expect(transform.zoom == 1)
@@ -87,14 +68,14 @@ import Testing
 
     @Test(arguments: [10.0, -10.0])
     func `a small rotation during a pinch changes neither rotation nor zoom`(degrees: Double) {
-        var transform = transform(zoom: 3)
+        var transform = PhotoTransform.example(zoom: 3)
         turn(&transform, degrees: degrees)
         #expect(transform.degrees == 0)
         #expect(transform.zoom == 3)
     }
 
     @Test func `a rotation begins without a jump`() {
-        var transform = transform()
+        var transform = PhotoTransform.example()
         var gesture = FingerGesture()
         gesture.beginTurn()
         gesture.turn(&transform, angle: FingerGesture.turnThreshold)
@@ -104,7 +85,7 @@ import Testing
     }
 
     @Test func `a photo that is rotated is not zoomed`() {
-        var transform = transform()
+        var transform = PhotoTransform.example()
         var gesture = FingerGesture()
         gesture.begin(x: 500, y: 400)
         gesture.beginTurn()

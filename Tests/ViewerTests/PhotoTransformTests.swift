@@ -2,43 +2,39 @@ import Testing
 
 @testable import Viewer
 
-@Suite struct PhotoTransformTests {
+extension PhotoTransform {
     /// A photo of 2000 × 1000 pixels in a view of 1000 × 800.
-    private func transform() -> PhotoTransform {
+    static func example(zoom: Double = 1) -> PhotoTransform {
         var transform = PhotoTransform()
         transform.setView(width: 1000, height: 800)
         transform.setPhoto(width: 2000, height: 1000)
+        transform.zoom(by: zoom, aroundX: 500, y: 400)
         return transform
     }
 
     /// The point of the photo, from its center and in its pixels, that is shown at a point of the view.
-    private func photoPoint(_ transform: PhotoTransform, _ x: Double, _ y: Double) -> (
-        Double, Double
-    ) {
-        (
-            (x - transform.viewWidth / 2 - transform.offsetX) / transform.scale,
-            (y - transform.viewHeight / 2 - transform.offsetY) / transform.scale
-        )
+    func photoPoint(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
+        ((x - viewWidth / 2 - offsetX) / scale, (y - viewHeight / 2 - offsetY) / scale)
     }
+}
 
+@Suite struct PhotoTransformTests {
     @Test func `a new photo is shown as a whole`() {
-        let transform = transform()
+        let transform = PhotoTransform.example()
         #expect(transform.scale == 0.5)
         #expect(!transform.isZoomed)
     }
 
     @Test func `the point under the pointer stays there while zooming`() {
-        var transform = transform()
-        transform.zoom(by: 4, aroundX: 500, y: 400)
-        let before = photoPoint(transform, 700, 300)
+        var transform = PhotoTransform.example(zoom: 4)
+        let before = transform.photoPoint(700, 300)
         transform.zoom(by: 1.5, aroundX: 700, y: 300)
-        let after = photoPoint(transform, 700, 300)
-        #expect(abs(before.0 - after.0) < 0.001 && abs(before.1 - after.1) < 0.001)
+        let after = transform.photoPoint(700, 300)
+        #expect(abs(before.x - after.x) < 0.001 && abs(before.y - after.y) < 0.001)
     }
 
     @Test func `a zoomed photo does not leave the view`() {
-        var transform = transform()
-        transform.zoom(by: 2, aroundX: 500, y: 400)
+        var transform = PhotoTransform.example(zoom: 2)
         transform.pan(x: 5000, y: 5000)
         // 2000 × 1000 units in a view of 1000 × 800.
         #expect(transform.offsetX == 500)
@@ -46,7 +42,7 @@ import Testing
     }
 
     @Test func `the zoom is limited`() {
-        var transform = transform()
+        var transform = PhotoTransform.example()
         transform.zoom(by: 1000, aroundX: 0, y: 0)
         #expect(transform.zoom == PhotoTransform.maximumZoom)
         transform.zoom(by: 0.0001, aroundX: 0, y: 0)
@@ -55,7 +51,7 @@ import Testing
     }
 
     @Test func `the summary names zoom, rotation and position`() {
-        var transform = transform()
+        var transform = PhotoTransform.example()
         #expect(transform.summary == "Zoom 100 %, rotation 0°")
         transform.zoom(by: 2, aroundX: 500, y: 400)
         transform.pan(x: 200, y: 0)
@@ -67,7 +63,7 @@ import Testing
     }
 
     @Test func `a rotated photo fits into the view`() {
-        var transform = transform()
+        var transform = PhotoTransform.example()
         transform.rotate(by: 90)
         #expect(abs(transform.scale - 0.4) < 0.0001)
         transform.rotate(by: -90)
@@ -75,7 +71,7 @@ import Testing
     }
 
     @Test func `a rotation with two fingers ends at the nearest quarter`() {
-        var transform = transform()
+        var transform = PhotoTransform.example()
         transform.rotate(by: 70)
         transform.snapRotation()
         #expect(transform.degrees == 90)
@@ -103,8 +99,7 @@ import Testing
     }
 
     @Test func `a corrected size keeps the zoom`() {
-        var transform = transform()
-        transform.zoom(by: 4, aroundX: 500, y: 400)
+        var transform = PhotoTransform.example(zoom: 4)
         transform.pan(x: 100, y: 50)
         let before = transform
         transform.correctPhoto(width: 4000, height: 2000)
@@ -113,7 +108,7 @@ import Testing
     }
 
     @Test func `a double click shows the pixels of the photo and then the whole photo`() {
-        var transform = transform()
+        var transform = PhotoTransform.example()
         transform.toggleZoom(aroundX: 100, y: 100)
         #expect(transform.scale == 1)
         transform.toggleZoom(aroundX: 100, y: 100)

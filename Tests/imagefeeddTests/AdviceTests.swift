@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Tests of the error messages of `imagefeedctl`: one line with the next step, and an exit status for scripts.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct AdviceTests {
     /// A command line, its exit status, and a part of its error message.
     private typealias Case = (line: String, status: Int32, advice: String)
@@ -23,7 +23,7 @@ struct AdviceTests {
     }
 
     @Test func `errors without an account name the next step`() async throws {
-        let daemon = try await RunningDaemon()
+        _ = try await RunningDaemon()
         let logIn = "imagefeedctl login PROVIDER"
         let needsAccount = [
             "feed", "sources", "likes", "profile", "refresh", "logout --yes", "photo x", "like x",
@@ -42,12 +42,11 @@ struct AdviceTests {
             ("login local --username ada", 1, "--register"),
             ("configure unsplash", 64, "--client-id"),
         ])
-        try await daemon.stop()
     }
 
     @Test func `errors of a local user name the next step`() async throws {
         try Pictures.add(["Newest"])
-        let daemon = try await RunningDaemon()
+        _ = try await RunningDaemon()
         _ = try await TestClient().logIn("ada")
         try await check([
             ("login local --username ada --register", 1, "without registering"),
@@ -69,16 +68,12 @@ struct AdviceTests {
         let profile = try await Terminal.run("profile", "local")
         #expect(profile.exit == .code(0))
         #expect(profile.error == "local_ada is logged out.\n")
-        try await daemon.stop()
     }
 
     @Test func `cached data is shown offline and other commands recommend a retry`() async throws {
         let fixture = try await UnsplashFixture()
         _ = try await fixture.logIn("ada")
-        let feed = try await Terminal.run("feed", "--count", "2")
-        let photos = feed.output.split(separator: "\n").compactMap { line in
-            line.split(separator: "\t").first.map(String.init)
-        }
+        let photos = Terminal.photos(try await Terminal.output("feed", "--count", "2"))
         try #require(photos.count == 2)
         fixture.unsplash.stop()
         try await check(
@@ -96,6 +91,5 @@ struct AdviceTests {
         #expect(like.exit == .code(0))
         #expect(like.output == "\(photos[1])\tliked\tqueued\n")
         #expect(like.error.contains("sent later"))
-        try await fixture.daemon.stop()
     }
 }

@@ -6,7 +6,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests of the avatars of local users, which the image helper draws.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct AvatarTests {
     /// Returns the width and height of a PNG.
     private func size(ofPNG path: String) throws -> [Int] {
@@ -18,52 +18,45 @@ struct AvatarTests {
 
     @Test func `every local user has an avatar that can be set to a photo`() async throws {
         try Pictures.add(["a", "Sea/b"])
-        var daemon = try await RunningDaemon()
+        let daemon = try await RunningDaemon()
         let client = try TestClient()
         let ada = try await client.logIn("Ада Лавлейс")
         let first = try await client.avatar(of: ada)
         #expect(try size(ofPNG: first) == [512, 512])
-        let photo = try #require(
-            try await ada.page("album:Sea", cursor: "", count: 1).photos.first?["id"]?.string)
-        let changed = try await Signals(
-            client.connection, ada.path, "org.freedesktop.DBus.Properties", "PropertiesChanged")
+        let photo = try await ada.firstID("album:Sea")
+        let changed = try await Signals(propertiesOf: ada.path, client.connection)
         let id = String(ada.path.text.split(separator: "/").last ?? "")
-        let set = try await Terminal.run("profile", id, "--set-avatar", "\(id)/\(photo)")
-        #expect(set.exit == .code(0), "\(set.error)")
+        let set = try await Terminal.output("profile", id, "--set-avatar", "\(id)/\(photo)")
         let second = try await client.avatar(of: ada)
         #expect(second != first)
-        #expect(set.output.contains("Avatar\t\(second)\n"))
+        #expect(set.contains("Avatar\t\(second)\n"))
         #expect(try size(ofPNG: second) == [512, 512])
         #expect(!FileManager.default.fileExists(atPath: first))
         try await changed.messages.wait { messages in
-            messages.contains { message in
-                let change: (String, [String: Variant], [String])? = try? message.read()
-                return change?.1["Avatar"] == .string(second)
-            } ? true : nil
+            messages.contains { $0.propertyChange?.values["Avatar"] == .string(second) }
+                ? true : nil
         }
         try Pictures.remove("Sea/b.png")
         try await ada.logout()
         #expect(try await client.avatar(of: ada) == second)
         try await daemon.stop()
-        daemon = try await RunningDaemon()
+        _ = try await RunningDaemon()
         try await client.wait(ada.path, .profile, "Avatar", .string(second))
         #expect(try size(ofPNG: second) == [512, 512])
         try await client.logIn("Ада Лавлейс", registers: false)
         #expect(try await client.avatar(of: ada) == second)
         try await ada.remove()
         #expect(!FileManager.default.fileExists(atPath: second))
-        try await daemon.stop()
     }
 
     @Test func `a photo of another account can be the avatar`() async throws {
         let fixture = try await UnsplashFixture()
         let unsplash = try await fixture.logIn("ada")
-        let photo = try await fixture.ids(unsplash)[0]
+        let photo = try await unsplash.ids()[0]
         let local = try await fixture.client.logIn("ada")
         let before = try await fixture.client.avatar(of: local)
-        let set = try await Terminal.run(
+        _ = try await Terminal.output(
             "profile", "local_ada", "--set-avatar", "unsplash_ada/\(photo)")
-        #expect(set.exit == .code(0), "\(set.error)")
         let after = try await fixture.client.avatar(of: local)
         #expect(after != before)
         #expect(try size(ofPNG: after) == [512, 512])
@@ -76,21 +69,16 @@ struct AvatarTests {
             try await local.setAvatar("unsplash_ada/\(photo)")
         }
         #expect(try size(ofPNG: after) == [512, 512])
-        try await fixture.daemon.stop()
     }
 
     @Test func `a damaged image is rejected as an avatar`() async throws {
         try Pictures.add(["a"])
         let file = try PrivateBus.current.directory.appending("\(Pictures.home)/a.png")
         try (Pictures.png.prefix(30) + Data(count: 100)).write(to: URL(filePath: file))
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let ada = try await client.logIn("ada")
+        let (_, client, ada) = try await startWithUser()
         let before = try await client.avatar(of: ada)
-        let photo = try #require(
-            try await ada.page("", cursor: "", count: 1).photos.first?["id"]?.string)
+        let photo = try await ada.firstID()
         await expectError(ServiceError.serviceFailed.name) { try await ada.setAvatar(photo) }
         #expect(try await client.avatar(of: ada) == before)
-        try await daemon.stop()
     }
 }

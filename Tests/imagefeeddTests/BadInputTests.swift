@@ -1,27 +1,21 @@
 import Contract
 import DBus
-import Glibc
 import TestSupport
 import Testing
 
 /// Tests of the error replies to invalid calls.
-@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct BadInputTests {
     private static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
 
     /// Starts the daemon with four photos, two of them in an album, and logs in ada and bob.
-    private func start() async throws -> (
-        daemon: RunningDaemon, client: TestClient, ada: AccountClient, bob: AccountClient
-    ) {
-        try Pictures.add(["a", "b", "sub/c", "sub/d"])
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let ada = try await client.logIn("ada")
-        return (daemon, client, ada, try await client.logIn("bob"))
+    private func start() async throws -> (TestClient, ada: AccountClient, bob: AccountClient) {
+        let (_, client, ada) = try await startWithUser(["a", "b", "sub/c", "sub/d"])
+        return (client, ada, try await client.logIn("bob"))
     }
 
     @Test func `missing objects and members have standard errors`() async throws {
-        let (daemon, client, ada, _) = try await start()
+        let (client, ada, _) = try await start()
         let proxy = client.proxy(ada.path)
         let nowhere = client.proxy(ServiceName.accounts.appending("local_x"))
         await expectError(.unknownObject) { try await nowhere.perform(.account, "Logout") }
@@ -37,11 +31,10 @@ struct BadInputTests {
         await expectError(.propertyReadOnly) {
             try await client.proxy(ServiceName.root).set(.manager, "Online", to: false)
         }
-        try await daemon.stop()
     }
 
     @Test func `arguments of wrong types are rejected`() async throws {
-        let (daemon, client, ada, _) = try await start()
+        let (client, ada, _) = try await start()
         let proxy = client.proxy(ada.path)
         let root = client.proxy(ServiceName.root)
         await expectError(.invalidArgs) { try await proxy.perform(.feed, "GetPage") }
@@ -62,11 +55,10 @@ struct BadInputTests {
             try await root.set(.manager, "DefaultAccount", to: ada.path.text)
         }
         #expect(try await ada.properties(.account)["Label"] == .string("ada"))
-        try await daemon.stop()
     }
 
     @Test func `invalid counts and cursors of pages are rejected`() async throws {
-        let (daemon, _, ada, bob) = try await start()
+        let (_, ada, bob) = try await start()
         for count in [0, 101, UInt32.max] {
             await expectError(.invalidArgs) { _ = try await ada.page("", cursor: "", count: count) }
         }
@@ -87,13 +79,11 @@ struct BadInputTests {
         await expectError(.invalidArgs) { _ = try await bob.page("all", cursor: cursor, count: 1) }
         // A cursor of the default source is also valid with its ID.
         #expect(try await ada.page("", cursor: cursor, count: 1).photos.count == 1)
-        try await daemon.stop()
     }
 
     @Test func `unknown photos, sources and sizes are rejected`() async throws {
-        let (daemon, _, ada, _) = try await start()
-        let photos = try await ada.page("", cursor: "", count: 1).photos
-        let id = try #require(photos.first?["id"]?.string)
+        let (_, ada, _) = try await start()
+        let id = try await ada.firstID()
         for photo in ["", "../a.png", "/etc/passwd", "a.png", "0000000000000000", "-1", id + "0"] {
             await expectError(ServiceError.notFound.name) { _ = try await ada.photo(photo) }
             await expectError(ServiceError.notFound.name) {
@@ -116,11 +106,10 @@ struct BadInputTests {
                 try await ada.setDefaultSource(source)
             }
         }
-        try await daemon.stop()
     }
 
     @Test func `invalid logins are rejected`() async throws {
-        let (daemon, client, ada, _) = try await start()
+        let (client, ada, _) = try await start()
         let manager = client.service.manager
         await expectError(ServiceError.notFound.name) { _ = try await manager.login("flickr", [:]) }
         await expectError(ServiceError.notFound.name) { _ = try await manager.login("", [:]) }
@@ -149,11 +138,10 @@ struct BadInputTests {
         }
         // Only the logins of ada and bob exist.
         #expect(logins.count == 2)
-        try await daemon.stop()
     }
 
     @Test func `unsupported operations are rejected`() async throws {
-        let (daemon, client, ada, _) = try await start()
+        let (client, ada, _) = try await start()
         for photo in ["x", "", "local_bob/x", "/", "local_x/y"] {
             await expectError(ServiceError.notFound.name) {
                 try await client.proxy(ada.path).perform(.profile, "SetAvatar", photo)
@@ -164,6 +152,5 @@ struct BadInputTests {
         await expectError(ServiceError.notSupported.name) {
             try await provider.perform(.provider, "Configure", settings)
         }
-        try await daemon.stop()
     }
 }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of the combined account with local users.
-@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct CombinedTests {
     @Test func `memories are the photos of this day in earlier years of every user`() async throws {
         // Tomorrow's photo is one of today if midnight passes.
@@ -17,7 +17,7 @@ struct CombinedTests {
             // The year 2000 has 366 days.
             try add("\(name).png", "2000:\(digits(month)):\(digits(dayOfMonth)) 12:00:00")
         }
-        let daemon = try await RunningDaemon()
+        _ = try await RunningDaemon()
         let client = try TestClient()
         let users = [try await client.logIn("ada"), try await client.logIn("bob")]
         let combined = client.service.combined
@@ -41,7 +41,6 @@ struct CombinedTests {
         #expect(
             photos.map { $0["account"] } == ids.flatMap { _ in users.map { .objectPath($0.path) } })
         #expect(next.isEmpty)
-        try await daemon.stop()
     }
 
     /// Returns the first page of a source as soon as it has a number of photos. A page leaves out accounts that cannot be
@@ -49,10 +48,10 @@ struct CombinedTests {
     private func page(
         _ source: String, of combined: AccountClient, withAtLeast count: Int
     ) async throws -> (photos: [PhotoEntry], next: String) {
-        var page = try await combined.page(source, cursor: "", count: 10)
-        while page.photos.count < count {
-            try Task.checkCancellation()
+        var page: (photos: [PhotoEntry], next: String) = ([], "")
+        try await poll {
             page = try await combined.page(source, cursor: "", count: 10)
+            return page.photos.count >= count
         }
         return page
     }

@@ -6,11 +6,9 @@ import TestSupport
 import Testing
 
 /// Tests of the examples in `dist/examples`, if the programs that they need are installed.
-@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct ExampleTests {
-    private static let folder = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "dist/examples").path
+    private static let folder = repository.appending(path: "dist/examples").path
 
     /// Starts an example with the environment of the daemon.
     private func start(

@@ -1,13 +1,12 @@
 import Contract
 import DBus
-import Foundation
 import ImmichSimulator
 import ProviderKit
 import TestSupport
 import Testing
 
 /// Tests of the daemon with simulated Immich servers.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct ImmichTests {
     @Test func `two servers and two users at one server are separate accounts`() async throws {
         let fixture = try await ImmichFixture()
@@ -40,32 +39,6 @@ struct ImmichTests {
         // Another key of the same user renews the account.
         #expect(try await fixture.logIn("ada").path == ada.path)
         #expect(try await fixture.accounts().count == 3)
-        try await fixture.daemon.stop()
-    }
-
-    @Test func `a server that is updated to version 3 between two calls continues to work`()
-        async throws
-    {
-        let fixture = try await ImmichFixture(.v2)
-        let server = fixture.server
-        let album = server.addAlbum("Alps", Array(server.photos.prefix(30)))
-        let ada = try await fixture.logIn("ada")
-        let (first, next) = try await ada.page("album:\(album.id)", cursor: "", count: 10)
-        let all = try await ada.page("", cursor: "", count: 10)
-        server.version = .v3
-        let (second, _) = try await ada.page("album:\(album.id)", cursor: next, count: 20)
-        #expect((first + second).compactMap { $0["id"]?.string } == album.assets)
-        #expect(try await ada.refresh("album:\(album.id)") == 0)
-        #expect(try await ada.refresh("") == 0)
-        #expect(try await fixture.walk(ada) == server.photos)
-        let photo = try #require(all.photos.first?["id"]?.string)
-        #expect(try await ada.like(photo) == .done)
-        for size in ["thumb", "small", "regular", "full"] {
-            #expect(try await !ada.imagePath(photo, size: size).isEmpty)
-        }
-        #expect(try await ada.sources().map(\.title).contains("Alps"))
-        #expect(try await fixture.property(ada, "State") == .string("ready"))
-        try await fixture.daemon.stop()
     }
 
     @Test func `a login with a password stores only the token and a logout revokes it`()
@@ -82,7 +55,7 @@ struct ImmichTests {
 
         let ada = try await fixture.logIn(password, as: "ada@photos.test", at: server)
         #expect(ada.path == ServiceName.accounts.appending(fixture.accountID("ada")))
-        #expect(try await fixture.ids(ada).count == 30)
+        #expect(try await ada.ids().count == 30)
         let token = try #require(server.sessions.first)
         let search = try #require(server.requests("POST /api/search/metadata").first)
         #expect(search["Authorization"] == "Bearer \(token)")
@@ -118,28 +91,22 @@ struct ImmichTests {
         for secret in [password, token, second, key] {
             #expect(!bus.contains(secret) && !log.contains(secret))
         }
-        try await fixture.daemon.stop()
     }
 
     @Test func `a login of another user with a password fails and revokes its token`() async throws
     {
-        let fixture = try await ImmichFixture()
-        let ada = try await fixture.logIn("ada")
+        let (fixture, ada) = try await logIn(to: ImmichFixture())
         let server = fixture.server
-        let login = fixture.client.service.login(
-            try await fixture.client.service.manager.login(
-                fixture.provider,
-                [
-                    .account: .objectPath(ada.path), .username: .string("bob@photos.test"),
-                    .password: .fileDescriptor(
-                        try #require(
-                            FileDescriptor.pipe(holding: Array("password of bob".utf8), 15))),
-                ]))
+        let login = try await fixture.client.startLogin(
+            fixture.provider,
+            [
+                .account: .objectPath(ada.path), .username: .string("bob@photos.test"),
+                .password: .secret("password of bob"),
+            ])
         await expectError(ServiceError.loginFailed.name) { _ = try await login.wait() }
         try await server.waitForReplies("POST /api/auth/logout")
         #expect(server.sessions.isEmpty)
         #expect(try await fixture.property(ada, "State") == .string("ready"))
-        try await fixture.daemon.stop()
     }
 
     @Test func `a login over http continues over https at a server with its own certificate`()
@@ -163,13 +130,7 @@ struct ImmichTests {
                 "the certificate of 127.0.0.1 is not trusted; see “Certificates” in imagefeedd(1).")
                 == true)
         let certificate = frontend.certificate
-        try PrivateBus.current.directory.write(
-            "[Server 127.0.0.1]\nCertificateFile=\(certificate)\n",
-            to: "home/.config/imagefeed/imagefeed.conf")
-        fixture.daemon.process.kill(SIGHUP)
-        try await fixture.daemon.process.standardError.wait {
-            $0.text.contains("The configuration was read again") ? true : nil
-        }
+        try await fixture.daemon.configure("[Server 127.0.0.1]\nCertificateFile=\(certificate)\n")
         #expect(!fixture.daemon.process.standardError.value.text.contains("is ignored"))
 
         let ada = try await logIn(key)
@@ -184,7 +145,6 @@ struct ImmichTests {
             plain.requests.value.allSatisfy {
                 $0.method == "GET" && $0["x-api-key"] == nil && $0["Authorization"] == nil
             })
-        try await fixture.daemon.stop()
     }
 
     @Test func `an account at a server that now requires https says that`() async throws {
@@ -198,7 +158,6 @@ struct ImmichTests {
         #expect(
             reply?.message.contains("redirects to https://127.0.0.1:1, so log in with that address")
                 == true)
-        try await fixture.daemon.stop()
     }
 
     @Test func `a server without logins by password says so`() async throws {
@@ -210,30 +169,6 @@ struct ImmichTests {
         #expect(reply?.name == ServiceError.notSupported.name)
         #expect(
             reply?.message.contains("does not accept passwords; log in with an API key") == true)
-        try await fixture.daemon.stop()
-    }
-
-    @Test func `an error names the missing permission`() async throws {
-        let fixture = try await ImmichFixture()
-        let server = fixture.server
-        let weak = try await fixture.startLogin(
-            server.makeKey(of: "ada", permissions: ["asset.read"]), at: server.url)
-        let refusal = await errorReply { _ = try await weak.wait() }
-        #expect(refusal?.message.contains("permission user.read") == true)
-
-        let key = server.makeKey(of: "ada", permissions: ["asset.read", "user.read"])
-        let ada = try await fixture.logIn(key, at: server)
-        let ids = try await fixture.ids(ada)
-        let image = await errorReply { _ = try await ada.imagePath(ids[0], size: "thumb") }
-        #expect(image?.message.contains("permission asset.view") == true)
-        let memories = await errorReply {
-            _ = try await ada.page("memories", cursor: "", count: 1)
-        }
-        #expect(memories?.message.contains("permission memory.read") == true)
-        #expect(
-            try await ada.sources().map(\.id.text) == ["all", "likes", "memories"])
-        #expect(try await fixture.property(ada, "State") == .string("ready"))
-        try await fixture.daemon.stop()
     }
 
     @Test func `the combined account shows that the memories of an account fail, and why`()
@@ -258,18 +193,18 @@ struct ImmichTests {
         _ = try await combined.page("memories", cursor: "", count: 5)
         #expect(try await fixture.property(ada, "Notices")?.strings == [])
         #expect(try await combined.properties(.combined)["Incomplete"] == .array([], of: "o"))
-        try await fixture.daemon.stop()
     }
 
     @Test func `a redirect to another origin is refused`() async throws {
         let fixture = try await ImmichFixture()
         let server = fixture.server
         let ada = try await fixture.logIn("ada")
-        let ids = try await fixture.ids(ada)
+        let ids = try await ada.ids()
+        let patterns: [RequestPattern] = [
+            "POST /api/search/metadata", "GET /api/assets/*/thumbnail", "GET /api/users/me",
+        ]
         for status in [302, 307] {
-            for pattern in [
-                "POST /api/search/metadata", "GET /api/assets/*/thumbnail", "GET /api/users/me",
-            ] as [RequestPattern] {
+            for pattern in patterns {
                 server.fail(
                     pattern, .redirect(status, to: "\(server.unrelatedURL)/api/other"), times: nil)
             }
@@ -277,32 +212,9 @@ struct ImmichTests {
             await expectError(ServiceError.serviceFailed.name) {
                 _ = try await ada.imagePath(ids[1], size: "regular")
             }
-            for pattern in [
-                "POST /api/search/metadata", "GET /api/assets/*/thumbnail", "GET /api/users/me",
-            ] as [RequestPattern] {
-                server.recover(pattern)
-            }
+            for pattern in patterns { server.recover(pattern) }
         }
         #expect(server.requests(on: .unrelated).isEmpty)
         _ = try await ada.refresh("")
-        try await fixture.daemon.stop()
-    }
-
-    @Test func `a download writes the original and an image has a format that can be shown`()
-        async throws
-    {
-        let fixture = try await ImmichFixture()
-        let photo = fixture.server.publish { $0.mediaType = "image/heic" }.id
-        let ada = try await fixture.logIn("ada")
-        _ = try await fixture.ids(ada)
-        _ = try await ada.imagePath(photo, size: "full")
-        #expect(fixture.server.requests("GET /api/assets/*/original").isEmpty)
-        let transfer = fixture.client.service.transfer(
-            try await ada.download(photo, to: try Destination.file("photo")))
-        try await transfer.wait()
-        let downloads = fixture.server.requests("GET /api/assets/*/original")
-        #expect(downloads.map(\.path) == ["/api/assets/\(photo)/original"])
-        #expect(try Destination.content().starts(with: fixture.imageBeginning))
-        try await fixture.daemon.stop()
     }
 }

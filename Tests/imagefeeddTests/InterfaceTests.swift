@@ -6,17 +6,15 @@ import Testing
 import UnsplashSimulator
 
 /// Tests that the documented interfaces equal the introspection data of the daemon, and contain the released ones.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct InterfaceTests {
-    private static let folder = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "dist/interfaces")
+    private static let folder = repository.appending(path: "dist/interfaces")
     /// The interfaces of the last release of major version 1. See "Releases" in the contributor page.
     private static let releasedFolder = folder.appending(path: "1")
 
     @Test func `the documented interfaces equal those of the daemon`() async throws {
         let fixture = try await UnsplashFixture()
-        let (daemon, client) = (fixture.daemon, fixture.client)
+        let client = fixture.client
         let (started, url) = try await fixture.startLogin()
         let login = started.path
         async let waiting = started.wait()
@@ -49,7 +47,6 @@ struct InterfaceTests {
         let released = try InterfaceDescription.files(in: Self.releasedFolder)
         let violations = InterfaceDescription.violations(released: released, later: served)
         #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
-        try await daemon.stop()
     }
 
     @Test func `the documented interfaces contain those of the last release`() throws {
@@ -128,9 +125,7 @@ struct InterfaceTests {
     }
 
     @Test func `all objects are found by introspection from the root`() async throws {
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let account = try await client.logIn("ada")
+        let (_, client, account) = try await startWithUser()
         var found: [ObjectPath] = []
         var waiting: [ObjectPath] = [.root]
         while let path = waiting.popLast() {
@@ -141,6 +136,5 @@ struct InterfaceTests {
         }
         #expect(found.contains(account.path))
         #expect(found.contains(ServiceName.providers.appending("local")))
-        try await daemon.stop()
     }
 }

@@ -9,7 +9,7 @@ import UnsplashSimulator
 ///
 /// It prompts for access to each item, once per bus connection (`ConfirmAccessItem`), and shows a dialog for a search
 /// while its database is locked (`UnlockBeforeSearch`).
-@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct KeePassXCTests {
     private func waitForState(_ fixture: some ProviderFixture, _ user: String, _ state: String)
         async throws
@@ -29,7 +29,7 @@ struct KeePassXCTests {
             try await keyring.allowingAccess { try await login.wait() })
         _ = try await redirect
         try await waitForState(fixture, "ada", "ready")
-        #expect(try await !fixture.ids(ada).isEmpty)
+        #expect(try await !ada.ids().isEmpty)
 
         // A renewal stores the new token without a prompt.
         let renewals = fixture.unsplash.requests("POST /oauth/token").count
@@ -44,7 +44,7 @@ struct KeePassXCTests {
         try await fixture.daemon.stop()
         try await fixture.start()
         try await waitForState(fixture, "ada", "locked")
-        _ = try await fixture.ids(ada)
+        _ = try await ada.ids()
         _ = await errorReply { _ = try await ada.refresh("") }
         #expect(try await keyring.dialogs == [])
         try await keyring.allowingAccess { try await ada.refresh() }
@@ -62,13 +62,13 @@ struct KeePassXCTests {
         try await keyring.stop()
     }
 
-    @Test func `a Mastodon login does not prompt for access to its items`() async throws {
+    @Test func `denied access does not keep an account`() async throws {
         let keyring = try await PrivateKeePassXC(on: .current)
-        let fixture = try await MastodonFixture(.mastodon)
-        let ada = try await fixture.logIn("ada")
-        try await waitForState(fixture, "ada", "ready")
-        #expect(try await keyring.dialogs == [])
-        try await ada.remove()
+        let (fixture, ada) = try await logIn(to: MastodonFixture(.mastodon))
+        try await fixture.daemon.stop()
+        try await fixture.start()
+        try await waitForState(fixture, "ada", "locked")
+        try await keyring.denyingAccess { try await ada.logout() }
         #expect(try await keyring.count(["account": fixture.accountID("ada")]) == 0)
         try await fixture.daemon.stop()
         try await keyring.stop()
@@ -84,9 +84,7 @@ struct KeePassXCTests {
         try await waitForState(fixture, "ada", "locked")
         #expect(try await keyring.dialogs == [])
         // Cancelling a login does not wait for the dialog that it shows.
-        let path = try await fixture.client.service.manager.login(
-            "mastodon", fixture.loginOptions)
-        let login = fixture.client.service.login(path)
+        let login = try await fixture.client.startLogin("mastodon", fixture.loginOptions)
         try await keyring.waitForDialog(.unlock)
         try await login.cancel()
         #expect(try await login.properties()["State"] == .string("cancelled"))
@@ -94,25 +92,17 @@ struct KeePassXCTests {
         try await keyring.stop()
     }
 
-    @Test func `denied access does not keep an account`() async throws {
-        let keyring = try await PrivateKeePassXC(on: .current)
-        let fixture = try await MastodonFixture(.mastodon)
-        let ada = try await fixture.logIn("ada")
-        try await fixture.daemon.stop()
-        try await fixture.start()
-        try await waitForState(fixture, "ada", "locked")
-        try await keyring.denyingAccess { try await ada.logout() }
-        #expect(try await keyring.count(["account": fixture.accountID("ada")]) == 0)
-        try await fixture.daemon.stop()
-        try await keyring.stop()
-    }
-
-    @Test func `an account is removed after KeePassXC has ended, and its token is reported`()
+    @Test
+    func `a login does not prompt, and a removal after KeePassXC has ended reports the token`()
         async throws
     {
         let keyring = try await PrivateKeePassXC(on: .current)
-        let fixture = try await MastodonFixture(.mastodon)
-        let ada = try await fixture.logIn("ada")
+        let (fixture, ada) = try await logIn(to: MastodonFixture(.mastodon))
+        try await waitForState(fixture, "ada", "ready")
+        #expect(try await keyring.dialogs == [])
+        try await ada.remove()
+        #expect(try await keyring.count(["account": fixture.accountID("ada")]) == 0)
+        try await fixture.logIn("ada")
         try await waitForState(fixture, "ada", "ready")
         try await keyring.stop()
         let failure = await errorReply { try await ada.logout() }
@@ -124,6 +114,5 @@ struct KeePassXCTests {
         #expect(error.contains("The token may remain in the keyring"), "\(error)")
         #expect(error.contains("“Image Feed: ada at photos.test”"), "\(error)")
         #expect(try await fixture.accounts().isEmpty)
-        try await fixture.daemon.stop()
     }
 }

@@ -11,7 +11,7 @@ import UnsplashSimulator
 /// client stays on the bus, and daemons start on a second bus with the same folders.
 ///
 /// `dist/soak` runs a thousand kills with the installed daemon.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(60))) @MainActor
+@Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(60))) @MainActor
 struct KillTests {
     private static let kills = getenv("IMAGEFEED_KILLS").flatMap { Int(String(cString: $0)) } ?? 20
     /// The largest median start-up time of the installed daemon.
@@ -45,7 +45,7 @@ struct KillTests {
             starts.append(fixture.daemon.startUp)
             try await load.compare()
         }
-        try await fixture.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
+        try await fixture.waitForLikes(ada)
         try await load.compare()
         load.checkService()
         try await watcher.check(load.states)

@@ -7,7 +7,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests of the daemon for a user who reads another language.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct LanguageTests {
     /// The catalog of the test, and the program that starts the daemon with it.
     private struct Language {
@@ -42,8 +42,8 @@ struct LanguageTests {
         async throws
     {
         let desktop = try await NotifiedDesktop()
-        let fixture = try await UnsplashFixture(launcher: try await Language().launcher)
-        let ada = try await fixture.logIn("ada")
+        let (fixture, ada) = try await logIn(
+            to: UnsplashFixture(launcher: try await Language().launcher))
         #expect(try await ada.sources().map(\.title).prefix(2) == ["Editorial", "Gemochte Fotos"])
         let recording = try await BusRecording()
         let id = fixture.unsplash.publish { photo in

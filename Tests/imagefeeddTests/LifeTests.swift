@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of the start and the exit of the daemon.
-@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct LifeTests {
     @Test func `the loss of the bus ends the daemon with status 0`() async throws {
         let daemon = try await RunningDaemon()
@@ -15,18 +15,14 @@ struct LifeTests {
     }
 
     @Test func `a second daemon takes over only with the option --replace`() async throws {
-        try Pictures.add(["a"])
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let account = try await client.logIn("ada")
+        let (daemon, client, account) = try await startWithUser(["a"])
         let second = try await RunningDaemon.start().result()
         #expect(second.exit == .code(1))
         #expect(second.error.contains("another imagefeedd is running"))
         #expect(second.error.contains("--replace"))
-        let third = try await RunningDaemon(["--replace"])
+        _ = try await RunningDaemon(["--replace"])
         #expect(try await daemon.process.exitStatus() == .code(0))
         #expect(try await client.titles(account) == ["a"])
-        try await third.stop()
     }
 
     @Test func `the daemon reports a missing bus`() async throws {
@@ -54,13 +50,12 @@ struct LifeTests {
             let state = objects[path]?[InterfaceName.account.text]?["State"]?.string
             #expect(["loading", "ready"].contains(state))
         }
-        let id: UInt32 = try await BusProxy(client.connection, .bus, "/org/freedesktop/DBus")
-            .call("org.freedesktop.DBus", "GetConnectionUnixProcessID", ServiceName.bus.text)
+        let id = try await client.process()
         let hasExited = Observed(false)
         let watch = try await client.connection.watchOwner(of: ServiceName.bus) { owner in
             hasExited.update { $0 = owner == nil }
         }
-        Glibc.kill(Int32(id), SIGTERM)
+        Glibc.kill(id, SIGTERM)
         try await hasExited.wait { $0 ? true : nil }
         withExtendedLifetime(watch) {}
     }
@@ -68,62 +63,37 @@ struct LifeTests {
     @Test func `SIGHUP applies a new pictures folder`() async throws {
         try Pictures.add(["a"])
         try Pictures.add("b.png", folder: "home/Other")
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let account = try await client.logIn("ada")
+        let (daemon, client, account) = try await startWithUser()
         #expect(try await client.titles(account) == ["a"])
         let updates = try await Signals(client.connection, account.path, .feed, "Updated")
-        try PrivateBus.current.directory.write(
-            "[Provider local]\nDirectory=Other\n",
-            to: "home/.config/imagefeed/imagefeed.conf")
+        try RunningDaemon.configure("[Provider local]\nDirectory=Other\n")
         daemon.process.kill(SIGHUP)
         _ = try await updates.messages.elements(1)
         try await client.waitUntilReady(account)
         // The signal may be that of the first scan.
         try await poll { try await client.titles(account) == ["b"] }
-        try await daemon.stop()
     }
 
     @Test func `SIGHUP with the same pictures folder changes nothing`() async throws {
-        try Pictures.add(["a"])
-        let daemon = try await RunningDaemon(["--log-level", "info"])
-        let client = try TestClient()
-        let account = try await client.logIn("ada")
-        try await client.waitUntilReady(account)
-        let changes = try await Signals(
-            client.connection, account.path, "org.freedesktop.DBus.Properties",
-            "PropertiesChanged")
-        try PrivateBus.current.directory.write(
-            "[Provider local]\nDirectory=Pictures\n",
-            to: "home/.config/imagefeed/imagefeed.conf")
-        daemon.process.kill(SIGHUP)
-        try await daemon.process.standardError.wait { output in
-            output.text.contains("The configuration was read again") ? true : nil
-        }
+        let (daemon, client, account) = try await startWithUser(
+            ["a"], arguments: ["--log-level", "info"])
+        let changes = try await Signals(propertiesOf: account.path, client.connection)
+        try await daemon.configure("[Provider local]\nDirectory=Pictures\n")
         // Signals before the reply have arrived before it.
         #expect(try await account.properties(.account)["State"] == .string("ready"))
-        let changed = try changes.messages.value.map { message in
-            let change: (String, [String: Variant], [String]) = try message.read()
-            return change.0
-        }
         // The avatar is drawn in the background after the login.
-        #expect(changed.allSatisfy { $0 == InterfaceName.profile.text })
-        try await daemon.stop()
+        #expect(changes.propertyChanges.allSatisfy { $0.interface == InterfaceName.profile.text })
     }
 
     @Test func `an invalid line of the configuration is reported with its number`() async throws {
         let directory = try PrivateBus.current.directory
         try Pictures.add("b.png", folder: "home/Other")
-        let path = try directory.write(
-            "[Provider local]\nnonsense\nDirectory=~/Other\n",
-            to: "home/.config/imagefeed/imagefeed.conf")
+        let path = directory.appending("home/.config/imagefeed/imagefeed.conf")
+        try RunningDaemon.configure("[Provider local]\nnonsense\nDirectory=~/Other\n")
         let daemon = try await RunningDaemon()
-        try await daemon.process.standardError.wait { output in
-            output.text.contains("\(path), line 2: ") ? true : nil
-        }
+        try await daemon.waitForLog("\(path), line 2: ")
         let client = try TestClient()
         #expect(try await client.titles(client.logIn("ada")) == ["b"])
-        try await daemon.stop()
     }
 
     @Test func `accounts of a newer version are not changed`() async throws {
@@ -148,5 +118,77 @@ struct LifeTests {
         bytes[100] = 13
         bytes[105] = 2
         return Data(bytes)
+    }
+
+    // MARK: A bus that does not respond
+
+    /// The daemon has 1.5 s for its exit. Without its limit, it would not end while the bus is stopped. This limit is
+    /// longer, because the machine may be slow.
+    private static let limit = Duration.seconds(60)
+
+    /// Ends a process with `SIGTERM`, and expects that it exits in time with status 0.
+    private func expectEnd(_ process: ChildProcess) async throws {
+        let start = ContinuousClock.now
+        process.terminate()
+        #expect(try await process.exitStatus() == .code(0))
+        #expect(ContinuousClock.now - start < Self.limit)
+    }
+
+    /// Returns the processor time of a process in clock ticks.
+    private func processorTime(_ process: ChildProcess) throws -> Int {
+        let text = try String(contentsOfFile: "/proc/\(process.id)/stat", encoding: .utf8)
+        let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+        return fields.count > 13 ? (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0) : 0
+    }
+
+    @Test func `a bus that does not read does not delay the exit`() async throws {
+        let (daemon, client, account) = try await startWithUser((0..<30).map { "\($0)" })
+        #expect(try await client.titles(account).count == 30)
+        let before = try processorTime(daemon.process)
+        let bus = try PrivateBus.current.daemon
+        daemon.process.kill(SIGSTOP)
+        // The replies are larger than the buffer of a socket.
+        let calls = (0..<400).map { _ in
+            Task.immediate { _ = try? await account.page("", cursor: "", count: 30) }
+        }
+        // The bus has handled the calls when it replies to this one.
+        _ = try await client.connection.owner(of: ServiceName.bus)
+        bus.kill(SIGSTOP)
+        daemon.process.kill(SIGCONT)
+        // Wait until the daemon has filled the socket with replies and is blocked; no event reports that.
+        var (last, same) = (before, 0)
+        for _ in 0..<500 where same < 20 {
+            try await Task.sleep(for: .milliseconds(10))
+            let now = try processorTime(daemon.process)
+            same = now == last && now > before ? same + 1 : 0
+            last = now
+        }
+        try await expectEnd(daemon.process)
+        bus.kill(SIGCONT)
+        for call in calls { await call.value }
+    }
+
+    @Test func `a bus that does not respond at the start does not delay the exit`() async throws {
+        let bus = try PrivateBus.current.daemon
+        bus.kill(SIGSTOP)
+        defer { bus.kill(SIGCONT) }
+        let process = try RunningDaemon.start()
+        // Wait until the signals have handlers; no event reports that.
+        let mask: UInt64 = 1 << UInt64(SIGINT - 1) | 1 << UInt64(SIGTERM - 1)
+        while process.isRunning {
+            let status = try String(contentsOfFile: "/proc/\(process.id)/status", encoding: .utf8)
+            let line = status.split(separator: "\n").first { $0.hasPrefix("SigCgt:") }
+            let caught = line?.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) } ?? 0
+            if caught & mask == mask { break }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        try await expectEnd(process)
+    }
+
+    // MARK: Options
+
+    @Test(arguments: [["--log-level"], ["--log-level", "loud"], ["-x"], ["file"]])
+    func `an invalid command line is rejected`(arguments: [String]) async throws {
+        #expect(try await RunningDaemon.start(arguments).result().exit == .code(64))
     }
 }

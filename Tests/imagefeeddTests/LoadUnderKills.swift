@@ -34,7 +34,7 @@ final class LoadUnderKills {
         self.fixture = fixture
         random = SeededRandom(seed: seed)
         self.account = account
-        photos = Array(try await fixture.ids(account, count: 60))
+        photos = Array(try await account.ids(count: 60))
         for photo in photos { confirmedStates[photo] = false }
         #expect(mkdir(try PrivateBus.current.directory.appending("downloads"), 0o700) == 0)
     }

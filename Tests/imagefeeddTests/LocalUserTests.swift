@@ -6,22 +6,8 @@ import TestSupport
 import Testing
 
 /// Tests of several local users of one computer, with names, likes and albums.
-@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct LocalUserTests {
-    /// Runs `imagefeedctl` and expects success.
-    private func control(_ arguments: String..., input: String = "") async throws -> String {
-        let result = try await Terminal.start(arguments, input: input).result()
-        #expect(result.exit == .code(0), "\(arguments): \(result.error)")
-        return result.output
-    }
-
-    /// Returns the IDs in a list, with their accounts.
-    private func photos(_ list: String) -> [String] {
-        list.split(separator: "\n").compactMap { line in
-            line.split(separator: "\t").first.map(String.init)
-        }
-    }
-
     private nonisolated static func announcesLike(_ message: BusMessage) -> Bool {
         let change: (String, [String: Variant])? = try? message.read()
         return change?.1["liked"] == .bool(true)
@@ -31,34 +17,35 @@ struct LocalUserTests {
         async throws
     {
         try Pictures.add(["a", "Holidays/b", "Holidays/Sea/c"])
-        var daemon = try await RunningDaemon()
+        let daemon = try await RunningDaemon()
         let password = ["--password-file", "-"]
         let login = ["login", "local", "--username", "Ада"] + password
         let account = "local__d0_90_d0_b4_d0_b0"
         let registered = try await Terminal.start(login + ["--register"], input: "geheim\n")
             .result()
         #expect(registered.output == "\(account)\n", "\(registered.error)")
-        _ = try await control("login", "local", "--register", "--username", "bob")
-        let sources = try await control("sources", "--account", account)
+        _ = try await Terminal.output("login", "local", "--register", "--username", "bob")
+        let sources = try await Terminal.output("sources", "--account", account)
         for album in ["album:Holidays\talbum\t1\tHolidays", "album:Holidays/Sea\talbum\t1\t"] {
             #expect(sources.contains(album), "\(sources)")
         }
-        let sea = photos(
-            try await control("feed", "--account", account, "--source", "album:Holidays/Sea"))
+        let sea = Terminal.photos(
+            try await Terminal.output(
+                "feed", "--account", account, "--source", "album:Holidays/Sea"))
         #expect(sea.count == 1)
         let client = try TestClient()
-        let ada = client.service.account(ServiceName.accounts.appending(account))
+        let ada = client.account(account)
         try await ada.setDefaultSource("album:Holidays/Sea")
-        #expect(try await control("like", sea[0]) == "\(sea[0])\tliked\tdone\n")
-        #expect(try await control("likes", "--account", "local_bob") == "")
-        _ = try await control("logout", account, "--yes")
+        #expect(try await Terminal.output("like", sea[0]) == "\(sea[0])\tliked\tdone\n")
+        #expect(try await Terminal.output("likes", "--account", "local_bob") == "")
+        _ = try await Terminal.output("logout", account, "--yes")
         try await daemon.stop()
 
-        daemon = try await RunningDaemon()
-        let accounts = try await control("accounts")
+        _ = try await RunningDaemon()
+        let accounts = try await Terminal.output("accounts")
         #expect(accounts.contains("\(account)\t"), "\(accounts)")
         #expect(accounts.contains("logged-out"), "\(accounts)")
-        let profile = try await control("profile", account)
+        let profile = try await Terminal.output("profile", account)
         #expect(profile.contains("Ада"), "\(profile)")
         let feed = try await Terminal.run("feed", "--account", account)
         #expect(feed.exit == .code(77))
@@ -66,24 +53,23 @@ struct LocalUserTests {
         #expect(wrong.exit == .code(1))
         #expect(try await Terminal.run("login", "local", "--username", "Ада").exit == .code(1))
         _ = try await Terminal.start(login, input: "geheim").result()
-        #expect(photos(try await control("feed", "--account", account)) == sea)
-        #expect(photos(try await control("likes", "--account", account)) == sea)
+        #expect(Terminal.photos(try await Terminal.output("feed", "--account", account)) == sea)
+        #expect(Terminal.photos(try await Terminal.output("likes", "--account", account)) == sea)
         #expect(try await ada.properties(.like)["Count"] == .uint32(1))
-        #expect(try await control("unlike", sea[0]) == "\(sea[0])\tnot liked\tdone\n")
+        #expect(try await Terminal.output("unlike", sea[0]) == "\(sea[0])\tnot liked\tdone\n")
 
-        _ = try await control("remove", account, "--yes")
-        #expect(try await !control("accounts").contains(account))
+        _ = try await Terminal.output("remove", account, "--yes")
+        #expect(try await !Terminal.output("accounts").contains(account))
         let left = try await Terminal.start(login, input: "geheim").result()
         #expect(left.error.contains("There is no user Ада"), "\(left.error)")
         let pictures = try PrivateBus.current.directory.appending(Pictures.home)
         #expect(FileManager.default.fileExists(atPath: "\(pictures)/Holidays/Sea/c.png"))
-        try await daemon.stop()
     }
 
     @Test func `accounts, sources and likes survive a kill when used through busctl`() async throws
     {
         try Pictures.add(["a", "Sea/b"])
-        var daemon = try await RunningDaemon()
+        let daemon = try await RunningDaemon()
         let script = """
             service=org.imagefeed.ImageFeed1
             root=/org/imagefeed/ImageFeed1
@@ -117,7 +103,7 @@ struct LocalUserTests {
         #expect(first.dropFirst(2) == ["done", "1", "logged-out"])
         // Confirmed changes survive a kill.
         try await daemon.kill()
-        daemon = try await RunningDaemon()
+        _ = try await RunningDaemon()
         let second = try await shell(
             """
             get $ada $service.Profile Name
@@ -131,7 +117,6 @@ struct LocalUserTests {
                 "ada", "/org/imagefeed/ImageFeed1/accounts/local_ada", "album:Sea",
                 "\"\(first[1])\",true",
             ])
-        try await daemon.stop()
     }
 
     @Test func `a like and the removal of an album are announced`() async throws {
@@ -139,15 +124,11 @@ struct LocalUserTests {
         // A different content, because the daemon would recognise a copy.
         let file = try PrivateBus.current.directory.appending("\(Pictures.home)/Sea/b.png")
         try (Pictures.png + Data([1])).write(to: URL(filePath: file))
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let ada = try await client.logIn("ada")
+        let (_, client, ada) = try await startWithUser()
         let bob = try await client.logIn("bob")
         try await client.waitUntilReady(ada)
         try await ada.setDefaultSource("album:Sea")
-        let ids = try await ada.page("", cursor: "", count: 1).photos.compactMap {
-            $0["id"]?.string
-        }
+        let ids = try await ada.ids(count: 1)
         let changed = try await Signals(client.connection, ada.path, .like, "Changed")
         let photos = try await Signals(client.connection, ada.path, .feed, "PhotoChanged")
         let others = try await Signals(client.connection, bob.path, .feed, "PhotoChanged")
@@ -182,16 +163,11 @@ struct LocalUserTests {
         try Pictures.remove("Sea/b.png")
         try await client.wait(ada.path, .feed, "DefaultSource", .string("all"))
         try await client.wait(ada.path, .like, "Count", .uint32(0))
-        try await daemon.stop()
     }
 
     @Test func `the photos in a renamed folder are announced together`() async throws {
         let names = (1...12).map { "Sea/\($0)" }
-        try Pictures.add(names)
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let ada = try await client.logIn("ada")
-        try await client.waitUntilReady(ada)
+        let (_, client, ada) = try await startWithUser(names)
         let folder = try PrivateBus.current.directory.appending(Pictures.home)
         for path in [ada.path, ServiceName.combined] {
             let account = ServiceClient(client.connection).account(path)
@@ -211,32 +187,5 @@ struct LocalUserTests {
             #expect(Set(photos.map { $0["id"] }) == Set(ids))
             #expect(photos.allSatisfy { $0["account"] == .objectPath(ada.path) })
         }
-        try await daemon.stop()
-    }
-
-    @Test func `a new photo with the name of a liked one is not liked`() async throws {
-        try Pictures.add(["IMG_0001", "IMG_0002"])
-        let folder = try PrivateBus.current.directory.appending(Pictures.home)
-        let file = URL(filePath: "\(folder)/IMG_0001.png")
-        try (Pictures.png + Data([1])).write(to: file)
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let ada = try await client.logIn("ada")
-        try await client.waitUntilReady(ada)
-        let page = try await ada.page("", cursor: "", count: 9)
-        let id = page.photos.first { $0["title"] == .string("IMG_0001") }?["id"]?.string
-        _ = try await control("like", "local_ada/\(try #require(id))")
-        try await client.wait(ada.path, .like, "Count", .uint32(1))
-        try Pictures.remove("IMG_0001.png")
-        try (Pictures.png + Data([2])).write(to: file)
-        try await client.wait(ada.path, .like, "Count", .uint32(0))
-        _ = try await control("refresh")
-        #expect(try await client.titles(ada).sorted() == ["IMG_0001", "IMG_0002"])
-        #expect(try await control("likes") == "")
-        // The like remains stored for the original photo.
-        try (Pictures.png + Data([1])).write(to: URL(filePath: "\(folder)/found.png"))
-        try await client.wait(ada.path, .like, "Count", .uint32(1))
-        #expect(try await client.titles(ada, source: "likes") == ["found"])
-        try await daemon.stop()
     }
 }

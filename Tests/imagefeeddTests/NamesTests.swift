@@ -10,8 +10,7 @@ struct NamesTests {
     func `a provider consists of its folder and one line in the daemon`(
         name: String, folder: String
     ) throws {
-        let sources = URL(filePath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
+        let sources = repository.appending(path: "Sources")
         let own = [
             "Providers/\(folder)/",
             // The simulator of a picture a day has the name of its service.

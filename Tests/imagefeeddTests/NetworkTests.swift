@@ -7,7 +7,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests of the reactions to NetworkManager and logind, which are on the session bus here.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct NetworkTests {
     init() throws {
         let directory = try PrivateBus.current.directory
@@ -19,7 +19,7 @@ struct NetworkTests {
     /// Returns an account whose service is unavailable and that has a pending like.
     private func goOffline(_ fixture: UnsplashFixture) async throws -> AccountClient {
         let ada = try await fixture.logIn("ada")
-        let ids = try await fixture.ids(ada)
+        let ids = try await ada.ids()
         fixture.unsplash.stop()
         await expectError(ServiceError.offline.name) { _ = try await ada.refresh("") }
         #expect(try await ada.like(ids[0]) == .queued)
@@ -35,7 +35,7 @@ struct NetworkTests {
     ) async throws -> Int64 {
         while true {
             let retry = try await fixture.property(account, "RetryAt")?.int64 ?? 0
-            if retry >= now + 30 { return retry }
+            if retry >= now + 8 { return retry }
             // No event is due before the next retry.
             try await Task.sleep(for: .milliseconds(200))
         }
@@ -67,7 +67,6 @@ struct NetworkTests {
         try await fixture.client.wait(ServiceName.root, .manager, "Online", .bool(false))
         try await manager.stop()
         try await fixture.client.wait(ServiceName.root, .manager, "Online", .bool(true))
-        try await fixture.daemon.stop()
     }
 
     @Test func `all accounts continue immediately after resume`() async throws {
@@ -87,7 +86,6 @@ struct NetworkTests {
         try await fixture.wait(ada, "ready")
         try await fixture.unsplash.waitForRequests("POST /photos/*/like")
         #expect(now < retry)
-        try await fixture.daemon.stop()
     }
 
     enum Event: CaseIterable {
@@ -101,18 +99,14 @@ struct NetworkTests {
         _ = try await logind.requestName("org.freedesktop.login1", replacing: false) {}
         let manager = try await FakeNetworkManager()
         manager.primaryConnection = "/org/freedesktop/NetworkManager/ActiveConnection/1"
-        let fixture = try await UnsplashFixture()
-        let ada = try await fixture.logIn("ada")
+        let (fixture, ada) = try await logIn(to: UnsplashFixture())
         // From now on, the API is reached through a relay.
         let api = try #require(
             UInt16(fixture.unsplash.apiURL.split(separator: ":")[2].prefix { $0 != "/" }))
         let relay = try LoopbackRelay(to: api)
-        let path = try PrivateBus.current.directory.appending(
-            "home/.config/imagefeed/imagefeed.conf")
-        let configuration = try String(contentsOfFile: path, encoding: .utf8)
-        try PrivateBus.current.directory.write(
-            configuration.replacingOccurrences(of: ":\(api)", with: ":\(relay.port)"),
-            to: "home/.config/imagefeed/imagefeed.conf")
+        try RunningDaemon.configure(
+            try RunningDaemon.configuration
+                .replacingOccurrences(of: ":\(api)", with: ":\(relay.port)"))
         fixture.daemon.process.kill(SIGHUP)
         try await relay.accepted.wait { $0 > 0 ? true : nil }
         try await fixture.wait(ada, "ready")
@@ -136,7 +130,6 @@ struct NetworkTests {
         // Without the event, a connection is given up after 15 s without data.
         #expect(ContinuousClock.now - start < .seconds(15))
         #expect(relay.accepted.value > before)
-        try await fixture.daemon.stop()
     }
 
     /// True if this process can create network namespaces.
@@ -171,7 +164,6 @@ struct NetworkTests {
         try await configure(
             "ip address del 10.9.8.7/24 dev veth0; ip address add 10.9.8.7/24 dev veth0")
         try await output.wait { changes($0.text) > before ? true : nil }
-        try await daemon.stop()
     }
 
     @Test(arguments: ["https_proxy", "ALL_PROXY"])
@@ -202,13 +194,9 @@ struct NetworkTests {
             .methodCall(.bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "ListNames"))
         var connections = 0
         for name in names where name.hasPrefix(":") {
-            let process: UInt32 = try await client.connection.call(
-                .methodCall(
-                    .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus",
-                    "GetConnectionUnixProcessID"), name)
-            if process == UInt32(daemon.process.id) { connections += 1 }
+            let process = try await client.process(of: BusName(name))
+            if process == daemon.process.id { connections += 1 }
         }
         #expect(connections == 1)
-        try await daemon.stop()
     }
 }

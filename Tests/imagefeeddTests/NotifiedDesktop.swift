@@ -43,10 +43,11 @@ final class NotifiedDesktop {
 
     /// Waits until the given number of notifications is on the screen.
     func showing(_ count: Int) async throws {
-        // dunst has no signal for this change; read the property repeatedly until the time limit of the test.
-        while try await status.property("org.dunstproject.cmd0", "displayedLength")
-            != .uint32(UInt32(count))
-        {}
+        // dunst has no signal for this change.
+        try await poll {
+            try await status.property("org.dunstproject.cmd0", "displayedLength")
+                == .uint32(UInt32(count))
+        }
     }
 
     /// Runs `dunstctl`.

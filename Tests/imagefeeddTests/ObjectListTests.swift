@@ -6,7 +6,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests of the prepared reply to `GetManagedObjects`.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct ObjectListTests {
     /// Expects that the list of objects has the same values as the objects.
     private func check(
@@ -46,7 +46,7 @@ struct ObjectListTests {
         try await check(client)
         try await ada.setLabel("A")
         try await check(client)
-        let ids = try await fixture.ids(ada, count: 3)
+        let ids = try await ada.ids(count: 3)
         #expect(try await ada.like(ids[0]) == .done)
         try await check(client)
         fixture.unsplash.stop()
@@ -60,6 +60,5 @@ struct ObjectListTests {
         try await check(client)
         try await local.remove()
         try await check(client)
-        try await fixture.daemon.stop()
     }
 }

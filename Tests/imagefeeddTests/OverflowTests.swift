@@ -6,15 +6,13 @@ import TestSupport
 import Testing
 
 /// Tests with more file system events than the kernel queues for the daemon.
-@Suite(.privateBus, .timeLimit(.minutes(10)), .enabled { maximumQueuedEvents <= 100_000 })
+@Suite(
+    .privateBus, .endsDaemons, .timeLimit(.minutes(10)), .enabled { maximumQueuedEvents <= 100_000 }
+)
 @MainActor
 struct OverflowTests {
     @Test func `all changes are found after an overflow of kernel events`() async throws {
-        try Pictures.add(["a", "sub/b"])
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let account = try await client.logIn("ada")
-        try await client.waitUntilReady(account)
+        let (daemon, client, account) = try await startWithUser(["a", "sub/b"])
         let updates = try await Signals(client.connection, account.path, .feed, "Updated")
         let removed = try await Signals(client.connection, account.path, .feed, "PhotosRemoved")
         daemon.process.kill(SIGSTOP)
@@ -38,7 +36,6 @@ struct OverflowTests {
                 return change?.0 == "album:new"
             } ? true : nil
         }
-        try await daemon.stop()
     }
 }
 

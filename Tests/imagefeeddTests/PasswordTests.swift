@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of local users with passwords, from the command line to the disk.
-@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct PasswordTests {
     private static let password = "correct horse battery staple"
 
@@ -50,37 +50,34 @@ struct PasswordTests {
             try #require(stat(file, &status) == 0)
             #expect(status.st_mode & 0o777 == 0o600)
         }
-        daemon = try await RunningDaemon()
+        _ = try await RunningDaemon()
         #expect(try await Terminal.run("remove", "local_ada", "--yes").exit == .code(0))
         #expect(try await files(holding: ["$y$"]) == [])
-        try await daemon.stop()
     }
 
     @Test func `a password that is too long or empty is rejected`() async throws {
-        let daemon = try await RunningDaemon()
+        _ = try await RunningDaemon()
         let client = try TestClient()
         func logIn(_ bytes: Int) async throws {
             let file = try PrivateBus.current.directory.write(
                 String(repeating: "p", count: bytes), to: "tmp/password")
             let descriptor = FileDescriptor(owning: open(file, O_RDONLY | O_CLOEXEC))
-            let login = try await client.service.manager.login(
-                "local",
+            _ = try await client.logIn(
+                to: "local",
                 [
                     .username: .string("ada"), .register: .bool(true),
                     .password: .fileDescriptor(descriptor),
                 ])
-            _ = try await client.service.login(login).wait()
         }
         await expectError(ServiceError.tooLarge.name) { try await logIn(65_537) }
         await expectError(.invalidArgs) { try await logIn(600) }
         await expectError(.invalidArgs) { try await logIn(0) }
         try await logIn(511)
-        try await daemon.stop()
     }
 
     @Test(arguments: ["x", "x\u{1}y", " x", String(repeating: "x", count: 65)])
     func `user names are stored exactly or rejected`(odd: String) async throws {
-        let daemon = try await RunningDaemon()
+        _ = try await RunningDaemon()
         let client = try TestClient()
         let names = ["Ада", "李", "a'b\"c", String(repeating: "👩‍👩‍👧‍👦", count: 64), "../x", odd]
         for name in names {
@@ -96,6 +93,5 @@ struct PasswordTests {
         }
         let objects = try await client.service.objects()
         #expect(objects.keys.filter { $0.text.contains("/accounts/") }.count >= names.count - 1)
-        try await daemon.stop()
     }
 }

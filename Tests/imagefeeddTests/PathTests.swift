@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests of folders whose names are not UTF-8, and of the limits of the unit.
-@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct PathTests {
     private func shell(_ script: String) async throws {
         let result = try await ChildProcess(
@@ -23,16 +23,12 @@ struct PathTests {
     func `the name of a pictures folder can be invalid UTF-8`(setup: String) async throws {
         try Pictures.add("Dunes.png", folder: "home/here")
         try await shell("mkdir -p .config/imagefeed; mv here \"caf$e\"; \(setup)")
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let ada = try await client.logIn("ada")
-        try await client.waitUntilReady(ada)
+        let (_, _, ada) = try await startWithUser()
         let photo = try #require(try await ada.page("", cursor: "", count: 9).photos.first)
         #expect(photo["title"] == .string("Dunes"))
         // The path is a link in the cache, because paths on D-Bus are UTF-8.
         let image = try await ada.imagePath(try #require(photo["id"]?.string), size: "full")
         #expect(FileManager.default.contents(atPath: image) == Pictures.png)
-        try await daemon.stop()
     }
 
     @Test(arguments: ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"])
@@ -59,7 +55,7 @@ struct PathTests {
         try directory.write(
             "[Provider local]\nDirectory=\(directory.appending("other"))\n",
             to: "shared/imagefeed/imagefeed.conf")
-        let daemon = try await RunningDaemon(launcher: [
+        _ = try await RunningDaemon(launcher: [
             "/bin/sh", "-c",
             "export XDG_CONFIG_DIRS=\"/$(printf '\\351'):\(directory.appending("shared"))\"; exec \"$0\" \"$@\"",
         ])
@@ -67,24 +63,21 @@ struct PathTests {
         let ada = try await client.logIn("ada")
         try await client.waitUntilReady(ada)
         #expect(try await ada.page("", cursor: "", count: 9).photos.count == 1)
-        try await daemon.stop()
     }
 
     @Test func `a daemon that systemd started reports limits that are not in force`() async throws {
         // The variable is valid only with the ID of the process itself.
-        let daemon = try await RunningDaemon(launcher: [
+        _ = try await RunningDaemon(launcher: [
             "/bin/sh", "-c", "SYSTEMD_EXEC_PID=$$ exec \"$0\" \"$@\"",
         ])
         let manager = try TestClient().proxy(ServiceName.root)
         let limits = try await manager.property(.manager, "MissingLimits").strings
         #expect(limits?.contains("NoNewPrivileges") == true, "\(String(describing: limits))")
-        try await daemon.stop()
     }
 
     @Test func `a daemon that was started by hand reports no limits`() async throws {
-        let daemon = try await RunningDaemon(launcher: ["/usr/bin/env", "SYSTEMD_EXEC_PID=1"])
+        _ = try await RunningDaemon(launcher: ["/usr/bin/env", "SYSTEMD_EXEC_PID=1"])
         let manager = try TestClient().proxy(ServiceName.root)
         #expect(try await manager.property(.manager, "MissingLimits").strings == [])
-        try await daemon.stop()
     }
 }

@@ -1,12 +1,13 @@
 import Contract
 import DBus
-import Foundation
 import Glibc
 import TestSupport
 import Testing
 
 /// Tests of files and folders that the user may not read.
-@Suite(.privateBus, .timeLimit(.minutes(10)), .enabled { try await Refusal.isPossible }) @MainActor
+@Suite(
+    .privateBus, .endsDaemons, .timeLimit(.minutes(10)), .enabled { try await Refusal.isPossible })
+@MainActor
 struct PermissionTests {
     /// Changes the mode of a file and waits for the signal of the feed.
     private func setMode(
@@ -23,24 +24,17 @@ struct PermissionTests {
         try Pictures.add("b.png", age: 1)
         try Pictures.add("sub/c.png", age: 2)
         chmod(try PrivateBus.current.directory.appending("\(Pictures.home)/\(name)"), 0)
-        let daemon = try await RunningDaemon(launcher: Refusal.launcher)
-        let client = try TestClient()
-        let account = try await client.logIn("ada")
-        try await client.waitUntilReady(account)
+        let (_, client, account) = try await startWithUser(launcher: Refusal.launcher)
         #expect(try await client.titles(account) == (name == "sub" ? ["a", "b"] : ["a", "c"]))
         let updates = try await Signals(client.connection, account.path, .feed, "Updated")
         try await setMode(0o700, name, telling: updates)
         #expect(try await client.titles(account) == ["a", "b", "c"])
-        try await daemon.stop()
     }
 
     @Test func `photos of a folder that becomes unreadable remain`() async throws {
         try Pictures.add("a.png")
         try Pictures.add("sub/b.png", age: 1)
-        let daemon = try await RunningDaemon(launcher: Refusal.launcher)
-        let client = try TestClient()
-        let account = try await client.logIn("ada")
-        try await client.waitUntilReady(account)
+        let (_, client, account) = try await startWithUser(launcher: Refusal.launcher)
         let updates = try await Signals(client.connection, account.path, .feed, "Updated")
         let folder = try PrivateBus.current.directory.appending("\(Pictures.home)/sub")
         chmod(folder, 0)
@@ -53,7 +47,6 @@ struct PermissionTests {
             count += 1
             _ = try await updates.messages.elements(count)
         }
-        try await daemon.stop()
     }
 }
 

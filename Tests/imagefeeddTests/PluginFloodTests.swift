@@ -99,7 +99,7 @@ private final class FloodedDaemon {
         try await client.waitUntilReady(local)
         plugin = try await Self.logIn("calm", client)
         for flood in floods { accounts[flood] = try await Self.logIn(flood, client) }
-        let used = try await client.service.provider(ServiceName.providers.appending("flood_log"))
+        let used = try await client.provider("flood_log")
             .properties()["Sandbox"]
         #expect(used == .string(sandbox))
     }
@@ -123,9 +123,7 @@ private final class FloodedDaemon {
     }
 
     private static func logIn(_ flood: String, _ client: TestClient) async throws -> AccountClient {
-        let login = try await client.service.manager.login(
-            "flood_\(flood)", [.username: .string("ada")])
-        let account = client.service.account(try await client.service.login(login).wait())
+        let account = try await client.logIn(to: "flood_\(flood)", [.username: .string("ada")])
         // The plugin is started.
         _ = try? await account.refresh("")
         return account

@@ -7,7 +7,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests that messages repeat at most 100 characters of a caller's text.
-@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct QuotingTests {
     /// An argument that has no text in common with a message.
     nonisolated private static let long = String(repeating: "qz", count: 1500)
@@ -70,13 +70,8 @@ struct QuotingTests {
     }
 
     @Test func `messages of the daemon and of local accounts are short`() async throws {
-        try Pictures.add(["a"])
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let ada = try await client.logIn("ada")
-        try await client.waitUntilReady(ada)
-        let photo = try #require(
-            try await ada.page("", cursor: "", count: 1).photos.first?["id"]?.string)
+        let (_, client, ada) = try await startWithUser(["a"])
+        let photo = try await ada.firstID()
         let manager = client.service.manager
         let long = Self.long
         let path = ObjectPath(unchecked: "/" + long)
@@ -143,15 +138,12 @@ struct QuotingTests {
             ),
         ])
         await expectShort(calls(client.proxy(ada.path), photo, likes: true))
-        try await daemon.stop()
     }
 
     @Test(.privateKeyring) func `messages of remote accounts are short`() async throws {
-        let fixture = try await UnsplashFixture()
-        let account = try await fixture.logIn("ada")
+        let (fixture, account) = try await logIn(to: UnsplashFixture())
         let photo = try #require(fixture.unsplash.feed.first).id
         await expectShort(calls(fixture.client.proxy(account.path), photo, likes: true))
-        try await fixture.daemon.stop()
     }
 
     private static func name(_ count: Int) -> InterfaceName {

@@ -9,7 +9,7 @@ import UnsplashSimulator
 
 /// Tests with read-only folders: the data can be read, and calls that write report the reason.
 @Suite(
-    .privateBus, .privateKeyring, .timeLimit(.minutes(10)),
+    .privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10)),
     .enabled(if: Disk.canMount, "mounting takes root"))
 @MainActor
 struct ReadOnlyTests {
@@ -27,15 +27,13 @@ struct ReadOnlyTests {
     @Test(arguments: [false, true], ["home", "home/.local/share/imagefeed"])
     func `a read-only folder is served after a start`(wasKilled: Bool, folder: String) async throws
     {
-        let fixture = try await UnsplashFixture()
-        let ada = try await fixture.logIn("ada")
-        let ids = try await fixture.ids(ada, count: 20)
+        let (fixture, ada, ids) = try await readFeed(of: UnsplashFixture(), count: 20)
         let image = try await ada.imagePath(ids[0], size: "thumb")
         #expect(try await ada.like(ids[0]) == .done)
         try await ada.setLabel("A")
         try await wasKilled ? fixture.daemon.kill() : fixture.daemon.stop()
         try await fixture.start(launcher: Disk.readOnly(folder))
-        #expect(try await fixture.ids(ada, count: 20) == ids)
+        #expect(try await ada.ids(count: 20) == ids)
         #expect(try await ada.imagePath(ids[0], size: "thumb") == image)
         #expect(try await ada.photo(ids[0])["liked"] == .bool(true))
         #expect(try await fixture.property(ada, "Label") == .string("A"))
@@ -46,29 +44,23 @@ struct ReadOnlyTests {
         #expect(try await ada.photo(ids[1])["liked"] == .bool(false))
         #expect(fixture.unsplash.likes(of: "ada") == [ids[0]])
         #expect(try await fixture.property(ada, "Label") == .string("A"))
-        try await fixture.daemon.process.standardError.wait { output in
-            output.text.contains("Accounts and likes cannot be changed") ? true : nil
-        }
-        try await fixture.daemon.stop()
+        try await fixture.daemon.waitForLog("Accounts and likes cannot be changed")
     }
 
     @Test func `a data folder that cannot be created leaves the daemon without accounts`()
         async throws
     {
         try await Disk.remove("home/.local/share")
-        let daemon = try await RunningDaemon(launcher: Disk.readOnly("home/.local"))
+        _ = try await RunningDaemon(launcher: Disk.readOnly("home/.local"))
         let client = try TestClient()
         #expect(try await client.service.objects().count > 1)
         await expectReadOnly { _ = try await client.logIn("ada") }
-        try await daemon.stop()
     }
 
     @Test func `images in a read-only cache are served, and others report the reason`()
         async throws
     {
-        let fixture = try await UnsplashFixture()
-        let ada = try await fixture.logIn("ada")
-        let ids = try await fixture.ids(ada, count: 20)
+        let (fixture, ada, ids) = try await readFeed(of: UnsplashFixture(), count: 20)
         let image = try await ada.imagePath(ids[0], size: "thumb")
         try await fixture.daemon.stop()
         try await fixture.start(launcher: Disk.readOnly(Disk.cache))
@@ -78,19 +70,16 @@ struct ReadOnlyTests {
         await expectReadOnly { _ = try await ada.imagePath(ids[1], size: "thumb") }
         #expect(try await ada.like(ids[1]) == .done)
         try await fixture.wait(ada, "ready")
-        try await fixture.daemon.stop()
     }
 
     @Test(.enabled { try await Refusal.isPossible })
     func `a store without permission to write is written again once there is`() async throws {
-        let fixture = try await UnsplashFixture()
-        let ada = try await fixture.logIn("ada")
-        let ids = try await fixture.ids(ada, count: 20)
+        let (fixture, ada, ids) = try await readFeed(of: UnsplashFixture(), count: 20)
         try await fixture.daemon.stop()
         let file = try PrivateBus.current.directory.appending("\(Disk.data)/accounts.sqlite")
         chmod(file, 0o400)
         try await fixture.start(launcher: Refusal.launcher)
-        #expect(try await fixture.ids(ada, count: 20) == ids)
+        #expect(try await ada.ids(count: 20) == ids)
         await expectReadOnly { _ = try await ada.like(ids[0]) }
         // SQLite gives its other files the same mode.
         for suffix in ["", "-wal", "-shm"] { chmod(file + suffix, 0o600) }
@@ -99,7 +88,6 @@ struct ReadOnlyTests {
         try await fixture.daemon.stop()
         try await fixture.start()
         #expect(try await fixture.property(ada, "Label") == .string("A"))
-        try await fixture.daemon.stop()
     }
 
     @Test(.enabled { try await Refusal.isPossible })
@@ -109,9 +97,8 @@ struct ReadOnlyTests {
         try await daemon.stop()
         let folder = try PrivateBus.current.directory.appending(Disk.data)
         #expect(chown(folder, 65_534, 65_534) == 0)
-        let second = try await RunningDaemon(launcher: Refusal.launcher)
+        _ = try await RunningDaemon(launcher: Refusal.launcher)
         let client = try TestClient()
         await expectReadOnly { _ = try await client.logIn("ada") }
-        try await second.stop()
     }
 }

@@ -6,11 +6,9 @@ import Testing
 import UnsplashSimulator
 
 /// Tests that the examples in the README work.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct ReadmeTests {
-    private static let file = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "README.md")
+    private static let file = repository.appending(path: "README.md")
 
     @Test func `the README examples configure Unsplash from Python and use it with busctl`()
         async throws
@@ -28,7 +26,7 @@ struct ReadmeTests {
             RedirectPort=\(port)
 
             """, to: "home/.config/imagefeed/imagefeed.conf")
-        let daemon = try await RunningDaemon()
+        _ = try await RunningDaemon()
         let environment = try PrivateBus.current.environment
 
         let program = try directory.write(
@@ -57,7 +55,6 @@ struct ReadmeTests {
         let client = try TestClient()
         let account = client.proxy(ServiceName.accounts.appending("unsplash_ada"))
         #expect(try await account.property(.account, "State") == .string("logged-out"))
-        try await daemon.stop()
     }
 
     /// Returns the only code block in a language that contains a text.

@@ -5,7 +5,7 @@ import Testing
 import UnsplashSimulator
 
 /// The properties that tell clients which action of the user helps.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct RemedyTests {
     private func expectRemedy(
         _ remedy: String, _ account: AccountClient, in fixture: UnsplashFixture,
@@ -16,8 +16,7 @@ struct RemedyTests {
     }
 
     @Test func `the remedy follows the state of the keyring and of the login`() async throws {
-        let fixture = try await UnsplashFixture()
-        let ada = try await fixture.logIn("ada")
+        let (fixture, ada) = try await logIn(to: UnsplashFixture())
         try await fixture.wait(ada, "ready")
         try await expectRemedy("", ada, in: fixture)
         let keyring = try PrivateKeyring.current.connect()
@@ -37,26 +36,22 @@ struct RemedyTests {
         try await expectRemedy("login", ada, in: fixture)
         try await ada.logout()
         try await expectRemedy("login", ada, in: fixture)
-        try await fixture.daemon.stop()
     }
 
     @Test func `a missing keyring is to be installed`() async throws {
-        let fixture = try await UnsplashFixture()
-        let ada = try await fixture.logIn("ada")
+        let (fixture, ada) = try await logIn(to: UnsplashFixture())
         try await fixture.daemon.stop()
         try await PrivateKeyring.current.stop()
         try await fixture.start()
         try await fixture.wait(ada, "locked")
         try await expectRemedy("install-keyring", ada, in: fixture)
-        try await fixture.daemon.stop()
     }
 
     @Test
     func `a service that is unreachable needs no action, and one that fails can be tried again`()
         async throws
     {
-        let fixture = try await UnsplashFixture()
-        let ada = try await fixture.logIn("ada")
+        let (fixture, ada) = try await logIn(to: UnsplashFixture())
         try await fixture.wait(ada, "ready")
         // The automatic retries fail, too.
         fixture.unsplash.fail("*", .htmlStatus(503))
@@ -72,20 +67,15 @@ struct RemedyTests {
         await expectError(ServiceError.offline.name) { _ = try await ada.refresh("") }
         try await fixture.wait(ada, "offline")
         try await expectRemedy("", ada, in: fixture)
-        try await fixture.daemon.stop()
     }
 
     @Test func `an invalid configuration is to be corrected`() async throws {
-        let fixture = try await UnsplashFixture()
-        let ada = try await fixture.logIn("ada")
+        let (fixture, ada) = try await logIn(to: UnsplashFixture())
         try await fixture.daemon.stop()
-        let file = "home/.config/imagefeed/imagefeed.conf"
-        let directory = try PrivateBus.current.directory
-        try directory.write("[Provider unsplash]\nClientId=a\nApiUrl=nonsense\n", to: file)
+        try RunningDaemon.configure("[Provider unsplash]\nClientId=a\nApiUrl=nonsense\n")
         try await fixture.start()
         try await fixture.wait(ada, "failed")
         try await expectRemedy("configure", ada, in: fixture)
-        try await fixture.daemon.stop()
     }
 
     @Test func `the help of a provider says what to register before it is configured`() async throws
@@ -98,6 +88,5 @@ struct RemedyTests {
         let unsplash = try #require(try await help("unsplash"))
         #expect(unsplash.contains("https://unsplash.com/oauth/applications"))
         #expect(try await help("local") == "")
-        try await fixture.daemon.stop()
     }
 }

@@ -4,11 +4,18 @@ import Foundation
 import TestSupport
 import Testing
 
+/// The folder of this repository.
+let repository = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
 /// The built daemon on the bus of the running test, with its own home directory.
 ///
-/// It is killed when the last reference is released.
+/// A test with the trait ``DaemonEndTrait`` ends it; otherwise, it is killed when the last reference is released.
 @MainActor
 final class RunningDaemon {
+    /// The daemons of the running test.
+    @TaskLocal fileprivate static var ofTest: Observed<[RunningDaemon]>?
+
     static let path =
         getenv("IMAGEFEED_DAEMON").map { String(cString: $0) } ?? BuiltProducts.path("imagefeedd")
     /// True if this is the installed daemon instead of the one that was built with the tests.
@@ -43,6 +50,7 @@ final class RunningDaemon {
         withExtendedLifetime(watch) {}
         _ = try await service.objects()
         startUp = ContinuousClock.now - start
+        Self.ofTest?.append(self)
     }
 
     /// Starts the daemon without waiting.
@@ -57,6 +65,40 @@ final class RunningDaemon {
         environment["DBUS_SYSTEM_BUS_ADDRESS"] =
             try "unix:path=\(PrivateBus.current.directory.appending("system-bus"))"
         return environment
+    }
+
+    private static let configurationFile = "home/.config/imagefeed/imagefeed.conf"
+
+    /// The configuration of the user.
+    static var configuration: String {
+        get throws {
+            let file = try PrivateBus.current.directory.appending(configurationFile)
+            return try String(contentsOfFile: file, encoding: .utf8)
+        }
+    }
+
+    /// Writes the configuration of the user.
+    static func configure(_ text: String) throws {
+        try PrivateBus.current.directory.write(text, to: configurationFile)
+    }
+
+    /// Changes the configuration of the user, and waits until the daemon, which logs at the level `info`, has read it.
+    func configure(_ text: String) async throws {
+        try Self.configure(text)
+        process.kill(SIGHUP)
+        try await waitForLog("The configuration was read again")
+    }
+
+    /// Waits until the log contains a text.
+    func waitForLog(_ text: String) async throws {
+        try await process.standardError.wait { $0.text.contains(text) ? true : nil }
+    }
+
+    /// Returns the value of a line of a file in `/proc`.
+    func status(_ name: String, in file: String = "status") throws -> Substring {
+        let text = try String(contentsOfFile: "/proc/\(process.id)/\(file)", encoding: .utf8)
+        let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
+        return try #require(line).dropFirst(name.count)
     }
 
     /// Returns the paths of the open files of the daemon.
@@ -78,6 +120,39 @@ final class RunningDaemon {
         process.kill(SIGKILL)
         #expect(try await process.exitStatus() == .signal(SIGKILL))
     }
+}
+
+/// A trait that ends the daemons of each test with `SIGTERM`, and expects that they exit with status 0.
+struct DaemonEndTrait: TestTrait, SuiteTrait, TestScoping {
+    var isRecursive: Bool { true }
+
+    @concurrent
+    func provideScope(
+        for test: Test, testCase: Test.Case?,
+        performing function: @Sendable @concurrent () async throws -> Void
+    ) async throws {
+        let daemons = Observed<[RunningDaemon]>()
+        try await RunningDaemon.$ofTest.withValue(daemons) { try await function() }
+        for daemon in daemons.value where daemon.process.isRunning { try await daemon.stop() }
+    }
+}
+
+extension Trait where Self == DaemonEndTrait {
+    /// Ends the daemons of each test. Must follow `.privateBus` and `.privateKeyring`.
+    static var endsDaemons: DaemonEndTrait { DaemonEndTrait() }
+}
+
+/// Starts the daemon with pictures, the newest first, and logs ada in.
+@MainActor
+func startWithUser(
+    _ pictures: [String] = [], arguments: [String] = [], launcher: [String] = []
+) async throws -> (RunningDaemon, TestClient, AccountClient) {
+    try Pictures.add(pictures)
+    let daemon = try await RunningDaemon(arguments, launcher: launcher)
+    let client = try TestClient()
+    let ada = try await client.logIn("ada")
+    try await client.waitUntilReady(ada)
+    return (daemon, client, ada)
 }
 
 /// The pictures folder of the running test.
@@ -119,119 +194,4 @@ enum Pictures {
                 iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCB\
                 d81ytgAAAABJRU5ErkJggg==
                 """) ?? Data()
-}
-
-/// A client of the daemon.
-@MainActor
-struct TestClient {
-    let connection: BusConnection
-    let service: ServiceClient
-
-    init() throws {
-        connection = try PrivateBus.current.connect()
-        service = ServiceClient(connection)
-    }
-
-    func proxy(_ path: ObjectPath) -> BusProxy { BusProxy(connection, ServiceName.bus, path) }
-
-    /// Logs a local user in and waits for the account.
-    @discardableResult
-    func logIn(_ name: String, registers: Bool = true) async throws -> AccountClient {
-        var options: [LoginOption: Variant] = [.username: .string(name)]
-        if registers { options[.register] = .bool(true) }
-        let login = try await service.manager.login("local", options)
-        return service.account(try await service.login(login).wait())
-    }
-
-    /// Returns the titles of the photos of a page.
-    func titles(
-        _ account: AccountClient, source: String = "", count: UInt32 = 100
-    ) async throws -> [String] {
-        try await account.page(source, cursor: "", count: count).photos.compactMap {
-            $0["title"]?.string
-        }
-    }
-
-    /// Returns the avatar file of an account as soon as it has one. Neither a login nor the profile waits for it.
-    func avatar(of account: AccountClient) async throws -> String {
-        try await wait(account.path, .profile, "Avatar") { $0.string?.isEmpty == false }.string
-            ?? ""
-    }
-
-    /// Waits until a property has a value.
-    func wait(
-        _ path: ObjectPath, _ interface: InterfaceName, _ property: MemberName, _ value: Variant
-    ) async throws {
-        try await wait(path, interface, property) { $0 == value }
-    }
-
-    /// Waits until the value of a property meets a condition, and returns it.
-    @discardableResult
-    func wait(
-        _ path: ObjectPath, _ interface: InterfaceName, _ property: MemberName,
-        until isMet: @escaping @Sendable (Variant) -> Bool
-    ) async throws -> Variant {
-        let changes = try await Signals(
-            connection, path, "org.freedesktop.DBus.Properties", "PropertiesChanged")
-        let value = try await proxy(path).property(interface, property)
-        if isMet(value) { return value }
-        return try await changes.messages.wait { messages in
-            messages.lazy.compactMap { message -> Variant? in
-                guard
-                    let change: (String, [String: Variant], [String]) = try? message.read(),
-                    change.0 == interface.text
-                else { return nil }
-                return change.1[property.text]
-            }.first(where: isMet)
-        }
-    }
-
-    func waitUntilReady(_ account: AccountClient) async throws {
-        try await wait(account.path, .account, "State", .string("ready"))
-    }
-}
-
-/// The received signals of one kind.
-@MainActor
-struct Signals {
-    let messages = Observed<[BusMessage]>()
-    private let subscription: SignalSubscription
-
-    init(
-        _ connection: BusConnection, _ path: ObjectPath, _ interface: InterfaceName,
-        _ member: MemberName
-    ) async throws {
-        subscription = try await connection.subscribe(
-            MatchRule(sender: ServiceName.bus, path: path, interface: interface, member: member)
-        ) { [messages] in messages.append($0) }
-    }
-}
-
-/// Returns the error reply that `body` throws; nil, with an issue, if there is none.
-@MainActor
-func errorReply(
-    sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
-) async -> ErrorReply? {
-    do {
-        try await body()
-        Issue.record("no error", sourceLocation: sourceLocation)
-    } catch BusError.reply(let reply) {
-        return reply
-    } catch {
-        Issue.record(error, sourceLocation: sourceLocation)
-    }
-    return nil
-}
-
-/// Expects that a call fails with an error name and a message of one sentence.
-@MainActor
-func expectError(
-    _ name: ErrorName, sourceLocation: SourceLocation = #_sourceLocation,
-    _ body: () async throws -> Void
-) async {
-    guard let reply = await errorReply(sourceLocation: sourceLocation, body) else { return }
-    #expect(reply.name == name, "\(reply.message)", sourceLocation: sourceLocation)
-    #expect(reply.message.hasSuffix("."), "\(reply.message)", sourceLocation: sourceLocation)
-    #expect(reply.message.count > 10, sourceLocation: sourceLocation)
-    #expect(!reply.message.contains("\n"), sourceLocation: sourceLocation)
 }

@@ -5,14 +5,11 @@ import TestSupport
 import Testing
 
 /// Tests of the signals of the daemon.
-@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct SignalTests {
     @Test func `a new photo is announced and in the next page`() async throws {
         try Pictures.add("b.png", age: 10)
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let account = try await client.logIn("ada")
-        try await client.waitUntilReady(account)
+        let (_, client, account) = try await startWithUser()
         let updates = try await Signals(client.connection, account.path, .feed, "Updated")
         for _ in 0..<3 { #expect(try await client.titles(account) == ["b"]) }
         try Pictures.add("a.png")
@@ -20,15 +17,10 @@ struct SignalTests {
         #expect(source == "all")
         #expect(new == 1)
         for _ in 0..<3 { #expect(try await client.titles(account) == ["a", "b"]) }
-        try await daemon.stop()
     }
 
     @Test func `a removed photo is announced and in no page`() async throws {
-        try Pictures.add(["a", "b"])
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let account = try await client.logIn("ada")
-        try await client.waitUntilReady(account)
+        let (_, client, account) = try await startWithUser(["a", "b"])
         let photos = try await account.page("", cursor: "", count: 2).photos
         let id = try #require(photos.first?["id"]?.string)
         let removed = try await Signals(client.connection, account.path, .feed, "PhotosRemoved")
@@ -37,16 +29,11 @@ struct SignalTests {
         #expect(ids == [id])
         #expect(try await client.titles(account) == ["b"])
         await expectError(ServiceError.notFound.name) { _ = try await account.photo(id) }
-        try await daemon.stop()
     }
 
     @Test func `a walk is complete while files are added and removed`() async throws {
         let names = (10..<40).map { "\($0)" }
-        try Pictures.add(names)
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let account = try await client.logIn("ada")
-        try await client.waitUntilReady(account)
+        let (_, client, account) = try await startWithUser(names)
         let updates = try await Signals(client.connection, account.path, .feed, "Updated")
         let removed = try await Signals(client.connection, account.path, .feed, "PhotosRemoved")
         var found: [String] = []
@@ -73,38 +60,6 @@ struct SignalTests {
         }
         #expect(found == names)
         #expect(cursor.isEmpty)
-        try await daemon.stop()
-    }
-
-    @Test func `changed properties are announced and equal ones are not`() async throws {
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let account = try await client.logIn("ada")
-        try await client.waitUntilReady(account)
-        let changes = try await Signals(
-            client.connection, account.path, "org.freedesktop.DBus.Properties",
-            "PropertiesChanged")
-        try await account.setLabel("ada")
-        try await account.setLabel("A")
-        try await account.setLabel("A")
-        try await account.setLabel("B")
-        let messages = try await changes.messages.wait { messages in
-            let labels = messages.compactMap { message -> String? in
-                let change: (String, [String: Variant], [String])? = try? message.read()
-                return change?.1["Label"]?.string
-            }
-            return labels.last == "B" ? messages : nil
-        }
-        let changed: [(String, [String: Variant], [String])] = try messages.map { try $0.read() }
-        // The avatar is drawn in the background and announced when it is ready.
-        let others = changed.filter { $0.0 != InterfaceName.profile.text }
-        for change in others {
-            #expect(change.0 == InterfaceName.account.text)
-            #expect(Array(change.1.keys) == ["Label"])
-        }
-        #expect(others.count == 2)
-        #expect(changed.filter { $0.0 == InterfaceName.profile.text }.count <= 1)
-        try await daemon.stop()
     }
 
     @Test func `a logged-in account never has the state logged-out`() async throws {
@@ -113,35 +68,19 @@ struct SignalTests {
         let client = try TestClient()
         let account = try await client.logIn("ada")
         try await client.waitUntilReady(account)
-        let changes = try await Signals(
-            client.connection, account.path, "org.freedesktop.DBus.Properties",
-            "PropertiesChanged")
+        let changes = try await Signals(propertiesOf: account.path, client.connection)
         try await daemon.stop()
         daemon = try await RunningDaemon(["--log-level", "info"])
         try await client.waitUntilReady(account)
         try Pictures.add("b.png", folder: "home/Other")
-        try PrivateBus.current.directory.write(
-            "[Provider local]\nDirectory=Other\n",
-            to: "home/.config/imagefeed/imagefeed.conf")
-        daemon.process.kill(SIGHUP)
-        try await daemon.process.standardError.wait { output in
-            output.text.contains("The configuration was read again") ? true : nil
-        }
+        try await daemon.configure("[Provider local]\nDirectory=Other\n")
         try await client.waitUntilReady(account)
-        let states = changes.messages.value.compactMap { message -> String? in
-            let change: (String, [String: Variant], [String])? = try? message.read()
-            return change?.1["State"]?.string
-        }
+        let states = changes.propertyChanges.compactMap { $0.values["State"]?.string }
         #expect(!states.contains("logged-out"))
-        try await daemon.stop()
     }
 
     @Test func `a client that never reads does not block others`() async throws {
-        try Pictures.add((0..<30).map { "\($0)" })
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let account = try await client.logIn("ada")
-        try await client.waitUntilReady(account)
+        let (daemon, client, account) = try await startWithUser((0..<30).map { "\($0)" })
         let flood = try FloodingClient(PrivateBus.current.address)
         try flood.flood(5000, ServiceName.bus, account.path, .feed)
         /// Returns the number of photos, without a time limit: calls of the other client may be handled first.
@@ -158,10 +97,7 @@ struct SignalTests {
     }
 
     @Test func `clients that disconnect during a call do not affect others`() async throws {
-        try Pictures.add(["a"])
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let account = try await client.logIn("ada")
+        let (_, client, account) = try await startWithUser(["a"])
         for _ in 0..<50 {
             let caller = try TestClient()
             let call = Task.immediate {
@@ -174,6 +110,5 @@ struct SignalTests {
                 .flood(20, ServiceName.bus, account.path, .feed)
         }
         #expect(try await client.titles(account) == ["a"])
-        try await daemon.stop()
     }
 }

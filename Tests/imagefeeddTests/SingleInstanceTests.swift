@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests with daemons of one user on two session buses.
-@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct SingleInstanceTests {
     private let other: PrivateBus
 
@@ -50,7 +50,6 @@ struct SingleInstanceTests {
                 == "imagefeedd: the data folder \(folder) is in use by another imagefeedd "
                 + "(process \(daemon.process.id))\n")
         #expect(try await TestClient().service.objects().isEmpty == false)
-        try await daemon.stop()
     }
 
     @Test func `the activation of a second daemon fails immediately`() async throws {
@@ -68,9 +67,7 @@ struct SingleInstanceTests {
         try await daemon.stop()
         // The data folder is free now.
         _ = try await ServiceClient(client).objects()
-        let id: UInt32 = try await BusProxy(client, .bus, "/org/freedesktop/DBus")
-            .call("org.freedesktop.DBus", "GetConnectionUnixProcessID", ServiceName.bus.text)
-        Glibc.kill(Int32(id), SIGTERM)
+        Glibc.kill(try await TestClient(client).process(), SIGTERM)
     }
 
     @Test(arguments: [SIGTERM, SIGKILL])
@@ -82,6 +79,7 @@ struct SingleInstanceTests {
             output.text.contains("Waiting for the data folder") ? true : nil
         }
         daemon.process.kill(signal)
+        _ = try await daemon.process.exitStatus()
         let (_, service) = try await waitForService()
         #expect(try await service.objects()[account] != nil)
         second.terminate()
@@ -103,24 +101,18 @@ struct SingleInstanceTests {
         #expect(try await connection.owner(of: ServiceName.bus) == owner)
         second.terminate()
         #expect(try await second.exitStatus() == .code(0))
-        try await daemon.stop()
     }
 
     @Test func `daemons with two data folders and one cache folder do not share files`()
         async throws
     {
-        try Pictures.add(["a", "b"])
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let ada = try await client.logIn("ada")
+        let (_, client, ada) = try await startWithUser(["a", "b"])
         #expect(try await client.titles(ada) == ["a", "b"])
         let folder = try PrivateBus.current.directory.appending("elsewhere")
         let second = try start([], ["XDG_DATA_HOME": folder])
-        let (_, service) = try await waitForService()
-        let login = try await service.manager.login(
-            "local", [.username: .string("bob"), .register: .bool(true)])
-        let bob = service.account(try await service.login(login).wait())
-        #expect(try await bob.page("", cursor: "", count: 10).photos.count == 2)
+        let (connection, _) = try await waitForService()
+        let bob = try await TestClient(connection).logIn("bob")
+        #expect(try await bob.ids().count == 2)
         #expect(try await client.service.objects()[bob.path] == nil)
         try await second.standardError.wait { output in
             output.text.contains("Another daemon uses the cache folder") ? true : nil
@@ -128,6 +120,5 @@ struct SingleInstanceTests {
         try Pictures.remove("a.png")
         second.terminate()
         #expect(try await second.exitStatus() == .code(0))
-        try await daemon.stop()
     }
 }

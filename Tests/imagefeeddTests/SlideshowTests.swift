@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of the slideshow over the bus, with photos of a local user.
-@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct SlideshowTests {
     /// The properties that a client shows.
     private struct Shown: Equatable, Sendable {
@@ -61,11 +61,7 @@ struct SlideshowTests {
 
     /// Starts a daemon with three photos of a local user, and returns the IDs of the photos, newest first.
     private func start() async throws -> (RunningDaemon, ids: [String]) {
-        try Pictures.add(["a", "b", "c"])
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let account = try await client.logIn("ada")
-        try await client.waitUntilReady(account)
+        let (daemon, client, account) = try await startWithUser(["a", "b", "c"])
         let photos = try await account.page("", cursor: "", count: 10).photos
         try await client.service.slideshow.setImageSize("full")
         return (daemon, photos.compactMap { $0["id"]?.string }.map { "local_ada/\($0)" })
@@ -74,7 +70,7 @@ struct SlideshowTests {
     @Test func `widgets and the command line see the same photo, and each step changes both`()
         async throws
     {
-        let (daemon, ids) = try await start()
+        let ids = try await start().ids
         let first = try await Widget()
         #expect(first.shown.value == Shown())
         try await first.slideshow.attach()
@@ -92,7 +88,6 @@ struct SlideshowTests {
         // A wait of two seconds in each step would exceed this limit.
         #expect(ContinuousClock.now - beginning < .seconds(60))
         #expect(!first.isTorn.value && !second.isTorn.value)
-        try await daemon.stop()
     }
 
     @Test
@@ -122,14 +117,13 @@ struct SlideshowTests {
         try FileManager.default.moveItem(
             atPath: "\(folder)/b.png", toPath: "\(folder)/Moved/c.png")
         try FileManager.default.removeItem(atPath: directory.appending("home/.cache/imagefeed"))
-        let daemon = try await RunningDaemon()
+        _ = try await RunningDaemon()
         let client = try TestClient()
-        let ada = client.service.account(ServiceName.accounts.appending("local_ada"))
+        let ada = client.account("local_ada")
         try await client.waitUntilReady(ada)
         let moved = try await ada.page("album:Moved", cursor: "", count: 1).photos
         #expect(moved.map { $0["id"]?.string.map { "local_ada/\($0)" } } == [ids[1]])
         #expect(try await client.service.slideshow.properties().hidden == [ids[1]])
-        try await daemon.stop()
     }
 
     @Test func `a killed daemon shows the same photo with the same history after its restart`()
@@ -145,7 +139,7 @@ struct SlideshowTests {
         try await control.next()
         let before = try await control.properties()
         try await killed.kill()
-        let daemon = try await RunningDaemon()
+        _ = try await RunningDaemon()
         let after = try await control.properties()
         #expect(after.photo != nil && after.photo == before.photo)
         for name in ["Image", "Paused", "Interval", "Shuffle", "Source", "Hidden", "CanGoPrevious"]
@@ -158,11 +152,10 @@ struct SlideshowTests {
         let previous = try await control.properties().photo?.id ?? ""
         #expect(Set([shown, previous, ids[1]]) == Set(ids))
         await expectError(ServiceError.notFound.name) { try await control.previous() }
-        try await daemon.stop()
     }
 
     @Test func `a photo whose file is removed is replaced at once`() async throws {
-        let (daemon, ids) = try await start()
+        let ids = try await start().ids
         let widget = try await Widget()
         try await widget.slideshow.attach()
         try await widget.waits(for: ids[0])
@@ -182,7 +175,6 @@ struct SlideshowTests {
             }
         }
         try await poll { widget.shown.value.image.hasSuffix("/d.png") }
-        try await daemon.stop()
     }
 
     @Test
@@ -212,7 +204,7 @@ struct SlideshowTests {
                 && properties.photo?.id != ids[1]
         }
         try await daemon.stop()
-        let second = try await RunningDaemon()
+        _ = try await RunningDaemon()
         #expect(try await kitchen.properties().interval == 60)
         #expect(try await kitchen.properties().hidden == [ids[1]])
         await expectError(ServiceError.notSupported.name) { try await main.remove() }
@@ -222,13 +214,12 @@ struct SlideshowTests {
         }
         for number in 0..<16 { _ = try await manager.openSlideshow("s\(number)") }
         await expectError(.limitsExceeded) { _ = try await manager.openSlideshow("more") }
-        try await second.stop()
     }
 
     @Test func `files in the runtime folder describe the current photo of each slideshow`()
         async throws
     {
-        let (daemon, ids) = try await start()
+        let ids = try await start().ids
         let client = try TestClient()
         let directory = try PrivateBus.current.directory
         let folder = directory.appending("run/imagefeed")
@@ -252,11 +243,10 @@ struct SlideshowTests {
         try await client.service.slideshow(path).remove()
         #expect(!directory.has("run/imagefeed/current-kitchen.json"))
         #expect(directory.has("run/imagefeed/current.json"))
-        try await daemon.stop()
     }
 
     @Test func `the command line uses and removes slideshows with names`() async throws {
-        let (daemon, ids) = try await start()
+        let ids = try await start().ids
         func run(_ line: String, _ status: Int32 = 0) async throws -> String {
             let words = line.split(separator: " ").map(String.init)
             let (exit, output, error) = try await Terminal.start(["slideshow"] + words).result()
@@ -280,36 +270,6 @@ struct SlideshowTests {
         _ = try await run("next --name Frame", 64)
         _ = try await run("remove --name frame")
         #expect(try await run("list") == "(default)\tcombined\t\n")
-        try await daemon.stop()
-    }
-
-    @Test func `invalid settings are refused`() async throws {
-        let (daemon, ids) = try await start()
-        let client = try TestClient()
-        let control = client.service.slideshow
-        for seconds: UInt32 in 1...4 {
-            await expectError(.invalidArgs) { try await control.setInterval(seconds) }
-        }
-        await expectError(.invalidArgs) { try await control.setImageSize("huge") }
-        await expectError(.invalidArgs) { try await control.setOrientation("square") }
-        await expectError(.invalidArgs) { try await control.setSources([]) }
-        let missing = ServiceName.accounts.appending("local_bob")
-        await expectError(ServiceError.notFound.name) { try await control.setSource(missing, "") }
-        await expectError(ServiceError.notFound.name) {
-            try await control.setSource(ServiceName.combined, "nothing")
-        }
-        let ada = ServiceName.accounts.appending("local_ada")
-        await expectError(ServiceError.notFound.name) {
-            try await control.setSource(ada, "album:nothing")
-        }
-        try await control.setSource(ada, "all")
-        await expectError(ServiceError.notFound.name) { try await control.show("local_ada/x") }
-        await expectError(ServiceError.notFound.name) { try await control.hide("local_ada/x") }
-        await expectError(ServiceError.notFound.name) { try await control.unhide(ids[0]) }
-        await expectError(ServiceError.notFound.name) { try await control.previous() }
-        try await control.show(ids[2])
-        #expect(try await control.properties().photo?.id == ids[2])
-        try await daemon.stop()
     }
 }
 

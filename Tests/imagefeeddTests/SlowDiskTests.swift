@@ -1,23 +1,18 @@
 import Contract
 import DBus
-import Foundation
+import Glibc
 import TestSupport
 import Testing
 
 /// Tests with a pictures folder on a disk that hangs or fails.
-@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct SlowDiskTests {
     /// Runs a daemon that scans the pictures, logs ada in and likes photo `1`, and ends it.
     ///
     /// - Returns: The path of the account.
     private func scan(_ names: [String]) async throws -> ObjectPath {
-        try Pictures.add(names)
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let ada = try await client.logIn("ada")
-        try await client.waitUntilReady(ada)
-        let photo = try #require(
-            try await ada.page("", cursor: "", count: 1).photos.first?["id"]?.string)
+        let (daemon, client, ada) = try await startWithUser(names)
+        let photo = try await ada.firstID()
         let _: String = try await client.proxy(ada.path).call(.like, "Like", photo)
         try await daemon.stop()
         return ada.path
@@ -27,7 +22,7 @@ struct SlowDiskTests {
         let path = try await scan(["1", "2", "Sea/3", "Sea/4"])
         let disk = try await SlowDisk()
         try disk.set([.hang(Pictures.home)])
-        let daemon = try await RunningDaemon(launcher: disk.launcher)
+        _ = try await RunningDaemon(launcher: disk.launcher)
         let client = try TestClient()
         let ada = client.service.account(path)
         #expect(try await client.titles(ada, source: "likes") == ["1"])
@@ -48,19 +43,16 @@ struct SlowDiskTests {
         try disk.set([])
         _ = try await updates.messages.elements(1)
         #expect(try await client.titles(ada) == ["5", "1", "2", "3", "4"])
-        try await daemon.stop()
     }
 
     @Test func `a photo that hangs delays neither other photos nor a login`() async throws {
         let path = try await scan(["1", "2"])
         let disk = try await SlowDisk()
-        let daemon = try await RunningDaemon(launcher: disk.launcher)
+        _ = try await RunningDaemon(launcher: disk.launcher)
         let client = try TestClient()
         let ada = client.service.account(path)
         try await client.waitUntilReady(ada)
-        let photos = try await ada.page("", cursor: "", count: 2).photos.compactMap {
-            $0["id"]?.string
-        }
+        let photos = try await ada.ids(count: 2)
         let start = ContinuousClock.now
         try disk.set([.hang("/1.png")])
         let hanging = try (0..<5).map { _ in
@@ -90,7 +82,6 @@ struct SlowDiskTests {
             let path = try? await ada.imagePath(photos[0], size: "small")
             return path?.isEmpty == false
         }
-        try await daemon.stop()
     }
 
     @Test(arguments: [EIO, EHOSTDOWN])
@@ -98,12 +89,11 @@ struct SlowDiskTests {
         let path = try await scan(["Sea/1", "Sea/2", "3"])
         let disk = try await SlowDisk()
         try disk.set([.fail(code, "/Sea")])
-        let daemon = try await RunningDaemon(launcher: disk.launcher)
+        _ = try await RunningDaemon(launcher: disk.launcher)
         let client = try TestClient()
         let ada = client.service.account(path)
         _ = try await ada.refresh("")
         #expect(try await client.titles(ada) == ["1", "2", "3"])
         #expect(try await client.titles(ada, source: "likes") == ["1"])
-        try await daemon.stop()
     }
 }

@@ -5,7 +5,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests with a daemon whose environment is that of a systemd service.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct SupervisionTests {
     @Test(arguments: [("done", true), ("failed", false)])
     func `a browser is started by systemd, outside the limits of the daemon`(
@@ -24,15 +24,13 @@ struct SupervisionTests {
         let command = try #require(manager.commands.value.first)
         #expect(command == ["xdg-open", "xdg-open", url])
         try await login.cancel()
-        try await fixture.daemon.stop()
     }
 
     @Test(arguments: [true, false])
     func `the journal gets priority prefixes and a terminal gets level names`(isJournal: Bool)
         async throws
     {
-        try PrivateBus.current.directory.write(
-            "nonsense\n", to: "home/.config/imagefeed/imagefeed.conf")
+        try RunningDaemon.configure("nonsense\n")
         let stream = isJournal ? "$(stat -L -c %d:%i /dev/stderr)" : "1:2"
         let daemon = try await RunningDaemon(launcher: [
             "/bin/sh", "-c", "JOURNAL_STREAM=\(stream) exec \"$0\" \"$@\"",
@@ -42,7 +40,6 @@ struct SupervisionTests {
                 String.init)
         }
         #expect(line.hasPrefix(isJournal ? "<4>A part" : "imagefeedd: warning: A part"), "\(line)")
-        try await daemon.stop()
     }
 }
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// `imagefeedctl provider trace`, with a daemon and a plugin whose service repeats the key of each request.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct TraceTests {
     private static let key = "KEY-5f2c81d0"
     private let server: LoopbackServer
@@ -76,12 +76,7 @@ struct TraceTests {
     }
 
     private func logIn() async throws -> AccountClient {
-        let key = Array(Self.key.utf8)
-        let login = try await client.service.manager.login(
-            "echo",
-            [.password: .fileDescriptor(try #require(FileDescriptor.pipe(holding: key, key.count)))]
-        )
-        return client.service.account(try await client.service.login(login).wait())
+        try await client.logIn(to: "echo", [.password: .secret(Self.key)])
     }
 
     private func trace(_ arguments: [String]) throws -> ChildProcess {
@@ -100,7 +95,7 @@ struct TraceTests {
         let daemon = try await RunningDaemon()
         let before = try pipes(daemon)
         let trace = try trace(["--json"])
-        while try pipes(daemon) == before { try await Task.sleep(for: .milliseconds(20)) }
+        try await poll { try pipes(daemon) != before }
         let account = try await logIn()
         _ = try await account.page("", cursor: "", count: 10)
         let text = try await trace.standardOutput.wait { output in
@@ -130,16 +125,15 @@ struct TraceTests {
         trace.kill(SIGINT)
         #expect(try await trace.exitStatus() == .code(0))
         // The daemon closes both of its descriptors.
-        while try pipes(daemon) > during - 2 { try await Task.sleep(for: .milliseconds(20)) }
+        try await poll { try pipes(daemon) <= during - 2 }
         _ = try await account.refresh("")
-        try await daemon.stop()
     }
 
     @Test func `a trace shows one line per event, and ends with the daemon`() async throws {
         let daemon = try await RunningDaemon()
         let before = try pipes(daemon)
         let trace = try trace([])
-        while try pipes(daemon) == before { try await Task.sleep(for: .milliseconds(20)) }
+        try await poll { try pipes(daemon) != before }
         _ = try await logIn()
         let text = try await trace.standardOutput.wait { output in
             ["← result #2", "standard error speaks\n"].allSatisfy { output.text.contains($0) }
@@ -155,29 +149,27 @@ struct TraceTests {
     }
 
     @Test func `a reader that reads nothing does not stop the plugin`() async throws {
-        let daemon = try await RunningDaemon()
+        _ = try await RunningDaemon()
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)
         let (reader, writer) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
-        let provider = client.service.provider(ServiceName.providers.appending("echo"))
+        let provider = client.provider("echo")
         try await provider.trace(to: writer)
         let account = try await logIn()
         for _ in 0..<100 { _ = try await account.refresh("") }
         withExtendedLifetime(reader) {}
-        try await daemon.stop()
     }
 
     @Test func `only a plugin can be traced, into a pipe, by a few at a time`() async throws {
-        let daemon = try await RunningDaemon()
+        _ = try await RunningDaemon()
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)
         let (reader, writer) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
-        let local = client.service.provider(ServiceName.providers.appending("local"))
+        let local = client.provider("local")
         await expectError(ServiceError.notSupported.name) { try await local.trace(to: writer) }
-        let echo = client.service.provider(ServiceName.providers.appending("echo"))
+        let echo = client.provider("echo")
         await expectError(.invalidArgs) { try await echo.trace(to: reader) }
         for _ in 0..<4 { try await echo.trace(to: writer) }
         await expectError(.limitsExceeded) { try await echo.trace(to: writer) }
-        try await daemon.stop()
     }
 }

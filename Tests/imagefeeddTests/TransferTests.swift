@@ -1,12 +1,11 @@
 import Contract
 import DBus
-import Foundation
 import Glibc
 import TestSupport
 import Testing
 
 /// Tests of downloads of local photos into files, pipes and sockets of a client.
-@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct TransferTests {
     /// A daemon with one photo of the given size.
     private struct Fixture {
@@ -71,7 +70,6 @@ struct TransferTests {
         #expect(shown.0 == path)
         #expect(shown.1[InterfaceName.transfer.text]?["State"] == .string("running"))
         #expect(try await fixture.client.service.objects()[path] != nil)
-        try await fixture.daemon.stop()
     }
 
     @Test func `a destination that cannot be written is rejected immediately`() async throws {
@@ -94,7 +92,6 @@ struct TransferTests {
         let paths = try await fixture.client.service.objects().keys
         #expect(paths.allSatisfy { !$0.text.contains("transfers") })
         #expect(try Destination.content().isEmpty)
-        try await fixture.daemon.stop()
     }
 
     @Test func `a full disk is reported`() async throws {
@@ -112,35 +109,18 @@ struct TransferTests {
             return
         }
         #expect(error.first == .string(ServiceError.storageFull.name.text))
-        try await fixture.daemon.stop()
     }
 
-    @Test func `a slow reader gets the complete photo`() async throws {
+    @Test(arguments: [(0, false), (O_NONBLOCK, false), (0, true)])
+    func `a slow reader gets the complete photo`(flags: Int32, isSocket: Bool) async throws {
         let fixture = try await Fixture(size: 1_000_000)
-        let (transfer, pipe) = try await fixture.startSlowly()
+        let (transfer, pipe) = try await fixture.startSlowly(flags: flags, isSocket: isSocket)
         // The daemon handles other calls meanwhile.
         #expect(try await fixture.client.titles(fixture.account) == ["a"])
         #expect(try await transfer.properties()["State"] == .string("running"))
         #expect(try await pipe.read() == fixture.bytes)
         try await transfer.wait()
         #expect(try await transfer.properties()["Received"] == .uint64(1_000_000))
-        try await fixture.daemon.stop()
-    }
-
-    @Test func `a non-blocking pipe gets the complete photo`() async throws {
-        let fixture = try await Fixture(size: 1_000_000)
-        let (transfer, pipe) = try await fixture.startSlowly(flags: O_NONBLOCK)
-        #expect(try await pipe.read() == fixture.bytes)
-        try await transfer.wait()
-        try await fixture.daemon.stop()
-    }
-
-    @Test func `a socket gets the complete photo`() async throws {
-        let fixture = try await Fixture(size: 1_000_000)
-        let (transfer, pipe) = try await fixture.startSlowly(isSocket: true)
-        #expect(try await pipe.read() == fixture.bytes)
-        try await transfer.wait()
-        try await fixture.daemon.stop()
     }
 
     @Test func `a transfer fails when its reader closes the pipe`() async throws {
@@ -151,7 +131,6 @@ struct TransferTests {
             await expectError(.ioError) { try await transfer.wait() }
             #expect(try await transfer.properties()["State"] == .string("failed"))
         }
-        try await fixture.daemon.stop()
     }
 
     @Test func `a transfer continues when its caller disconnects`() async throws {
@@ -168,7 +147,6 @@ struct TransferTests {
         withExtendedLifetime(watch) {}
         #expect(try await pipe.read() == fixture.bytes)
         try await transfer.wait()
-        try await fixture.daemon.stop()
     }
 
     @Test func `cancelling a transfer closes the pipe`() async throws {
@@ -181,16 +159,6 @@ struct TransferTests {
         #expect(try await pipe.read().count <= 65536)
         await expectError(ServiceError.cancelled.name) { try await transfer.wait() }
         try await transfer.cancel()
-        try await fixture.daemon.stop()
-    }
-
-    @Test func `logging out cancels transfers`() async throws {
-        let fixture = try await Fixture(size: 1_000_000)
-        let (transfer, pipe) = try await fixture.startSlowly()
-        try await fixture.account.logout()
-        await expectError(ServiceError.cancelled.name) { try await transfer.wait() }
-        #expect(try await pipe.read().count <= 65536)
-        try await fixture.daemon.stop()
     }
 
     @Test func `eight transfers can run at a time and end with the daemon`() async throws {
@@ -208,21 +176,5 @@ struct TransferTests {
         // The end of the daemon does not wait for the readers.
         try await fixture.daemon.stop()
         withExtendedLifetime(running) {}
-    }
-
-    @Test func `the command line saves a photo`() async throws {
-        let fixture = try await Fixture(size: 1_000_000)
-        let folder = try PrivateBus.current.directory.appending("downloads")
-        #expect(mkdir(folder, 0o700) == 0)
-        let result = try await control("download", fixture.photo, "-o", "\(folder)/mine.png")
-        #expect(result.exit == .code(0))
-        #expect(result.error == "")
-        #expect(result.output == "\(folder)/mine.png\n")
-        #expect(try Destination.content("downloads/mine.png") == fixture.bytes)
-        let refused = try await control("download", fixture.photo, "-o", "\(folder)/mine.png")
-        #expect(refused.exit == .code(1))
-        let named = try await control("download", fixture.photo, "-o", folder)
-        #expect(named.output == "\(folder)/\(fixture.photo).png\n")
-        try await fixture.daemon.stop()
     }
 }

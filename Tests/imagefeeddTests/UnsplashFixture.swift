@@ -64,10 +64,8 @@ final class UnsplashFixture: BrowserFixture {
 
     /// Passes the client secret to the daemon, as `imagefeedctl configure` does.
     private func configure() async throws {
-        let secret = try #require(
-            FileDescriptor.pipe(holding: Array(unsplash.clientSecret.utf8), 43))
-        try await client.service.provider(ServiceName.providers.appending(provider))
-            .configure([.clientSecret: .fileDescriptor(secret)])
+        try await client.provider(provider)
+            .configure([.clientSecret: .secret(unsplash.clientSecret)])
     }
 
     // MARK: BrowserFixture
@@ -112,65 +110,4 @@ final class UnsplashFixture: BrowserFixture {
     func revokeTokens(of user: String) { unsplash.revokeTokens(of: user) }
     func isValid(_ token: String) -> Bool { unsplash.isValid(token) }
     var clientSecrets: [String] { [unsplash.clientSecret] }
-}
-
-/// The command line `imagefeedctl`.
-@MainActor
-enum Terminal {
-    static func start(_ arguments: [String], input: String = "") throws -> ChildProcess {
-        try ChildProcess(
-            BuiltProducts.path("imagefeedctl"), arguments,
-            environment: try PrivateBus.current.environment, input: input)
-    }
-
-    /// Runs `imagefeedctl` and returns its result.
-    static func run(
-        _ arguments: String..., input: String = ""
-    ) async throws -> (exit: ChildProcess.Exit, output: String, error: String) {
-        try await start(arguments, input: input).result()
-    }
-}
-
-/// Returns the files below the home directory of the running test that contain one of the texts.
-@MainActor
-func files(holding texts: [String]) async throws -> [String] {
-    let directory = try PrivateBus.current.directory
-    let search = try ChildProcess(
-        "/bin/grep",
-        ["-rlaF", "-D", "skip", "-f", "-", "home", "run", "tmp"].map {
-            ["home", "run", "tmp"].contains($0) ? directory.appending($0) : $0
-        }, environment: directory.environment,
-        input: texts.joined(separator: "\n") + "\n")
-    let (exit, output, error) = try await search.result()
-    #expect(exit == .code(output.isEmpty ? 1 : 0), "\(error)")
-    return output.split(separator: "\n").map(String.init)
-}
-
-/// A recording of all messages on the bus of the running test, as text.
-@MainActor
-struct BusRecording {
-    private let monitor: ChildProcess
-    private let client: BusConnection
-
-    init() async throws {
-        let bus = try PrivateBus.current
-        client = try bus.connect()
-        monitor = try ChildProcess(
-            "/usr/bin/dbus-monitor", ["--address", bus.address], environment: bus.environment)
-        _ = try await monitor.firstLine()
-    }
-
-    /// Waits for a message that contains a text.
-    func wait(for text: String) async throws {
-        try await monitor.standardOutput.wait { $0.text.contains(text) ? true : nil }
-    }
-
-    /// Returns the messages until now. It must be called only once.
-    func text() async throws -> String {
-        let end: BusName = "org.imagefeed.EndOfRecording"
-        _ = try await client.owner(of: end)
-        return try await monitor.standardOutput.wait {
-            $0.text.contains(end.text) || $0.isComplete ? $0.text : nil
-        }
-    }
 }

@@ -5,7 +5,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests of accounts whose keyring is locked or stops.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct UnsplashKeyringTests {
     @Test(arguments: ["locked", "killed"])
     func `a token that cannot be stored is revoked`(trouble: String) async throws {
@@ -33,25 +33,23 @@ struct UnsplashKeyringTests {
         try await fixture.daemon.stop()
         try await fixture.start()
         #expect(try await fixture.accounts().isEmpty)
-        try await fixture.daemon.stop()
     }
 
     @Test func `a replaced keyring is used`() async throws {
-        let fixture = try await UnsplashFixture()
-        let ada = try await fixture.logIn("ada")
+        let (fixture, ada) = try await logIn(to: UnsplashFixture())
         let bus = try PrivateBus.current
         try await PrivateKeyring.current.stop()
         let another = try await PrivateKeyring.start(
             address: bus.address, environment: bus.environment)
         _ = try await ada.refresh("")
         try await ada.logout()
+        #expect(try await fixture.property(ada, "State") == .string("logged-out"))
         another.kill(9)
-        try await fixture.daemon.stop()
     }
 }
 
 /// Tests in a session without a keyring.
-@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct UnsplashWithoutKeyringTests {
     @Test func `a login without a keyring recommends an installation and does not use the code`()
         async throws
@@ -69,6 +67,5 @@ struct UnsplashWithoutKeyringTests {
             "configure", "unsplash", "--client-secret-file", "-", input: "secret")
         #expect(configured.exit == .code(1))
         #expect(configured.error.contains("install"), "\(configured.error)")
-        try await fixture.daemon.stop()
     }
 }

@@ -7,7 +7,7 @@ import Testing
 import UnsplashSimulator
 
 /// Tests of the upgrade from an older version.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct UpgradeTests {
     private static let versions = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "OlderVersions")
@@ -38,7 +38,7 @@ struct UpgradeTests {
         let fixture = try await UnsplashFixture()
         // The token is in the keyring, where all versions find it.
         let ada = try await fixture.logIn("ada")
-        let photo = try await fixture.ids(ada)[2]
+        let photo = try await ada.ids()[2]
         try await fixture.daemon.kill()
         try FileManager.default.removeItem(
             atPath: PrivateBus.current.directory.appending("home/.local/share/imagefeed"))
@@ -58,16 +58,13 @@ struct UpgradeTests {
         try await fixture.unsplash.waitForRequests("POST /photos/*/like")
         try await client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
         #expect(fixture.unsplash.likes(of: "ada") == [photo])
-        let local = client.service.account(ServiceName.accounts.appending("local_ada"))
+        let local = client.account("local_ada")
         try await client.wait(local.path, .account, "State", .string("ready"))
         #expect(try await client.titles(local) == ["Dune"])
-        try await fixture.daemon.stop()
     }
 
     @Test func `a daemon that is replaced leaves its queued likes to the new one`() async throws {
-        let fixture = try await UnsplashFixture()
-        let ada = try await fixture.logIn("ada")
-        let ids = try await fixture.ids(ada)
+        let (fixture, ada, ids) = try await readFeed(of: UnsplashFixture())
         fixture.unsplash.stop()
         #expect(try await ada.like(ids[0]) == .queued)
         #expect(try await ada.like(ids[1]) == .queued)
@@ -77,7 +74,7 @@ struct UpgradeTests {
             try await ada.properties(.like)["Pending"]?.strings.map(Set.init) == Set(ids[..<2]))
         try fixture.unsplash.resume()
         try await fixture.unsplash.waitForRequests("POST /photos/*/like", count: 2)
-        try await fixture.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
+        try await fixture.waitForLikes(ada)
         #expect(Set(fixture.unsplash.likes(of: "ada")) == Set(ids[..<2]))
         try await new.stop()
     }

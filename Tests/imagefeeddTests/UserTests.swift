@@ -7,11 +7,11 @@ import TestSupport
 import Testing
 
 /// Tests of a local user's calls, from the first login on.
-@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct UserTests {
     @Test func `a new user sees the photos, newest first`() async throws {
         try Pictures.add(["a", "b", "sub/c"])
-        let daemon = try await RunningDaemon()
+        _ = try await RunningDaemon()
         let client = try TestClient()
         let account = try await client.logIn("ada")
         #expect(account.path == ServiceName.accounts.appending("local_ada"))
@@ -42,15 +42,13 @@ struct UserTests {
         #expect(sources.map(\.count) == [3, 0, 0, 1])
         #expect(sources[0].cover == PhotoID(id))
         #expect(try await client.titles(account, source: "album:sub") == ["c"])
-        try await daemon.stop()
     }
 
     @Test func `an image is available as a path and as a descriptor`() async throws {
         try Pictures.add(["a"])
-        let daemon = try await RunningDaemon()
+        _ = try await RunningDaemon()
         let account = try await TestClient().logIn("ada")
-        let photos = try await account.page("", cursor: "", count: 1).photos
-        let id = try #require(photos.first?["id"]?.string)
+        let id = try await account.firstID()
         let path = try await account.imagePath(id, size: "full")
         #expect(try Data(contentsOf: URL(filePath: path)) == Pictures.png)
         let image = try await account.openImage(id, size: "full")
@@ -65,7 +63,6 @@ struct UserTests {
         await expectError(ServiceError.notFound.name) {
             _ = try await account.openImage(id, size: "full")
         }
-        try await daemon.stop()
     }
 
     @Test func `the settings of the user survive a restart`() async throws {
@@ -96,12 +93,11 @@ struct UserTests {
             let rest = try await account.page("all", cursor: next, count: 1)
             #expect(rest.photos.map { $0["title"]?.string } == ["b"])
         }
-        try await daemon.stop()
     }
 
     @Test func `logging out removes the feed and not the account`() async throws {
         try Pictures.add(["a"])
-        let daemon = try await RunningDaemon()
+        _ = try await RunningDaemon()
         let client = try TestClient()
         let account = try await client.logIn("ada")
         let removed = try await Signals(
@@ -119,11 +115,10 @@ struct UserTests {
         let again = try await client.logIn("ada", registers: false)
         #expect(again.path == account.path)
         #expect(try await client.titles(again) == ["a"])
-        try await daemon.stop()
     }
 
     @Test func `impossible logins report the reason`() async throws {
-        let daemon = try await RunningDaemon()
+        _ = try await RunningDaemon()
         let client = try TestClient()
         await expectError(ServiceError.noSuchUser.name) {
             try await client.logIn("ada", registers: false)
@@ -142,14 +137,12 @@ struct UserTests {
             try await client.logIn("ada", registers: false)
         }
         try await client.logIn("ada")
-        try await daemon.stop()
     }
 
     @Test func `a login object reports its result`() async throws {
-        let daemon = try await RunningDaemon()
+        _ = try await RunningDaemon()
         let client = try TestClient()
-        let path = try await client.service.manager.login("local", [.username: .string("ada")])
-        let login = client.service.login(path)
+        let login = try await client.startLogin("local", [.username: .string("ada")])
         for _ in 0..<2 {
             await expectError(ServiceError.noSuchUser.name) { _ = try await login.wait() }
         }
@@ -164,48 +157,5 @@ struct UserTests {
         #expect(error.first == .string(ServiceError.noSuchUser.name.text))
         await expectError(ServiceError.notSupported.name) { try await login.openBrowser() }
         await expectError(ServiceError.notSupported.name) { try await login.submitCode("1") }
-        try await daemon.stop()
-    }
-
-    @Test func `the default account is the first and after its logout the earliest remaining one`()
-        async throws
-    {
-        var daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let manager = client.service.manager
-        func expectDefault(
-            _ account: AccountClient?, sourceLocation: SourceLocation = #_sourceLocation
-        ) async throws {
-            let path = try await manager.properties()["DefaultAccount"]
-            #expect(
-                path == .objectPath(account?.path ?? .root), sourceLocation: sourceLocation)
-        }
-        try await expectDefault(nil)
-        let ada = try await client.logIn("ada")
-        try await expectDefault(ada)
-        let bob = try await client.logIn("bob")
-        let eve = try await client.logIn("eve")
-        try await expectDefault(ada)
-        try await manager.setDefaultAccount(eve.path)
-        try await bob.logout()
-        try await expectDefault(eve)
-        try await eve.logout()
-        try await expectDefault(ada)
-        await expectError(ServiceError.needsLogin.name) {
-            try await manager.setDefaultAccount(bob.path)
-        }
-        await expectError(ServiceError.notFound.name) {
-            try await manager.setDefaultAccount(ServiceName.accounts.appending("local_x"))
-        }
-        try await daemon.stop()
-        daemon = try await RunningDaemon()
-        try await expectDefault(ada)
-        try await ada.remove()
-        try await expectDefault(nil)
-        try await client.logIn("bob", registers: false)
-        try await expectDefault(bob)
-        try await manager.setDefaultAccount(.root)
-        try await expectDefault(nil)
-        try await daemon.stop()
     }
 }

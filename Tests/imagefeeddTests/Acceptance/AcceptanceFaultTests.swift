@@ -7,14 +7,12 @@ import TestSupport
 import Testing
 
 /// Tests of services that are unavailable, limit requests or send invalid responses, at every remote provider.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct AcceptanceFaultTests {
-    @Test(arguments: TestedProvider.withFaultsAndLikes)
+    @Test(arguments: [TestedProvider.unsplash, .unsplashPlugin])
     func `a like is queued while the service is unavailable`(provider: TestedProvider) async throws
     {
-        let fixture = try await provider.serviceFixture()
-        let ada = try await fixture.logIn("ada")
-        let ids = try await fixture.ids(ada)
+        let (fixture, ada, ids) = try await readFeed(of: provider.serviceFixture())
         try await fixture.daemon.stop()
         fixture.service.stop()
         try await fixture.start()
@@ -25,45 +23,40 @@ struct AcceptanceFaultTests {
         try await fixture.wait(ada, "ready")
         try await fixture.waitForLikes(ada)
         #expect(try await fixture.likes(of: "ada") == fixture.likeGroup(ids[0]))
-        try await fixture.daemon.stop()
     }
 
     @Test(arguments: TestedProvider.withFaults)
     func `cached data are served while the service is unavailable`(provider: TestedProvider)
         async throws
     {
-        let fixture = try await provider.serviceFixture()
-        let ada = try await fixture.logIn("ada")
-        let ids = try await fixture.ids(ada)
+        let (fixture, ada, ids) = try await readFeed(of: provider.serviceFixture())
         try await fixture.daemon.stop()
         fixture.service.stop()
         try await fixture.start()
-        #expect(try await fixture.ids(ada) == ids)
+        #expect(try await ada.ids() == ids)
         try await fixture.wait(ada, "offline")
         // There is no next retry while one is in progress.
         try await poll { try await fixture.property(ada, "RetryAt")?.int64 ?? 0 > 0 }
-        #expect(try await fixture.ids(ada) == ids)
+        #expect(try await ada.ids() == ids)
         #expect(try await ada.photo(ids[0])["id"] == .string(ids[0]))
         await expectError(ServiceError.offline.name) { _ = try await ada.refresh("") }
         #expect(try await Terminal.run("refresh").exit == .code(75))
         try fixture.service.resume()
+        _ = try await ada.refresh("")
         try await fixture.wait(ada, "ready")
-        try await fixture.daemon.stop()
     }
 
     @Test(arguments: TestedProvider.withFaults)
     func `no request is sent during a rate limit`(provider: TestedProvider) async throws {
-        let fixture = try await provider.serviceFixture()
-        let ada = try await fixture.logIn("ada")
-        let ids = try await fixture.ids(ada)
-        try await fixture.exhaust()
+        let (fixture, ada, ids) = try await readFeed(of: provider.serviceFixture())
+        fixture.exhaust()
         await expectError(ServiceError.rateLimited.name) { _ = try await ada.refresh("") }
         let properties = try await ada.properties(.account)
         #expect(properties["State"] == .string("rate-limited"))
         #expect(try #require(properties["RetryAt"]?.int64) >= Int64(time(nil)))
         #expect(properties["StateReason"]?.string?.isEmpty == false)
         let count = fixture.requestCount
-        #expect(try await fixture.ids(ada) == ids)
+        #expect(try await ada.ids() == ids)
         await expectError(ServiceError.rateLimited.name) { _ = try await ada.refresh("") }
         await expectError(ServiceError.rateLimited.name) {
             _ = try await ada.refresh(fixture.otherSource)
@@ -72,20 +65,18 @@ struct AcceptanceFaultTests {
         #expect(fixture.requestCount == count)
         // Images are not requests to the API.
         #expect(try await !ada.imagePath(ids[0], size: "thumb").isEmpty)
-        try await fixture.daemon.stop()
     }
 
-    @Test(arguments: TestedProvider.withFaults)
+    @Test(arguments: TestedProvider.onePerLanguage)
     func `equal concurrent calls share one request and many calls cause few requests`(
         provider: TestedProvider
     ) async throws {
-        let fixture = try await provider.serviceFixture()
-        let ada = try await fixture.logIn("ada")
+        let (fixture, ada) = try await logIn(to: provider.serviceFixture())
         let countBefore = fixture.requestCount
         // Some providers request the feed during the login.
         let before = fixture.service.requests(fixture.pattern(.feed)).count
         let gate = fixture.service.hold(fixture.pattern(.feed))
-        let calls = (0..<20).map { _ in Task { try await fixture.ids(ada, count: 10) } }
+        let calls = (0..<20).map { _ in Task { try await ada.ids(count: 10) } }
         try await fixture.service.waitForRequests(fixture.pattern(.feed), count: before + 1)
         gate.release()
         let page = try await calls[0].value
@@ -98,18 +89,17 @@ struct AcceptanceFaultTests {
             for number in 0..<100 {
                 group.addTask {
                     switch number % 5 {
-                    case 0: _ = try await fixture.ids(ada, count: 10)
-                    case 1: _ = try await fixture.ids(ada, count: UInt32(1 + number % 20))
+                    case 0: _ = try await ada.ids(count: 10)
+                    case 1: _ = try await ada.ids(count: UInt32(1 + number % 20))
                     case 2: _ = try await ada.photo(page[0])
                     case 3: _ = try await ada.sources()
-                    default: _ = try await fixture.ids(ada, fixture.otherSource)
+                    default: _ = try await ada.ids(fixture.otherSource)
                     }
                 }
             }
             try await group.waitForAll()
         }
         #expect(fixture.requestCount <= countBefore + 5 + fixture.requestsPerPage)
-        try await fixture.daemon.stop()
     }
 
     /// The faults of a service that fail a request.
@@ -122,9 +112,7 @@ struct AcceptanceFaultTests {
 
     @Test(arguments: TestedProvider.withFaults)
     func `a fault fails only its call`(provider: TestedProvider) async throws {
-        let fixture = try await provider.serviceFixture()
-        let ada = try await fixture.logIn("ada")
-        let ids = try await fixture.ids(ada)
+        let (fixture, ada, ids) = try await readFeed(of: provider.serviceFixture())
         let path = fixture.pattern(.feed).text.split(separator: " ").last.map(String.init) ?? ""
         for (number, fault) in (Self.faults + [.redirect(307, to: path)]).enumerated() {
             fixture.service.fail(fixture.pattern(.feed), fault)
@@ -135,7 +123,7 @@ struct AcceptanceFaultTests {
                 reply?.name == (isMissing ? ServiceError.notFound : .serviceFailed).name,
                 "fault \(number): \(reply?.message ?? "")")
             #expect(reply?.message.hasSuffix(".") == true, "fault \(number)")
-            #expect(try await fixture.ids(ada) == ids)
+            #expect(try await ada.ids() == ids)
             fixture.service.recover(fixture.pattern(.feed))
             _ = try await ada.refresh("")
         }
@@ -149,33 +137,27 @@ struct AcceptanceFaultTests {
         #expect(try await !ada.imagePath(ids[1], size: "regular").isEmpty)
         let newest = try await fixture.publish()
         #expect(try await ada.refresh("") == 1)
-        #expect(try await fixture.ids(ada).first == newest)
+        #expect(try await ada.ids().first == newest)
         #expect(try await fixture.property(ada, "State") == .string("ready"))
-        try await fixture.daemon.stop()
     }
 
-    @Test(arguments: TestedProvider.onePerLanguage)
+    @Test(arguments: [TestedProvider.unsplash, .rss])
     func `a call ends in time with an unresponsive service`(provider: TestedProvider) async throws {
-        let fixture = try await provider.serviceFixture()
-        let ada = try await fixture.logIn("ada")
-        let ids = try await fixture.ids(ada)
+        let (fixture, ada, ids) = try await readFeed(of: provider.serviceFixture())
         fixture.service.fail(fixture.pattern(.feed), .silence)
         fixture.service.fail(fixture.pattern(.images), .silence)
         // After 25 s without a reply, the error would be `NoReply`.
         await expectError(ServiceError.serviceFailed.name) { _ = try await ada.refresh("") }
-        #expect(try await fixture.ids(ada) == ids)
+        #expect(try await ada.ids() == ids)
         fixture.service.recover(fixture.pattern(.feed))
         fixture.service.disconnect()
-        try await fixture.daemon.stop()
     }
 
-    @Test(arguments: TestedProvider.withSecret)
+    @Test(arguments: TestedProvider.onePerSecret)
     func `an account continues when its locked keyring is unlocked`(provider: TestedProvider)
         async throws
     {
-        let fixture = try await provider.secretFixture()
-        let ada = try await fixture.logIn("ada")
-        let ids = try await fixture.ids(ada)
+        let (fixture, ada, ids) = try await readFeed(of: provider.secretFixture())
         try await fixture.daemon.stop()
         let keyring = try PrivateKeyring.current.connect()
         try await keyring.lock()
@@ -183,7 +165,7 @@ struct AcceptanceFaultTests {
         let count = fixture.requestCount
         try await fixture.start()
         try await fixture.wait(ada, "locked")
-        #expect(try await fixture.ids(ada) == ids)
+        #expect(try await ada.ids() == ids)
         await expectError(ServiceError.secretStoreLocked.name) { _ = try await ada.refresh("") }
         #expect(try await ada.like(ids[0]) == .queued)
         let traffic = try await recording.text()
@@ -195,6 +177,5 @@ struct AcceptanceFaultTests {
         try await fixture.waitForLikes(ada)
         _ = try await ada.refresh("")
         #expect(try await fixture.accounts() == [fixture.accountID("ada")])
-        try await fixture.daemon.stop()
     }
 }

@@ -1,12 +1,14 @@
 import Contract
 import DBus
+import Foundation
+import Glibc
 import LoopbackHTTP
 import ServiceSimulator
 import TestSupport
 import Testing
 
 /// Tests of the browser login at every provider that has one.
-@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10))) @MainActor
+@Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct AcceptanceLoginTests {
     private func state(_ login: LoginClient) async throws -> String? {
         try await login.properties()["State"]?.string
@@ -39,7 +41,6 @@ struct AcceptanceLoginTests {
         let failure = fixture.rejectsCodes ? ServiceError.loginFailed : ServiceError.serviceFailed
         await expectError(failure.name) { _ = try await wrong.wait() }
         #expect(try await state(wrong) == "failed")
-        try await fixture.daemon.stop()
     }
 
     @Test(arguments: TestedProvider.withBrowser)
@@ -77,14 +78,13 @@ struct AcceptanceLoginTests {
         #expect(try await state(first) == "waiting")
         try await fixture.service.approve(firstURL, as: "ada")
         #expect(try await ada == ServiceName.accounts.appending(fixture.accountID("ada")))
-        try await fixture.daemon.stop()
     }
 
     nonisolated private static let faults: [Fault] = [
         .reset, .htmlPage, .json("{}"), .htmlStatus(500), .endless,
     ]
 
-    @Test(arguments: TestedProvider.withBrowser)
+    @Test(arguments: TestedProvider.withBrowserAndFaults)
     func `a failure of the service fails the login without leaving data`(
         provider: TestedProvider
     ) async throws {
@@ -113,7 +113,6 @@ struct AcceptanceLoginTests {
         }
         #expect(try await fixture.accounts() == [fixture.accountID("bob")])
         try await fixture.logIn("ada")
-        try await fixture.daemon.stop()
     }
 
     @Test(arguments: TestedProvider.withBrowser)
@@ -135,17 +134,14 @@ struct AcceptanceLoginTests {
         _ = try await redirect
         #expect(try await fixture.accounts().isEmpty)
         try await fixture.expectNoTrace(of: "ada", Array(fixture.tokens))
-        try await fixture.daemon.stop()
     }
 
-    @Test(arguments: TestedProvider.withBrowser)
+    @Test(arguments: TestedProvider.withBrowserAndFaults)
     func `no secret is disclosed or sent to another server`(
         provider: TestedProvider
     ) async throws {
         let recording = try await BusRecording()
-        let fixture = try await provider.browserFixture()
-        let ada = try await fixture.logIn("ada")
-        let ids = try await fixture.ids(ada)
+        let (fixture, ada, ids) = try await readFeed(of: provider.browserFixture())
         _ = try await ada.like(ids[0])
         // Let requests fail, redirect and refuse them, and let a login fail.
         let elsewhere = Fault.redirect(307, to: fixture.unrelatedURL + "/photos")
@@ -174,9 +170,15 @@ struct AcceptanceLoginTests {
         #expect(secrets.count >= 5)
         let bus = try await recording.text()
         let log = fixture.daemon.process.standardError.value.text
+        let process = "/proc/\(fixture.daemon.process.id)"
+        // Only root can read the environment of a process that is not dumpable.
+        #expect(getuid() == 0 || access("\(process)/environ", R_OK) != 0)
+        let shown = try (getuid() == 0 ? ["cmdline", "environ"] : ["cmdline"]).map {
+            try String(contentsOfFile: "\(process)/\($0)", encoding: .utf8)
+        }
+        #expect(shown[0].contains("imagefeedd"))
         for secret in secrets {
-            #expect(!bus.contains(secret))
-            #expect(!log.contains(secret))
+            for text in shown + [bus, log] { #expect(!text.contains(secret)) }
         }
         #expect(bus.contains(ids[0]))
         #expect(try await files(holding: Array(secrets)) == [])
@@ -187,6 +189,5 @@ struct AcceptanceLoginTests {
                 + request.headers.map(\.value).joined()
             for secret in secrets { #expect(!text.contains(secret)) }
         }
-        try await fixture.daemon.stop()
     }
 }

@@ -46,8 +46,7 @@ final class DailyFixture: ServiceFixture {
 
     @discardableResult
     func logIn(_ user: String) async throws -> AccountClient {
-        let login = try await client.service.manager.login(provider, [:])
-        let account = client.service.account(try await client.service.login(login).wait())
+        let account = try await client.logIn(to: provider, [:])
         try await wait(account, "ready", of: .profile)
         return account
     }
@@ -59,7 +58,7 @@ final class DailyFixture: ServiceFixture {
 
     /// Returns the local likes.
     func likes(of user: String) async throws -> Set<String> {
-        Set(try await ids(account(of: user), "likes"))
+        Set(try await account(of: user).ids("likes"))
     }
 
     var likeOutcome: LikeOutcome { .local }

@@ -15,8 +15,7 @@ final class FeedFixture: ServiceFixture {
     init() async throws {
         let feeds = try SimulatedFeeds()
         self.feeds = feeds
-        try PrivateBus.current.directory.write(
-            "[Provider rss]\nAllowLoopback=true\n", to: "home/.config/imagefeed/imagefeed.conf")
+        try RunningDaemon.configure("[Provider rss]\nAllowLoopback=true\n")
         try HostedProvider.installExample("rss", script: "rss.py") {
             $0.replacing("Hosts=*;", with: "Hosts=*;\(feeds.url);")
         }
@@ -31,9 +30,7 @@ final class FeedFixture: ServiceFixture {
 
     @discardableResult
     func logIn(_ user: String) async throws -> AccountClient {
-        let login = try await client.service.manager.login(
-            provider, [.username: .string(username(user))])
-        let account = client.service.account(try await client.service.login(login).wait())
+        let account = try await client.logIn(to: provider, [.username: .string(username(user))])
         try await wait(account, "ready", of: .profile)
         return account
     }

@@ -46,9 +46,8 @@ enum HostedProvider {
         _ id: String, in place: UnsplashFixture.Place, settings: String = "", product: String,
         manifest: @autoclosure () -> String
     ) throws {
-        try PrivateBus.current.directory.write(
-            "[Provider \(id)]\nAllowLoopback=\(place == .plugin)\n\(settings)\n",
-            to: "home/.config/imagefeed/imagefeed.conf")
+        try RunningDaemon.configure(
+            "[Provider \(id)]\nAllowLoopback=\(place == .plugin)\n\(settings)\n")
         if place == .plugin { try install(product, manifest(), id: id) }
     }
 
@@ -62,16 +61,23 @@ enum HostedProvider {
     static func installExample(
         _ id: String, script: String? = nil, _ change: (String) -> String = { $0 }
     ) throws {
-        let examples = URL(filePath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "dist/examples/\(id)")
-        let manifest = change(
-            try String(contentsOf: examples.appending(path: "\(id).provider"), encoding: .utf8))
+        let manifest = change(try example(id, "\(id).provider"))
         guard let script else { return try install("\(id)-example", manifest, id: id) }
+        try PrivateBus.current.directory.write(
+            example(id, script), to: "\(folder)/\(id)/\(script)")
+        try writeManifest(manifest, of: id)
+    }
+
+    /// Returns the text of a file of an example.
+    static func example(_ id: String, _ file: String) throws -> String {
+        try String(
+            contentsOf: repository.appending(path: "dist/examples/\(id)/\(file)"), encoding: .utf8)
+    }
+
+    /// Writes a manifest in one step, because the daemon may read it at any time.
+    static func writeManifest(_ text: String, of id: String) throws {
         let directory = try PrivateBus.current.directory
-        try directory.write(
-            try String(contentsOf: examples.appending(path: script), encoding: .utf8),
-            to: "\(folder)/\(id)/\(script)")
-        try directory.write(manifest, to: "\(folder)/\(id).provider")
+        let new = try directory.write(text, to: "tmp/\(id).provider")
+        try #require(rename(new, directory.appending("\(folder)/\(id).provider")) == 0)
     }
 }

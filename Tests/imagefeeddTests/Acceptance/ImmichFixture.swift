@@ -68,11 +68,10 @@ final class ImmichFixture: SecretFixture {
     ) async throws -> LoginClient {
         var options: [LoginOption: Variant] = [
             .server: .string(address),
-            .password: .fileDescriptor(
-                try #require(FileDescriptor.pipe(holding: Array(secret.utf8), secret.utf8.count))),
+            .password: try .secret(secret),
         ]
         options[.username] = username.map { .string($0) }
-        return client.service.login(try await client.service.manager.login(provider, options))
+        return try await client.startLogin(provider, options)
     }
 
     var service: any SimulatedService { server }

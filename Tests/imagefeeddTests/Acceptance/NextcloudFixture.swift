@@ -50,8 +50,7 @@ final class NextcloudFixture: SecretFixture {
         at address: String? = nil, _ more: [LoginOption: Variant] = [:]
     ) async throws -> (login: LoginClient, url: String) {
         let options = more.merging([.server: .string(address ?? server.url)]) { $1 }
-        let login = client.service.login(
-            try await client.service.manager.login(provider, options))
+        let login = try await client.startLogin(provider, options)
         let url = Observed("")
         let watch = try await login.watch { changes in
             if let text = changes["AuthorizationUrl"]?.string { url.update { $0 = text } }

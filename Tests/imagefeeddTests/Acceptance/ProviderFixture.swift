@@ -48,7 +48,7 @@ protocol ServiceFixture: ProviderFixture {
     /// Returns the pattern of the requests to an endpoint.
     func pattern(_ endpoint: Endpoint) -> RequestPattern
     /// Makes the service limit all requests from now on.
-    func exhaust() async throws
+    func exhaust()
     /// The number of requests for a page of the default source.
     var requestsPerPage: Int { get }
     /// A source that has not been fetched yet, and whose pages need requests.
@@ -113,7 +113,7 @@ extension ProviderFixture {
     // MARK: Reading
 
     func account(of user: String) -> AccountClient {
-        client.service.account(ServiceName.accounts.appending(accountID(user)))
+        client.account(accountID(user))
     }
 
     /// Returns the last path elements of the accounts.
@@ -138,15 +138,6 @@ extension ProviderFixture {
     /// Waits until there are no pending likes.
     func waitForLikes(_ account: AccountClient) async throws {
         try await client.wait(account.path, .like, "Pending", .array([], of: String.signature))
-    }
-
-    /// Returns the IDs of the photos of a page.
-    func ids(
-        _ account: AccountClient, _ source: String = "", count: UInt32 = 30
-    ) async throws -> [String] {
-        try await account.page(source, cursor: "", count: count).photos.compactMap {
-            $0["id"]?.string
-        }
     }
 
     /// Returns the IDs of the photos of a whole source, page by page.
@@ -198,8 +189,7 @@ extension BrowserFixture {
         _ options: [LoginOption: Variant] = [:]
     ) async throws -> (login: LoginClient, url: String) {
         let options = options.merging(loginOptions) { first, _ in first }
-        let path = try await client.service.manager.login(provider, options)
-        let login = client.service.login(path)
+        let login = try await client.startLogin(provider, options)
         let address = Observed("")
         let watch = try await login.watch { changes in
             if let url = changes["AuthorizationUrl"]?.string { address.update { $0 = url } }
@@ -233,4 +223,21 @@ extension BrowserFixture {
                 $0.split(separator: " ").last.map(String.init)
             })
     }
+}
+
+/// Logs ada in.
+@MainActor
+func logIn<Fixture: ProviderFixture>(
+    to fixture: Fixture
+) async throws -> (Fixture, AccountClient) {
+    (fixture, try await fixture.logIn("ada"))
+}
+
+/// Logs ada in and reads the first page of the default source.
+@MainActor
+func readFeed<Fixture: ProviderFixture>(
+    of fixture: Fixture, count: UInt32 = 30
+) async throws -> (Fixture, AccountClient, ids: [String]) {
+    let ada = try await fixture.logIn("ada")
+    return (fixture, ada, try await ada.ids(count: count))
 }

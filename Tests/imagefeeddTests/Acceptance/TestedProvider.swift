@@ -39,9 +39,6 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     /// The providers with several accounts. Wikimedia Commons is used without a user.
     static let withUsers = allCases.filter { ![.daily, .dailyPlugin].contains($0) }
 
-    /// The providers with several accounts and likes.
-    static let withUsersAndLikes = withUsers.filter(withLikes.contains)
-
     /// The remote providers, whose services can be unavailable, limit requests or send invalid responses.
     ///
     /// `LocalProviderTests` test the faults of the local provider, such as a missing folder or a full disk.
@@ -69,6 +66,9 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     /// The providers whose accounts have a secret in the keyring. Feeds and Wikimedia Commons are public.
     static let withSecret = remote.filter { ![.rss, .daily, .dailyPlugin].contains($0) }
 
+    /// One provider for each kind of secret: two with tokens, of which one is a plugin, a key, and a password.
+    static let onePerSecret: [TestedProvider] = [.unsplash, .mastodonPlugin, .immich, .nextcloud]
+
     /// The providers with a login by a key, without a browser.
     static let withKey: [TestedProvider] = [.immich, .immichPlugin]
 
@@ -79,6 +79,9 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     static let withBrowser = withSecret.filter {
         !withKey.contains($0) && !withPolling.contains($0)
     }
+
+    /// The providers with such a login, without the dialects that differ only in successful logins and refusals.
+    static let withBrowserAndFaults = withBrowser.filter { !dialects.contains($0) }
 
     @MainActor func fixture() async throws -> any ProviderFixture {
         switch self {
