@@ -337,8 +337,11 @@ for target in package.targets where target.type != .system {
     if mainActorTargets.contains(target.name) {
         settings.append(.defaultIsolation(MainActor.self))
     }
-    // Also in debug builds, whose pixel loops would take a hundred times longer.
-    if target.name == "ImageHelper" { settings.append(.unsafeFlags(["-O"])) }
+    // Also in debug builds, in which loops over pixels take a hundred times longer, and simulated services take much of
+    // the time of the tests.
+    if target.name == "ImageHelper" || target.name.hasSuffix("Simulator") {
+        settings.append(.unsafeFlags(["-O"]))
+    }
     target.swiftSettings = settings
     // Without --as-needed, the libraries that pkg-config names would be loaded at the start of each program.
     if target.type == .executable {

@@ -159,7 +159,7 @@ struct ResponseTests {
         let example = Array(try Data(contentsOf: folder.appending(path: "Examples/\(name)")))
         var generator = Generator(state: 7)
         var photos = 0
-        for _ in 0..<1000 {
+        for _ in 0..<250 {
             let body = Self.changed(example, &generator)
             let session = ScriptedSession(settings: ProviderSettings(["ShowLocation": "true"])) {
                 HTTPResponse(status: $0.method == .get ? 200 : 207, body: body, url: $0.url)
