@@ -69,6 +69,7 @@ class Widget:
 class Program:
     def __init__(self, connection, owner):
         self.connection, self.owner = connection, owner
+        self.found = {}
 
     def call(self, path, interface, method, signature=None, *arguments):
         """Makes a call, and returns its value, or a tuple of its values."""
@@ -84,23 +85,33 @@ class Program:
         """Returns the windows, and the children of each visible widget by its path."""
         # A widget is known once its parent was asked for its children.
         for _ in range(5):
-            found = {}
-            for (_, path), _, _, _, count, _, name, role, description, states in self.call(
-                    "/org/a11y/atspi/cache", "org.a11y.atspi.Cache", "GetItems"):
-                found[path] = Widget(self, path, count, name, Atspi.role_get_name(Atspi.Role(role)), description,
-                                     states[0] | states[1] << 32)
-            # The parents in the answer above differ from the tree at the pages of a GtkStack.
             children = self.children([ROOT])
             level = children[ROOT]
             while level:
-                below = self.children([path for path in level if path in found and found[path].was("VISIBLE")
-                                       and found[path].child_count])
+                below = self.children([path for path in level if self.has_visible_children(path)])
                 children |= below
                 level = [path for paths in below.values() for path in paths]
-            if all(path in found for paths in children.values() for path in paths):
+            # The names and states are read after the tree. The parents in this answer differ from the tree at the pages of
+            # a GtkStack.
+            self.found = self.items()
+            if all(path in self.found and (path in children or not self.has_visible_children(path))
+                   for paths in children.values() for path in paths):
                 break
-        tree = {parent: [found[path] for path in paths if path in found] for parent, paths in children.items()}
+        tree = {parent: [self.found[path] for path in paths if path in self.found]
+                for parent, paths in children.items()}
         return tree.pop(ROOT), tree
+
+    def items(self):
+        """Returns the known widgets by their paths."""
+        items = self.call("/org/a11y/atspi/cache", "org.a11y.atspi.Cache", "GetItems")
+        return {path: Widget(self, path, count, name, Atspi.role_get_name(Atspi.Role(role)), description,
+                             states[0] | states[1] << 32)
+                for (_, path), _, _, _, count, _, name, role, description, states in items}
+
+    def has_visible_children(self, path):
+        """Returns whether a widget is visible and has children, as far as it is known."""
+        widget = self.found.get(path)
+        return widget is None or widget.was("VISIBLE") and widget.child_count > 0
 
     def children(self, parents):
         """Returns the paths of the children of widgets; none for a widget that has left."""
