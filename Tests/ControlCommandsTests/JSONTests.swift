@@ -46,7 +46,7 @@ struct JSONTests {
             "aa": .byte(2), "account": .objectPath("/a"),
         ]
         #expect(
-            JSON(photo, order: PhotoEntry.keys).text
+            JSON.object(JSON.members(photo, order: PhotoEntry.keys)).text
                 == #"{"id":"1","account":"/a","title":"t","liked":false,"aa":2,"zz":1}"#)
         #expect(
             PhotoEntry(photo)?.json.text

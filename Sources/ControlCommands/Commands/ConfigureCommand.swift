@@ -49,7 +49,7 @@ struct ConfigureCommand: AsyncParsableCommand {
                     "{provider} is configured. Log in with “imagefeedctl login {id}”.",
                     ["provider": provider.name, "id": provider.id])
         )
-        try output.show(JSONResult(JSON(properties, order: InterfaceName.provider.properties)))
+        try output.show(JSONResult(JSON(properties, of: .provider)))
     }
 
     @MainActor private func settingsFromOptions() async throws(CommandFailure) -> [ProviderSetting:

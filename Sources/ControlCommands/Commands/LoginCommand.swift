@@ -193,6 +193,6 @@ struct LoginResult: Renderable {
     let id: String
     let properties: [String: Variant]
 
-    var json: JSON { JSON(properties, order: InterfaceName.account.properties) }
+    var json: JSON { JSON(properties, of: .account) }
     func text(for target: OutputTarget) -> String { id + "\n" }
 }

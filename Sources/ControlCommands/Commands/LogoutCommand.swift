@@ -26,6 +26,6 @@ struct LogoutCommand: AsyncParsableCommand {
         try await client.logout()
         Console.printMessage(tr("Logged out of {account}.", ["account": account.label]))
         let properties = try await client.properties(.account)
-        try output.show(JSONResult(JSON(properties, order: InterfaceName.account.properties)))
+        try output.show(JSONResult(JSON(properties, of: .account)))
     }
 }

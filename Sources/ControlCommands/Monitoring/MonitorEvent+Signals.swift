@@ -54,7 +54,8 @@ extension MonitorEvent {
             let state = properties["State"]?.string
             let name = name(of: kind)
             return MonitorEvent(
-                name: "\(name)-added", object: added.0, members: members(properties, kind),
+                name: "\(name)-added", object: added.0,
+                members: JSON.members(properties, order: kind.properties),
                 // Translators: {object} is an English word: account, login, provider or slideshow.
                 summary: state.map {
                     output.tr(
@@ -79,7 +80,7 @@ extension MonitorEvent {
         guard change.0.hasPrefix("\(ServiceName.bus)."), !change.1.isEmpty,
             path != ServiceName.combined || interface == .combined
         else { return [] }
-        let members = members(change.1, interface)
+        let members = JSON.members(change.1, order: interface.properties)
         let descriptions = members.compactMap { member in
             change.1[member.name].flatMap(word).map { "\(member.name) \($0)" }
         }
@@ -174,21 +175,11 @@ extension MonitorEvent {
             name: "photo-changed", object: path,
             members: [
                 .init("photo", .string(photo)),
-                .init("changes", JSON(changes, order: PhotoEntry.keys)),
+                .init("changes", .object(JSON.members(changes, order: PhotoEntry.keys))),
             ],
             summary: output.tr(
                 "photo {photo} changed: {values}",
                 ["photo": photo, "values": changes.keys.sorted().joined(separator: ", ")]))
-    }
-
-    private static func members(
-        _ values: [String: Variant], _ interface: InterfaceName
-    ) -> [JSON.Member] {
-        if case .object(let members) = JSON(values, order: interface.properties) {
-            members
-        } else {
-            []
-        }
     }
 
     /// Returns the name of an interface in events: its last part in lower case.

@@ -32,16 +32,21 @@ extension JSON {
         }
     }
 
-    /// Creates an object from a dictionary of the type `a{sv}`.
+    /// Creates an object from the properties of an interface, in the order of its documentation.
+    init(_ properties: [String: Variant], of interface: InterfaceName) {
+        self = .object(Self.members(properties, order: interface.properties))
+    }
+
+    /// Returns the members of an object for a dictionary of the type `a{sv}`.
     ///
     /// - Parameters:
     ///   - values: The dictionary.
     ///   - order: The order of the first keys. Other keys follow, sorted by name.
-    init(_ values: [String: Variant], order: [String]) {
+    /// - Returns: The members.
+    static func members(_ values: [String: Variant], order: [String]) -> [Member] {
         let known = order.filter { values[$0] != nil }
         let others = values.keys.filter { !order.contains($0) }.sorted()
-        self = .object(
-            (known + others).compactMap { key in values[key].map { Member(key, JSON($0)) } })
+        return (known + others).compactMap { key in values[key].map { Member(key, JSON($0)) } }
     }
 
     /// The JSON text on one line, without a line feed at the end.

@@ -8,12 +8,11 @@ struct ProfileDetails: Renderable {
     /// The properties of the interface `Profile`.
     let profile: [String: Variant]
 
-    var json: JSON { JSON(profile, order: InterfaceName.profile.properties) }
+    var json: JSON { JSON(profile, of: .profile) }
 
     func text(for target: OutputTarget) -> String {
-        let known = InterfaceName.profile.properties
-        let names = known + profile.keys.filter { !known.contains($0) }.sorted()
-        let details = names.compactMap { name in
+        let members = JSON.members(profile, order: InterfaceName.profile.properties)
+        let details = members.map(\.name).compactMap { name in
             profile[name].map {
                 (
                     name: target == .pipe ? name : Self.names[name] ?? name,

@@ -8,7 +8,7 @@ struct ProviderList: Renderable {
     let providers: [ProviderProperties]
 
     var json: JSON {
-        .array(providers.map { JSON($0.properties, order: InterfaceName.provider.properties) })
+        .array(providers.map { JSON($0.properties, of: .provider) })
     }
 
     func text(for target: OutputTarget) -> String {

@@ -8,7 +8,7 @@ internal import Translation
 struct SlideshowDetails: Renderable {
     let slideshow: SlideshowProperties
 
-    var json: JSON { JSON(slideshow.properties, order: InterfaceName.slideshow.properties) }
+    var json: JSON { JSON(slideshow.properties, of: .slideshow) }
 
     func text(for target: OutputTarget) -> String {
         let photo = slideshow.photo
@@ -54,11 +54,10 @@ struct SlideshowList: Renderable {
     var json: JSON {
         .array(
             slideshows.map { slideshow in
-                guard
-                    case .object(let members) = JSON(
-                        slideshow.properties, order: InterfaceName.slideshow.properties)
-                else { return .null }
-                return .object([.init("Name", .string(slideshow.name))] + members)
+                .object(
+                    [.init("Name", .string(slideshow.name))]
+                        + JSON.members(
+                            slideshow.properties, order: InterfaceName.slideshow.properties))
             })
     }
 

@@ -12,11 +12,8 @@ struct StatusScreen: Renderable {
     var installedVersion = programVersion
 
     var json: JSON {
-        let order = InterfaceName.manager.properties
-        guard case .object(let manager) = JSON(snapshot.manager, order: order)
-        else { return .null }
-        return .object(
-            manager + [
+        .object(
+            JSON.members(snapshot.manager, order: InterfaceName.manager.properties) + [
                 .init("accounts", AccountList(snapshot: snapshot).json),
                 .init("providers", ProviderList(providers: snapshot.providers).json),
             ])

@@ -10,7 +10,8 @@ extension AccountProperties {
         var all = properties(.account) ?? [:]
         for name: MemberName in [.name, .avatar] { all[name.text] = self[.profile, name] }
         all["Pending"] = properties(.like).map { $0["Pending"] ?? .array([], of: "s") }
-        return JSON(all, order: InterfaceName.account.properties + ["Name", "Avatar", "Pending"])
+        let order = InterfaceName.account.properties + ["Name", "Avatar", "Pending"]
+        return .object(JSON.members(all, order: order))
     }
     var providerID: String { provider?.lastElement ?? "" }
     /// The hint to log in to the account again.
