@@ -1,6 +1,7 @@
 import Contract
 import DBus
 import Foundation
+import ProviderKit
 import TestSupport
 import Testing
 
@@ -60,9 +61,7 @@ struct TestClient {
     func titles(
         _ account: AccountClient, source: String = "", count: UInt32 = 100
     ) async throws -> [String] {
-        try await account.page(source, cursor: "", count: count).photos.compactMap {
-            $0["title"]?.string
-        }
+        try await account.page(source, cursor: "", count: count).photos.compactMap(\.title)
     }
 
     /// Returns the avatar file of an account as soon as it has one. Neither a login nor the profile waits for it.
@@ -146,7 +145,7 @@ extension Variant {
 extension AccountClient {
     /// Returns the IDs of the photos of a page.
     func ids(_ source: String = "", count: UInt32 = 30) async throws -> [String] {
-        try await page(source, cursor: "", count: count).photos.compactMap { $0["id"]?.string }
+        try await page(source, cursor: "", count: count).photos.map(\.id)
     }
 
     /// Returns the ID of the first photo of a source.

@@ -27,8 +27,7 @@ class Widget:
         return self.program.call(self.path, f"org.a11y.atspi.{interface}", method, signature, *arguments)
 
     def get(self, interface, name):
-        return self.program.call(self.path, "org.freedesktop.DBus.Properties", "Get", "(ss)",
-                                 f"org.a11y.atspi.{interface}", name)
+        return self.program.get(self.path, interface, name)
 
     def get_name(self):
         return self.get("Accessible", "Name")
@@ -78,8 +77,9 @@ class Program:
                                            Gio.DBusCallFlags.NONE, LIMIT_MILLISECONDS, None).unpack()
         return values[0] if len(values) == 1 else values
 
-    def name(self):
-        return self.call(ROOT, "org.freedesktop.DBus.Properties", "Get", "(ss)", "org.a11y.atspi.Accessible", "Name")
+    def get(self, path, interface, name):
+        """Returns a property."""
+        return self.call(path, "org.freedesktop.DBus.Properties", "Get", "(ss)", f"org.a11y.atspi.{interface}", name)
 
     def windows(self):
         """Returns the windows, and the children of each visible widget by its path."""
@@ -149,8 +149,10 @@ class Desktop:
         for owner, _ in self.registry.call(ROOT, "org.a11y.atspi.Accessible", "GetChildren"):
             # Programs may end at any time.
             try:
-                program = self.programs.setdefault(owner, Program(self.connection, owner))
-                if program.name() == name:
+                if owner not in self.programs:
+                    self.programs[owner] = Program(self.connection, owner)
+                program = self.programs[owner]
+                if program.get(ROOT, "Accessible", "Name") == name:
                     yield program
             except Error:
                 continue

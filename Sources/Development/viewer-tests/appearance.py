@@ -263,8 +263,7 @@ def motion(start, step):
         for _ in range(5):
             screen.key("plus")
         screen.until(lambda: "Zoom 305 %" in view.get_description(), "the zoom")
-        area = view.extents()
-        return pixels.fitted((area.x, area.y, area.width, area.height), pixels.size(SAMPLES[0]))[2] * 1.25 ** 5
+        return pixels.fitted(view.extents(), pixels.size(SAMPLES[0]))[2] * 1.25 ** 5
 
     view = open_photo(has_animations=False)
     seen = places(view)

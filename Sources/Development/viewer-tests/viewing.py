@@ -207,7 +207,7 @@ def save(start, step):
     save_as(screen, target, replaces=True)
     screen.wait(starts="Downloading ")
     bar = screen.wait("Progress of the download", "progress bar")
-    first = screen.until(lambda: bar.value(), "the progress")
+    first = screen.until(bar.value, "the progress")
     screen.until(lambda: bar.value() > first, "more progress")
     session.screenshot("saving")
     step("a slow download shows its progress")
