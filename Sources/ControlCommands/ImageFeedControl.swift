@@ -110,10 +110,8 @@ package struct ImageFeedControl: AsyncParsableCommand {
         // An error is one line. The last line of the parser's message names the help command.
         let advice = fullMessage(for: error).split(separator: "\n").last
             .flatMap { $0.contains("--help' for") ? HelpText.translated(advice: $0) : nil }
-        let message = CommandFailure.sentence(
-            message(for: error).split(separator: "\n").joined(separator: " "))
-        Console.printError(
-            [message, advice].compactMap(\.self).joined(separator: " "))
+        let message = message(for: error).split(separator: "\n").joined(separator: " ").sentence
+        Console.printError([message, advice].compactMap(\.self).joined(separator: " "))
         return .usage
     }
 }

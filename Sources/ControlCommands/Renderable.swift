@@ -25,7 +25,7 @@ extension Renderable {
 
 /// The options of every command.
 struct OutputOptions: ParsableArguments {
-    @Flag(help: .init(tr("Print the result as JSON.")))
+    @Flag(help: .tr("Print the result as JSON."))
     var json = false
 
     /// Prints a result to standard output, in the format that the options select.
@@ -41,12 +41,20 @@ struct OutputOptions: ParsableArguments {
     }
 }
 
-/// The result of a command that prints nothing to standard output without `--json`.
-struct JSONResult: Renderable {
+/// The result of a command that prints one line, or nothing, to standard output without `--json`.
+struct CommandResult: Renderable {
     let json: JSON
+    private let fields: ((OutputTarget) -> [String])?
 
-    init(_ json: JSON) { self.json = json }
-    init(_ members: [JSON.Member]) { json = .object(members) }
+    /// - Parameters:
+    ///   - json: The JSON document.
+    ///   - fields: Returns the fields of the line; nil to print nothing.
+    init(_ json: JSON, fields: ((OutputTarget) -> [String])? = nil) {
+        self.json = json
+        self.fields = fields
+    }
 
-    func text(for target: OutputTarget) -> String { "" }
+    func text(for target: OutputTarget) -> String {
+        fields.map { TerminalText.fields($0(target)) } ?? ""
+    }
 }

@@ -26,19 +26,20 @@ struct CompletionRequestTests {
     }
 
     @Test func `a subcommand has its own arguments`() throws {
-        #expect(try request("provider", "t").expected == .subcommand(of: "provider"))
+        #expect(try request("provider", "t").command.commandName == "provider")
+        #expect(try request("provider", "t").expected == .command)
         #expect(try request("provider", "trace", "").expected == .value("provider"))
         #expect(try request("provider", "test", "").expected == .value("manifest-file"))
         let option = try request("provider", "test", "--")
         #expect(option.expected == .option(orValue: "manifest-file"))
-        #expect(option.subcommand == "test")
+        #expect(option.command.commandName == "test")
     }
 
     @Test func `the words after help are a command and its subcommand`() throws {
         #expect(try request("help", "").expected == .command)
         #expect(try request("help", "slideshow").expected == .command)
-        #expect(try request("help", "slideshow", "").expected == .subcommand(of: "slideshow"))
-        #expect(try request("help", "provider", "t").expected == .subcommand(of: "provider"))
+        #expect(try request("help", "slideshow", "").expected == .command)
+        #expect(try request("help", "provider", "t").command.commandName == "provider")
         #expect(try request("help", "slideshow", "set", "").expected == .nothing)
         #expect(try request("help", "feed", "").expected == .nothing)
         #expect(try request("help", "nonsense", "").expected == .nothing)

@@ -122,8 +122,8 @@ struct RenderingTests {
         let results: [any Renderable] = [
             StatusScreen(snapshot: Samples.snapshot), AccountList(snapshot: Samples.snapshot),
             ProviderList(providers: Samples.snapshot.providers),
-            PhotoPage(photos: photos, next: ""), PhotoDetails(photo: photos[1]),
-            SourceList(sources: sources, defaultSource: nil),
+            PhotoPage(photos: photos, next: ""), photos[1],
+            SourceList(sources: sources, defaultSource: ""),
         ]
         for result in results {
             #expect(lines(result, columns).allSatisfy { $0.displayWidth <= columns })

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Contract
+internal import JSONFormat
 internal import Translation
 
 struct AccountsCommand: AsyncParsableCommand {
@@ -10,11 +11,63 @@ struct AccountsCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let snapshot = try await ServiceSession().snapshot()
+        let snapshot = try await ServiceClient().snapshot()
         try output.show(AccountList(snapshot: snapshot))
         if snapshot.accounts.isEmpty {
             Console.printMessage(
                 tr("There are no accounts. Log in with “imagefeedctl login PROVIDER”."))
+        }
+    }
+}
+
+/// The list of all known accounts.
+struct AccountList: Renderable {
+    let snapshot: DaemonMirror
+    /// True if the list has a column with the number of pending likes.
+    var showsPendingLikes = true
+
+    var json: JSON {
+        .array(snapshot.accounts.map(\.json))
+    }
+
+    func text(for target: OutputTarget) -> String {
+        let table = Table(
+            columns: [
+                .init(title: ""),
+                .init(title: tr("ACCOUNT")),
+                .init(title: tr("LABEL"), minimumWidth: 8, dropRank: 1),
+                .init(title: tr("PROVIDER"), minimumWidth: 8, dropRank: 2),
+                .init(title: tr("STATE")),
+                .init(title: tr("NAME"), minimumWidth: 8, dropRank: 3),
+                .init(title: tr("UNSENT"), dropRank: 4, isNumber: true),
+            ],
+            rows: snapshot.accounts.map { account in
+                [
+                    Cell(account.path == snapshot.defaultAccount ? "*" : "", .heading),
+                    Cell(account.id), Cell(account.label), Cell(snapshot.providerName(of: account)),
+                    Cell(
+                        target.word(account.stateText), account.stateStyle),
+                    // On a terminal, a name that equals the label is omitted.
+                    Cell(target == .pipe || account.name != account.label ? account.name : ""),
+                    Cell(pendingLikeCount(account)),
+                ]
+            })
+        return table.text(for: target)
+    }
+
+    private func pendingLikeCount(_ account: AccountProperties) -> String {
+        let count = account.pendingLikes.count
+        return count == 0 || !showsPendingLikes ? "" : String(count)
+    }
+}
+
+extension AccountProperties {
+    var stateStyle: TextStyle {
+        switch state {
+        case .ready: .good
+        case .loading, .loggedOut: .faint
+        case .needsLogin, .failed: .bad
+        case .offline, .rateLimited, .locked, nil: .warning
         }
     }
 }

@@ -1,18 +1,30 @@
 internal import ArgumentParser
 internal import Translation
 
+extension ArgumentHelp {
+    /// Creates the help of an argument in the language of the user.
+    ///
+    /// - Parameters:
+    ///   - text: A literal in English.
+    ///   - valueName: The name of the value in the help and in ``CompletionRequest``.
+    /// - Returns: The help.
+    static func tr(_ text: StaticString, valueName: String? = nil) -> ArgumentHelp {
+        ArgumentHelp(Translation.tr(text), valueName: valueName)
+    }
+}
+
 /// The option that selects an account.
 struct AccountOption: ParsableArguments {
     @Option(
-        help: .init(
-            tr("The ID of an account, or an unambiguous prefix. If omitted: the default account.")))
+        help: .tr(
+            "The ID of an account, or an unambiguous prefix. If omitted: the default account."))
     var account: String?
 }
 
 /// The options that select an account or the combined account.
 struct CombinedAccountOption: ParsableArguments {
     @OptionGroup var accountOption: AccountOption
-    @Flag(help: .init(tr("All accounts that are logged in, as one.")))
+    @Flag(help: .tr("All accounts that are logged in, as one."))
     var combined = false
 
     func validate() throws {
@@ -26,10 +38,8 @@ struct CombinedAccountOption: ParsableArguments {
 struct SourceOption: ParsableArguments {
     @Option(
         parsing: .unconditional,
-        help: .init(
-            tr(
-                "A source listed by “imagefeedctl sources”. If omitted: the account's default source."
-            ))
+        help: .tr(
+            "A source listed by “imagefeedctl sources”. If omitted: the account's default source.")
     )
     var source = ""
 }

@@ -1,4 +1,6 @@
 internal import ArgumentParser
+internal import Glibc
+internal import System
 internal import Translation
 
 struct CompletionCommand: AsyncParsableCommand {
@@ -6,7 +8,7 @@ struct CompletionCommand: AsyncParsableCommand {
         commandName: "completion",
         abstract: tr("Print a shell script that completes commands, accounts, sources and photos."))
 
-    @Argument(help: .init(tr("The shell: bash, zsh or fish.")))
+    @Argument(help: .tr("The shell: bash, zsh or fish."))
     var shell: CompletingShell
 
     @MainActor func run() async throws { try Console.write(shell.script) }
@@ -25,25 +27,110 @@ struct CompleteCommand: AsyncParsableCommand {
 
     @MainActor func run() async throws {
         // The shell blocks input during a completion, and the daemon may be busy.
-        let timeout = CompletionTimeout(milliseconds: 500)
+        let timeout = MainLoopTimer(after: .milliseconds(500)) {
+            Glibc.exit(ProgramStatus.done.rawValue)
+        }
         defer { withExtendedLifetime(timeout) {} }
         let line =
             shell == .bash
             ? ShellWords(words.first ?? "", breaks: words.dropFirst().first ?? "") : nil
         let typed = line.map { Array($0.words.dropFirst()) } ?? words
-        let outline = try CommandOutline.ofThisProgram().command
-        let result = await CompletionSource(
-            outline: outline, request: CompletionRequest(typed, outline)
-        ).result()
-        try Console.write(Self.text(result, line))
+        let request = CompletionRequest(typed, try CommandOutline.ofThisProgram().command)
+        guard let candidates = await request.candidates() else { return try Console.write("\t\n") }
+        for candidate in candidates {
+            if let line {
+                if let text = line.replacement(candidate.word) { try Console.write(text + "\n") }
+            } else {
+                let fields = [candidate.word, candidate.summary].filter { !$0.isEmpty }
+                try Console.write(TerminalText.fields(fields))
+            }
+        }
+    }
+}
+
+/// A shell for which the program offers completions.
+enum CompletingShell: String, CaseIterable, ExpressibleByArgument {
+    case bash
+    case zsh
+    case fish
+
+    /// The script that registers the completion with the shell.
+    ///
+    /// A shell never evaluates names that come from a service: bash receives quoted words, and zsh and fish quote the
+    /// words themselves. Output that is a single tab requests the completion of file names.
+    var script: String {
+        switch self {
+        case .bash: Self.bashScript
+        case .zsh: Self.zshScript
+        case .fish: Self.fishScript
+        }
     }
 
-    private static func text(_ result: CompletionResult, _ line: ShellWords?) -> String {
-        guard case .words(let candidates) = result else { return "\t\n" }
-        return candidates.compactMap { candidate in
-            if let line { return line.replacement(candidate.word).map { $0 + "\n" } }
-            return candidate.summary.isEmpty
-                ? "\(candidate.word)\n" : "\(candidate.word)\t\(candidate.summary)\n"
-        }.joined()
-    }
+    private static let bashScript = #"""
+        # bash completion for imagefeedctl
+        _imagefeedctl() {
+            mapfile -t COMPREPLY < <(
+                imagefeedctl complete bash -- "${COMP_LINE:0:COMP_POINT}" "$COMP_WORDBREAKS" 2>/dev/null
+            )
+            if [[ ${COMPREPLY[0]-} == $'\t' ]]; then
+                COMPREPLY=()
+                compopt -o default
+            elif [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[/=] ]]; then
+                compopt -o nospace
+            fi
+        }
+        complete -o nosort -F _imagefeedctl imagefeedctl
+
+        """#
+
+    private static let zshScript = #"""
+        #compdef imagefeedctl
+        _imagefeedctl() {
+            local line word
+            local -a words_ summaries open_words open_summaries
+            while IFS= read -r line; do
+                if [[ $line == $'\t' ]]; then
+                    compset -P '--*='
+                    _files
+                    return
+                fi
+                word=${line%%$'\t'*}
+                [[ $line == *$'\t'* ]] && line="$word  -- ${line#*$'\t'}"
+                if [[ $word == *[/=] ]]; then
+                    open_words+=("$word")
+                    open_summaries+=("$line")
+                else
+                    words_+=("$word")
+                    summaries+=("$line")
+                fi
+            done < <(
+                imagefeedctl complete zsh -- "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null
+            )
+            compadd -l -V imagefeedctl -d summaries -a words_
+            compadd -l -V imagefeedctl-more -S '' -d open_summaries -a open_words
+        }
+        if [[ $funcstack[1] == _imagefeedctl ]]; then
+            _imagefeedctl "$@"
+        else
+            compdef _imagefeedctl imagefeedctl
+        fi
+
+        """#
+
+    private static let fishScript = #"""
+        # fish completion for imagefeedctl
+        function __imagefeedctl_complete
+            set -l words (commandline -opc)
+            set -l word (commandline -ct)
+            set -l plain (string unescape -- "$word"; or printf '%s\n' "$word")
+            set -l answer (imagefeedctl complete fish -- $words[2..-1] "$plain" 2>/dev/null)
+            if test "$answer" = \t
+                __fish_complete_path "$plain"
+            else
+                printf '%s\n' $answer
+            end
+        end
+        complete -c imagefeedctl -f -k -a '(__imagefeedctl_complete)'
+
+        """#
 }

@@ -16,13 +16,13 @@ struct ConfigureCommand: AsyncParsableCommand {
             only the given values.
             """))
 
-    @Argument(help: .init(tr("The ID of a provider, as listed by “imagefeedctl providers”.")))
+    @Argument(help: .tr("The ID of a provider, as listed by “imagefeedctl providers”."))
     var provider: String
     @Option(
         name: .customLong("client-id"), parsing: .unconditional,
-        help: .init(tr("The client ID that the service assigned to the application.")))
+        help: .tr("The client ID that the service assigned to the application."))
     var clientID: String?
-    @Option(help: .init(tr("Read the client secret from this file; - reads standard input.")))
+    @Option(help: .tr("Read the client secret from this file; - reads standard input."))
     var clientSecretFile: PathBytes?
     @OptionGroup var output: OutputOptions
 
@@ -31,14 +31,13 @@ struct ConfigureCommand: AsyncParsableCommand {
     }
 
     @MainActor func run() async throws {
-        let session = try ServiceSession()
-        let provider = try await session.snapshot().provider(provider)
-        let dialogue = ConfigurationDialogue(session.client, provider)
-        try await dialogue.checkSettings()
+        let service = try ServiceClient()
+        let provider = try await service.snapshot().provider(provider)
+        let client = service.provider(provider.path)
+        try await checkSettings(of: provider, client)
         let isGiven = clientID != nil || clientSecretFile != nil
-        let client = session.client.provider(provider.path)
         try await client.configure(
-            isGiven ? try await settingsFromOptions() : try await dialogue.prompt())
+            isGiven ? try await settingsFromOptions() : try await prompt(for: provider))
         let properties = try await client.properties()
         Console.printMessage(
             properties["Configured"]?.bool == false
@@ -49,7 +48,76 @@ struct ConfigureCommand: AsyncParsableCommand {
                     "{provider} is configured. Log in with “imagefeedctl login {id}”.",
                     ["provider": provider.name, "id": provider.id])
         )
-        try output.show(JSONResult(JSON(properties, of: .provider)))
+        try output.show(CommandResult(JSON(properties, of: .provider)))
+    }
+
+    /// Checks before the prompts that the provider has settings.
+    ///
+    /// - Throws: ``CommandFailure`` if the provider has no settings or cannot be used.
+    @MainActor private func checkSettings(
+        of provider: ProviderProperties, _ client: ProviderClient
+    ) async throws(CommandFailure) {
+        if provider.state != "ready", !provider.stateReason.isEmpty {
+            throw CommandFailure(
+                .failed,
+                tr(
+                    "{provider} cannot be configured: {reason}",
+                    ["provider": provider.name, "reason": provider.stateReason]))
+        }
+        do {
+            try await client.configure([:])
+        } catch let error as BusError where error.isReply(.notSupported) {
+            throw CommandFailure(
+                .failed,
+                tr(
+                    "“{provider}” has no settings. Log in with “imagefeedctl login {id}”.",
+                    ["provider": provider.name, "id": provider.id])
+            )
+        } catch {
+            // Other errors are reported by the call that sets the values.
+        }
+    }
+
+    /// Prompts for the client ID and the client secret.
+    ///
+    /// - Returns: The values that were entered; an empty line means no change.
+    /// - Throws: ``CommandFailure`` if there is no terminal, or if nothing was entered.
+    @MainActor private func prompt(
+        for provider: ProviderProperties
+    ) async throws(CommandFailure) -> [ProviderSetting: Variant] {
+        guard Console.canPrompt else {
+            throw CommandFailure(
+                .usage,
+                tr(
+                    "Standard input is not a terminal. Pass the values with --client-id ID and --client-secret-file FILE."
+                )
+            )
+        }
+        Console.printMessage(
+            provider.isConfigured
+                ? tr(
+                    "{provider} is already configured. Leave a value empty to keep it.",
+                    ["provider": provider.name])
+                : provider.help.isEmpty
+                    ? tr("Register an application with {provider}.", ["provider": provider.name])
+                    : provider.help)
+        if !provider.redirectAddress.isEmpty {
+            let heading = tr("Redirect URLs of the application:")
+            Console.printMessage("\(heading)  \(provider.redirectAddress)")
+            Console.printMessage(
+                String(repeating: " ", count: heading.displayWidth + 2)
+                    + LoginDialogue.outOfBandAddress)
+        }
+        var settings: [ProviderSetting: Variant] = [:]
+        Console.prompt(tr("Client ID:"))
+        let id = await StandardInput.line() ?? ""
+        if !id.isEmpty { settings[.clientID] = .string(id) }
+        let secret = try await SecretFile.prompt(.clientSecret)
+        if let secret { settings[.clientSecret] = .fileDescriptor(secret) }
+        guard !settings.isEmpty else {
+            throw CommandFailure(.failed, tr("Nothing was entered. The settings were not changed."))
+        }
+        return settings
     }
 
     @MainActor private func settingsFromOptions() async throws(CommandFailure) -> [ProviderSetting:

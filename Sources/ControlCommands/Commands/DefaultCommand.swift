@@ -8,20 +8,19 @@ struct DefaultCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "default", abstract: tr("Set the default account."))
 
-    @Argument(help: .init(tr("The ID of an account, or an unambiguous prefix of it.")))
+    @Argument(help: .tr("The ID of an account, or an unambiguous prefix of it."))
     var account: String
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let session = try ServiceSession()
-        let account = try await session.snapshot().account(account)
-        do {
-            try await session.client.manager.setDefaultAccount(account.path)
-        } catch let error as BusError where error.isReply(.needsLogin) {
-            throw CommandFailure(error, advice: account.loginAdvice)
+        let service = try ServiceClient()
+        let account = try await service.snapshot().account(account)
+        try await addingHints(for: account) {
+            try await service.manager.setDefaultAccount(account.path)
         }
         Console.printMessage(
             tr("{account} is the default account.", ["account": account.id]))
-        try output.show(JSONResult([.init("DefaultAccount", .string(account.path.text))]))
+        try output.show(
+            CommandResult(.object([.init("DefaultAccount", .string(account.path.text))])))
     }
 }

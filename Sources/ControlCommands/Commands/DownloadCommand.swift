@@ -14,14 +14,11 @@ struct DownloadCommand: AsyncParsableCommand {
     @OptionGroup var photo: PhotoArgument
     @Option(
         name: [.short, .long], parsing: .unconditional,
-        help: .init(
-            tr(
-                "The file to write, or a folder; in a folder, the file is named after the photo's ID."
-            ),
+        help: .tr(
+            "The file to write, or a folder; in a folder, the file is named after the photo's ID.",
             valueName: "path"))
     var output = PathBytes(".")
-    @Flag(
-        help: .init(tr("Replace an existing file; if it is a symbolic link, replace its target.")))
+    @Flag(help: .tr("Replace an existing file; if it is a symbolic link, replace its target."))
     var force = false
     @OptionGroup var format: OutputOptions
 
@@ -30,10 +27,10 @@ struct DownloadCommand: AsyncParsableCommand {
     }
 
     @MainActor func run() async throws {
-        let session = try ServiceSession()
-        let photo = try await session.photo(photo)
+        let service = try ServiceClient()
+        let photo = try await service.photo(photo)
         let (client, id) = (photo.client, photo.id)
-        let type = try await namingLogin(of: photo.account) {
+        let type = try await addingHints(for: photo.account) {
             try await client.photo(id).mediaType
         }
         let path = DownloadFile.target(output, name: FileName.photo(id, mediaType: type))
@@ -42,21 +39,39 @@ struct DownloadCommand: AsyncParsableCommand {
             let file = try DownloadFile(
                 at: path, force ? .replace : .refuse, isNamedByContent: !isNamed)
             defer { file.discard() }
-            try await namingLogin(of: photo.account) {
-                try await PhotoDownload(session.client, to: file).run(id, of: client)
+            try await addingHints(for: photo.account) {
+                try await download(id, of: client, to: file, service)
             }
             let written = try file.finish()
             try format.show(FilePath(path: isNamed ? path : written))
         } catch let error as DownloadFileError {
-            throw CommandFailure(error)
+            let advice =
+                if case .exists = error { " " + tr("To replace it, add --force.") } else { "" }
+            throw CommandFailure(.failed, "\(error)\(advice)")
         }
     }
-}
 
-extension CommandFailure {
-    fileprivate init(_ error: DownloadFileError) {
-        let advice =
-            if case .exists = error { " " + tr("To replace it, add --force.") } else { "" }
-        self.init(.failed, "\(error)\(advice)")
+    /// Writes a photo into a file, with a progress bar. There is no timeout; Ctrl-C cancels the download.
+    @MainActor private func download(
+        _ photo: String, of account: AccountClient, to file: DownloadFile, _ service: ServiceClient
+    ) async throws {
+        var progress = TransferProgress()
+        let show = { (changes: [String: Variant]) in
+            progress.apply(changes)
+            // The progress is shown only on a terminal.
+            guard case .terminal(let columns, _) = OutputTarget.standardError else { return }
+            Console.redraw(progress.line(columns))
+        }
+        try await Interruption.run(prepareExit: file.discard) { interruption in
+            let transfer = service.transfer(try await account.download(photo, to: file.descriptor))
+            await interruption.setCancel { try await transfer.cancel() }
+            let changes = try await transfer.watch(show)
+            show(try await transfer.properties())
+            defer {
+                withExtendedLifetime(changes) {}
+                if OutputTarget.standardError != .pipe { Console.redraw("") }
+            }
+            try await transfer.wait()
+        }
     }
 }

@@ -1,6 +1,4 @@
 internal import ArgumentParser
-internal import Contract
-internal import DBus
 internal import Translation
 
 struct FeedCommand: AsyncParsableCommand {
@@ -9,18 +7,16 @@ struct FeedCommand: AsyncParsableCommand {
 
     @OptionGroup var accountOption: CombinedAccountOption
     @OptionGroup var sourceOption: SourceOption
-    @Option(help: .init(tr("The number of photos to list. (default: 30)")))
+    @Option(help: .tr("The number of photos to list. (default: 30)"))
     var count: Int?
     @Option(
         parsing: .unconditional,
-        help: .init(tr("Continue after an earlier list: the value of “next” in its --json output."))
+        help: .tr("Continue after an earlier list: the value of “next” in its --json output.")
     )
     var cursor = ""
-    @Flag(help: .init(tr("List all photos.")))
+    @Flag(help: .tr("List all photos."))
     var all = false
-    @Flag(
-        help: .init(tr("Draw the photos on the terminal with chafa. In a pipe, list them as text."))
-    )
+    @Flag(help: .tr("Draw the photos on the terminal with chafa. In a pipe, list them as text."))
     var grid = false
     @OptionGroup var output: OutputOptions
 
@@ -31,15 +27,10 @@ struct FeedCommand: AsyncParsableCommand {
     }
 
     @MainActor func run() async throws {
-        let session = try ServiceSession()
-        let (client, _, account) = try await session.feed(accountOption)
-        var walk = FeedWalk(
-            source: sourceOption.source, firstCursor: cursor, limit: all ? nil : count ?? 30,
-            isGrid: grid, isCombined: accountOption.combined,
+        let walk = FeedWalk(
+            account: accountOption, source: sourceOption.source, firstCursor: cursor,
+            limit: all ? nil : count ?? 30, isGrid: grid,
             continuationHint: tr("There are more photos. List them with --count or --all."))
-        walk.problems = { await session.problems(of: account) }
-        try await addingSourceHint(account: account, isCombined: accountOption.combined) {
-            try await walk.run(client, output)
-        }
+        try await walk.run(output)
     }
 }

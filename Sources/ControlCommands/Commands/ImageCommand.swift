@@ -10,13 +10,13 @@ struct ImageCommand: AsyncParsableCommand {
         discussion: tr("The image cache may delete the file later: open or copy it at once."))
 
     @OptionGroup var photo: PhotoArgument
-    @Option(help: .init(tr("The size of the image: thumb, small, regular or full.")))
+    @Option(help: .tr("The size of the image: thumb, small, regular or full."))
     var size = ImageSize.full
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let photo = try await ServiceSession().photo(photo)
-        let path = try await namingLogin(of: photo.account) {
+        let photo = try await ServiceClient().photo(photo)
+        let path = try await addingHints(for: photo.account) {
             try await photo.client.imagePath(photo.id, size: size.rawValue)
         }
         try output.show(FilePath(path: PathBytes(path)))

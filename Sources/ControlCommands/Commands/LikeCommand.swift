@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import Contract
+internal import DBus
+internal import JSONFormat
 internal import ProviderKit
 internal import Translation
 
@@ -57,15 +59,15 @@ func changeLike(
     of argument: PhotoArgument, _ output: OutputOptions,
     _ change: (AccountClient, String) async throws -> (liked: Bool, outcome: LikeOutcome)
 ) async throws {
-    let session = try ServiceSession()
-    let photo = try await session.photo(argument)
+    let service = try ServiceClient()
+    let photo = try await service.photo(argument)
     let provider = photo.snapshot.providerName(of: photo.account)
     guard photo.account.hasLikes else {
         throw CommandFailure(
             .failed,
             tr("“{provider}” does not support likes.", ["provider": provider]))
     }
-    let (liked, outcome) = try await namingLogin(of: photo.account) {
+    let (liked, outcome) = try await addingHints(for: photo.account) {
         try await change(photo.client, photo.id)
     }
     let result = LikeResult(
@@ -74,18 +76,95 @@ func changeLike(
     var problem: String?
     if outcome != .done {
         // Without the state, the message contains no reason.
-        let snapshot = try? await session.snapshot()
+        let snapshot = try? await service.snapshot()
         let account = snapshot?.accounts.first { $0.path == photo.account.path }
         problem =
             outcome == .queued
             ? snapshot?.problem(of: photo.account.path) : account?.notices.last
     }
-    let isWithoutUsers = photo.snapshot.providers.contains {
-        $0.id == photo.account.providerID && $0.isWithoutUsers
+    let message = result.message(
+        provider: provider, problem: problem,
+        isWithoutUsers: photo.snapshot.provider(of: photo.account)?.isWithoutUsers == true)
+    if let message { Console.printMessage(message) }
+}
+
+/// The result of a like or unlike.
+struct LikeResult: Renderable {
+    let account: ObjectPath
+    let photo: String
+    /// True after a like, false after an unlike, even if it is pending.
+    let liked: Bool
+    let outcome: LikeOutcome
+
+    var json: JSON {
+        .object([
+            .init("photo", .string(photo)), .init("account", .string(account.text)),
+            .init("liked", .bool(liked)), .init("outcome", .string(outcome.rawValue)),
+        ])
     }
-    if let message = result.message(
-        provider: provider, problem: problem, isWithoutUsers: isWithoutUsers)
-    {
-        Console.printMessage(message)
+
+    func text(for target: OutputTarget) -> String {
+        let reference = "\(account.lastElement)/\(photo)"
+        guard target != .pipe else {
+            return TerminalText.fields([
+                reference, liked ? "liked" : "not liked", outcome.rawValue,
+            ])
+        }
+        let values: KeyValuePairs = ["photo": reference]
+        let text =
+            switch (liked, outcome) {
+            case (true, .done): tr("Liked {photo}", values)
+            case (true, .queued): tr("Liked {photo} (queued)", values)
+            case (true, .local): tr("Liked {photo} (on this computer only)", values)
+            case (false, .done): tr("Unliked {photo}", values)
+            case (false, .queued): tr("Unliked {photo} (queued)", values)
+            case (false, .local): tr("Unliked {photo} (on this computer only)", values)
+            }
+        return TerminalText.fields([text])
+    }
+
+    /// Explains an outcome other than `done`.
+    ///
+    /// - Parameters:
+    ///   - provider: The display name of the provider.
+    ///   - problem: The reason why the provider or the account cannot be used, or does not permit likes; nil if there is none.
+    ///   - isWithoutUsers: True if the service has no users, and therefore no likes.
+    /// - Returns: A message for standard error; nil for `done`.
+    func message(
+        provider: String, problem: String? = nil, isWithoutUsers: Bool = false
+    ) -> String? {
+        let values: KeyValuePairs = ["provider": provider]
+        switch outcome {
+        case .done: return nil
+        case .queued:
+            let reason =
+                liked
+                ? tr("{provider} has not confirmed the like.", values)
+                : tr("{provider} has not confirmed the unlike.", values)
+            return [
+                problem ?? reason,
+                liked
+                    ? tr("The like is queued and will be sent later.")
+                    : tr("The unlike is queued and will be sent later."),
+            ].joined(separator: " ")
+        case .local where isWithoutUsers:
+            return liked
+                ? tr("{provider} has no likes. The like is stored on this computer.", values)
+                : tr("{provider} has no likes. The unlike is stored on this computer.", values)
+        case .local:
+            let reason = tr(
+                "{provider} does not support likes, or does not permit them to this account.",
+                values)
+            return [
+                problem ?? reason,
+                liked
+                    ? tr(
+                        "The like is stored on this computer, and is sent if the service permits it later."
+                    )
+                    : tr(
+                        "The unlike is stored on this computer, and is sent if the service permits it later."
+                    ),
+            ].joined(separator: " ")
+        }
     }
 }

@@ -6,7 +6,7 @@ struct LikesCommand: AsyncParsableCommand {
         commandName: "likes", abstract: tr("List the photos that you like."))
 
     @OptionGroup var accountOption: CombinedAccountOption
-    @Option(help: .init(tr("The number of photos to list.")))
+    @Option(help: .tr("The number of photos to list."))
     var count = 30
     @OptionGroup var output: OutputOptions
 
@@ -15,15 +15,10 @@ struct LikesCommand: AsyncParsableCommand {
     }
 
     @MainActor func run() async throws {
-        let session = try ServiceSession()
-        let (client, _, account) = try await session.feed(accountOption)
         // Every provider with likes has the source `likes`.
-        var walk = FeedWalk(
-            source: "likes", limit: count, isCombined: accountOption.combined,
+        let walk = FeedWalk(
+            account: accountOption, source: "likes", limit: count,
             continuationHint: tr("There are more photos. List them with --count."))
-        walk.problems = { await session.problems(of: account) }
-        try await addingSourceHint(account: account, isCombined: accountOption.combined) {
-            try await walk.run(client, output)
-        }
+        try await walk.run(output)
     }
 }

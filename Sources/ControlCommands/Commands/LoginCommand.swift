@@ -16,26 +16,25 @@ struct LoginCommand: AsyncParsableCommand {
             cancels the login.
             """))
 
-    @Argument(help: .init(tr("The ID of a provider, as listed by “imagefeedctl providers”.")))
+    @Argument(help: .tr("The ID of a provider, as listed by “imagefeedctl providers”."))
     var provider: String
-    @Option(help: .init(tr("Log in again to this known account.")))
+    @Option(help: .tr("Log in again to this known account."))
     var account: String?
-    @Option(help: .init(tr("The user name, for example of a local user.")))
+    @Option(help: .tr("The user name, for example of a local user."))
     var username: String?
-    @Flag(help: .init(tr("Create the local user.")))
+    @Flag(help: .tr("Create the local user."))
     var register = false
-    @Flag(help: .init(tr("Create the local user without a password, and do not prompt.")))
+    @Flag(help: .tr("Create the local user without a password, and do not prompt."))
     var noPassword = false
-    @Option(
-        help: .init(tr("The server of a service with many servers, such as photos.example.org.")))
+    @Option(help: .tr("The server of a service with many servers, such as photos.example.org."))
     var server: String?
-    @Option(help: .init(tr("Read the password from this file; - reads standard input.")))
+    @Option(help: .tr("Read the password from this file; - reads standard input."))
     var passwordFile: PathBytes?
-    @Flag(help: .init(tr("Do not open the browser.")))
+    @Flag(help: .tr("Do not open the browser."))
     var noBrowser = false
     @Flag(
-        help: .init(
-            tr("Prompt for the code that the service shows, instead of waiting for the browser.")))
+        help: .tr("Prompt for the code that the service shows, instead of waiting for the browser.")
+    )
     var manual = false
     @OptionGroup var output: OutputOptions
 
@@ -48,11 +47,9 @@ struct LoginCommand: AsyncParsableCommand {
     }
 
     @MainActor func run() async throws {
-        let session = try ServiceSession()
-        let dialogue = LoginDialogue(
-            session.client, printsAddressToStandardError: output.json, opensBrowser: !noBrowser,
-            promptsForCode: manual)
-        let options = try await options(session)
+        let service = try ServiceClient()
+        let dialogue = LoginDialogue(service, self)
+        let options = try await options(service)
         let path: ObjectPath
         do {
             path = try await logIn(dialogue, options)
@@ -61,9 +58,9 @@ struct LoginCommand: AsyncParsableCommand {
                 error,
                 advice: tr("Run “imagefeedctl configure {provider}”.", ["provider": provider]))
         }
-        let properties = try await session.client.account(path).properties(.account)
+        let properties = try await service.account(path).properties(.account)
         try output.show(
-            LoginResult(id: path.lastElement, properties: properties))
+            CommandResult(JSON(properties, of: .account)) { _ in [path.lastElement] })
     }
 
     /// Logs in. If the daemon reports a wrong password and none was given, prompts for the password and logs in again.
@@ -71,7 +68,7 @@ struct LoginCommand: AsyncParsableCommand {
         _ dialogue: LoginDialogue, _ options: [LoginOption: Variant]
     ) async throws -> ObjectPath {
         do {
-            return try await dialogue.logIn(to: provider, options)
+            return try await dialogue.logIn(options)
         } catch let error as BusError where error.isReply(.wrongPassword) {
             guard options[.password] == nil else { throw error }
             guard Console.canPrompt, let password = try await SecretFile.prompt(.password)
@@ -85,7 +82,7 @@ struct LoginCommand: AsyncParsableCommand {
                 )
             }
             let known = options.merging([.password: .fileDescriptor(password)]) { $1 }
-            return try await dialogue.logIn(to: provider, known)
+            return try await dialogue.logIn(known)
         }
     }
 
@@ -95,9 +92,9 @@ struct LoginCommand: AsyncParsableCommand {
     /// - Throws: ``CommandFailure`` if the account or provider does not exist, or if input is missing and there is no
     ///   terminal. No login has been started then.
     @MainActor private func options(
-        _ session: ServiceSession
+        _ service: ServiceClient
     ) async throws -> [LoginOption: Variant] {
-        let snapshot = try await session.snapshot()
+        let snapshot = try await service.snapshot()
         let account = try account.map { (name) throws(CommandFailure) in try snapshot.account(name)
         }
         let provider = try snapshot.provider(provider)
@@ -182,17 +179,8 @@ struct LoginCommand: AsyncParsableCommand {
             )
         }
         Console.prompt(tr("User name:"))
-        let name = (await StandardInput.line() ?? "").trimmed
+        let name = await StandardInput.line() ?? ""
         guard !name.isEmpty else { throw CommandFailure(.failed, tr("No user name was entered.")) }
         return name
     }
-}
-
-/// The account of a successful login.
-struct LoginResult: Renderable {
-    let id: String
-    let properties: [String: Variant]
-
-    var json: JSON { JSON(properties, of: .account) }
-    func text(for target: OutputTarget) -> String { id + "\n" }
 }

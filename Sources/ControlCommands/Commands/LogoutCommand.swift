@@ -10,22 +10,22 @@ struct LogoutCommand: AsyncParsableCommand {
         abstract: tr("Log out of an account; it stays in the list of accounts."))
 
     @Argument(
-        help: .init(
-            tr("The ID of an account, or an unambiguous prefix. If omitted: the default account.")))
+        help: .tr(
+            "The ID of an account, or an unambiguous prefix. If omitted: the default account."))
     var account: String?
-    @Flag(help: .init(tr("Do not ask for confirmation.")))
+    @Flag(help: .tr("Do not ask for confirmation."))
     var yes = false
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let session = try ServiceSession()
-        let account = try await session.snapshot().account(account)
+        let service = try ServiceClient()
+        let account = try await service.snapshot().account(account)
         try await requireConfirmation(
             account.logoutQuestion, isGiven: yes)
-        let client = session.client.account(account.path)
+        let client = service.account(account.path)
         try await client.logout()
         Console.printMessage(tr("Logged out of {account}.", ["account": account.label]))
         let properties = try await client.properties(.account)
-        try output.show(JSONResult(JSON(properties, of: .account)))
+        try output.show(CommandResult(JSON(properties, of: .account)))
     }
 }

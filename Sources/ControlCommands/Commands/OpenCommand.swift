@@ -9,26 +9,26 @@ struct OpenCommand: AsyncParsableCommand {
         commandName: "open", abstract: tr("Show a photo in the desktop's image viewer."))
 
     @OptionGroup var photo: PhotoArgument
-    @Flag(help: .init(tr("Show the photo in the window of Image Feed instead.")))
+    @Flag(help: .tr("Show the photo in the window of Image Feed instead."))
     var viewer = false
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let session = try ServiceSession()
-        let photo = try await session.photo(photo)
+        let service = try ServiceClient()
+        let photo = try await service.photo(photo)
         if viewer {
             let reference = "\(photo.account.id)/\(photo.id)"
             // An unknown photo is an error of this command, not a message in the window.
-            _ = try await namingLogin(of: photo.account) {
+            _ = try await addingHints(for: photo.account) {
                 try await photo.client.photo(photo.id)
             }
-            try await ViewerWindow(session.client.connection).open(reference)
-            return try output.show(JSONResult([.init("photo", .string(reference))]))
+            try await ViewerWindow(service.connection).open(reference)
+            return try output.show(CommandResult(.object([.init("photo", .string(reference))])))
         }
-        let path = try await namingLogin(of: photo.account) {
+        let path = try await addingHints(for: photo.account) {
             try await photo.client.imagePath(photo.id, size: ImageSize.full.rawValue)
         }
         try await DesktopViewer.openPhoto(path)
-        try output.show(JSONResult([.init("path", .string(path))]))
+        try output.show(CommandResult(.object([.init("path", .string(path))])))
     }
 }

@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import Contract
 internal import DBus
+internal import JSONFormat
+internal import ProviderKit
 internal import Translation
 
 struct PhotoCommand: AsyncParsableCommand {
@@ -12,23 +14,20 @@ struct PhotoCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let photo = try await ServiceSession().photo(photo)
-        let properties = try await namingLogin(of: photo.account) {
+        let photo = try await ServiceClient().photo(photo)
+        let properties = try await addingHints(for: photo.account) {
             try await photo.client.photo(photo.id)
         }
-        let details = PhotoDetails(photo: properties)
         if !output.json { await PhotoPreview(client: photo.client).show(photo.id) }
-        try output.show(details)
+        try output.show(properties)
     }
 }
 
 /// The photo argument of a command.
 struct PhotoArgument: ParsableArguments {
     @Argument(
-        help: .init(
-            tr(
-                "ACCOUNT/ID as printed by the lists, or the ID of a photo of the default account. If omitted: the current photo of the slideshow."
-            ),
+        help: .tr(
+            "ACCOUNT/ID as printed by the lists, or the ID of a photo of the default account. If omitted: the current photo of the slideshow.",
             valueName: "photo"),
         transform: PhotoReference.init)
     var reference: PhotoReference?
@@ -38,4 +37,18 @@ struct PhotoArgument: ParsableArguments {
             throw ValidationError(tr("The photo argument has no ID."))
         }
     }
+}
+
+/// The output of a photo is the list of all known properties.
+extension PhotoEntry: Renderable {
+    var json: JSON { .object(values.map { JSON.Member($0.key, JSON($0.value)) }) }
+
+    func text(for target: OutputTarget) -> String {
+        DetailList(
+            details: values.map { (target.word($0.key), target.text($0.key, $0.value)) }
+        ).text(for: target)
+    }
+
+    /// The title; without a title, the description.
+    var caption: String { photo.title ?? photo.description ?? "" }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Contract
 internal import DBus
+internal import JSONFormat
 internal import Translation
 
 struct ProfileCommand: AsyncParsableCommand {
@@ -8,12 +9,12 @@ struct ProfileCommand: AsyncParsableCommand {
         commandName: "profile", abstract: tr("Show the profile of an account's user."))
 
     @Argument(
-        help: .init(
-            tr("The ID of an account, or an unambiguous prefix. If omitted: the default account.")))
+        help: .tr(
+            "The ID of an account, or an unambiguous prefix. If omitted: the default account."))
     var account: String?
     @Option(
         parsing: .unconditional,
-        help: .init(tr("Set the avatar to this photo, then show the profile."), valueName: "photo"),
+        help: .tr("Set the avatar to this photo, then show the profile.", valueName: "photo"),
         transform: PhotoReference.init)
     var setAvatar: PhotoReference?
     @OptionGroup var output: OutputOptions
@@ -25,8 +26,8 @@ struct ProfileCommand: AsyncParsableCommand {
     }
 
     @MainActor func run() async throws {
-        let session = try ServiceSession()
-        let snapshot = try await session.snapshot()
+        let service = try ServiceClient()
+        let snapshot = try await service.snapshot()
         let owner = try setAvatar?.account.map { (name) throws(CommandFailure) in
             try snapshot.account(name)
         }
@@ -41,7 +42,7 @@ struct ProfileCommand: AsyncParsableCommand {
                         ["account": account.id, "advice": account.loginAdvice])
             )
         }
-        let client = session.client.account(account.path)
+        let client = service.account(account.path)
         if let setAvatar {
             let isOwn = owner == nil || owner?.path == account.path
             try await client.setAvatar((isOwn ? "" : "\(owner?.id ?? "")/") + setAvatar.id)
@@ -63,8 +64,35 @@ struct ProfileCommand: AsyncParsableCommand {
     ) throws(CommandFailure) -> AccountProperties {
         if let account { return try snapshot.account(account) }
         guard let owner else { return try snapshot.account(nil) }
-        let provider = snapshot.providers.first { $0.id == owner.providerID }
-        let supportsAvatars = provider?.capabilities.contains("avatar") ?? true
+        let supportsAvatars =
+            snapshot.provider(of: owner)?.capabilities.contains("avatar") ?? true
         return supportsAvatars ? owner : try snapshot.account(nil)
+    }
+}
+
+/// The profile of an account's user.
+struct ProfileDetails: Renderable {
+    /// The properties of the interface `Profile`.
+    let profile: [String: Variant]
+
+    var json: JSON { JSON(profile, of: .profile) }
+
+    func text(for target: OutputTarget) -> String {
+        let names = JSON.members(profile, order: InterfaceName.profile.properties).map(\.name)
+        return DetailList(
+            details: names.compactMap { name in
+                profile[name].map { (target.word(name), target.text(name, $0)) }
+            }
+        ).text(for: target)
+    }
+
+    /// The reason why the profile may be incomplete; nil if it is complete.
+    var message: String? {
+        switch profile["State"]?.string {
+        case "loading": tr("The profile is still being loaded from the service.")
+        case "failed":
+            tr("The profile could not be loaded. “imagefeedctl status” shows the reason.")
+        default: nil
+        }
     }
 }

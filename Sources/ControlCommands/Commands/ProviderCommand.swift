@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Contract
 internal import DBus
+internal import Glibc
 internal import JSONFormat
 internal import System
 internal import Translation
@@ -29,23 +30,22 @@ struct ProviderTestCommand: AsyncParsableCommand {
             cannot be used now, 77 the service does not accept the key.
             """))
 
-    @Argument(help: .init(tr("The manifest, a file NAME.provider."), valueName: "manifest-file"))
+    @Argument(help: .tr("The manifest, a file NAME.provider.", valueName: "manifest-file"))
     var manifest: String
-    @Option(help: .init(tr("The user name of the account.")))
+    @Option(help: .tr("The user name of the account."))
     var username: String?
-    @Option(help: .init(tr("The server of the account.")))
+    @Option(help: .tr("The server of the account."))
     var server: String?
-    @Option(
-        help: .init(tr("Read the key or the access token from this file; - is standard input.")))
+    @Option(help: .tr("Read the key or the access token from this file; - is standard input."))
     var passwordFile: PathBytes?
     @Option(
-        help: .init(
-            tr("Set KEY=VALUE in place of the configuration, such as AllowLoopback=true."),
+        help: .tr(
+            "Set KEY=VALUE in place of the configuration, such as AllowLoopback=true.",
             valueName: "setting"))
     var set: [String] = []
     @Option(
-        help: .init(
-            tr("Use this sandbox: bubblewrap or landlock. (default: the one of the daemon)"),
+        help: .tr(
+            "Use this sandbox: bubblewrap or landlock. (default: the one of the daemon)",
             valueName: "kind"))
     var sandbox: String?
     @OptionGroup var output: OutputOptions
@@ -78,7 +78,7 @@ struct ProviderTestCommand: AsyncParsableCommand {
             ] + given.compactMap { name, value in value.map { .init(name, .string($0)) } }
         var report = ProviderTestReport()
         let target = OutputTarget.standardOutput
-        try await ProviderTestProgram.run(options, key: key) { line in
+        try await runProgram(options, key: key) { line in
             guard let text = try report.add(line, target), !output.json else { return }
             try Console.write(text)
         }
@@ -89,51 +89,149 @@ struct ProviderTestCommand: AsyncParsableCommand {
         }
         guard report.status == .done else { throw CommandFailure(report.status, "") }
     }
+
+    /// Runs the program that tests a plugin, to its end.
+    ///
+    /// It is separate, so that this program does not contain the code that runs plugins.
+    ///
+    /// - Parameters:
+    ///   - options: The options.
+    ///   - key: The key of the account.
+    ///   - handler: Called with each line of its output.
+    /// - Throws: ``CommandFailure`` if the program cannot be started, or if it fails without a result; the error of the
+    ///   handler.
+    @MainActor private func runProgram(
+        _ options: [JSON.Member], key: FileDescriptor?,
+        _ handler: @escaping ([UInt8]) throws -> Void
+    ) async throws {
+        // The number of the key's descriptor in the program.
+        let keyDescriptor: Int32 = 3
+        let ends = try PipeEnds()
+        let output = ends.takeWriting()
+        var descriptors = [STDOUT_FILENO: output]
+        var members: [JSON.Member] = []
+        if let key {
+            descriptors[keyDescriptor] = key.rawValue
+            members = [.init("key_descriptor", .integer(Int64(keyDescriptor)))]
+        }
+        let process: SpawnedProcess
+        do {
+            defer { close(output) }
+            process = try SpawnedProcess(
+                HelperProgram.path("imagefeed-provider-test"),
+                [JSON.object(options + members).text],
+                descriptors: descriptors)
+        } catch {
+            throw CommandFailure(
+                .failed,
+                tr("The test cannot be started: {reason}", ["reason": error.message.translated]))
+        }
+        _ = try await LineReader().run(ends.takeReading(), handler)
+        if case .signal(let number) = await process.exit() {
+            throw CommandFailure(
+                .failed, tr("The test was ended by signal {signal}.", ["signal": String(number)]))
+        }
+    }
 }
 
-struct ProviderTraceCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "trace", abstract: tr("Show the messages of a plugin until interrupted."),
-        discussion: tr(
-            """
-            One line per event: the time, → for a message to the plugin and ← for one from it, and \
-            the beginning of the message. On a terminal, lines are cut to its width. With --json, \
-            each line is an object with the complete message. Secrets are replaced by “(secret)”. \
-            The plugin is not started for the trace; “imagefeedctl refresh” makes the daemon call it.
-            """))
+/// The results of the test of a plugin that have arrived so far.
+struct ProviderTestReport: Renderable {
+    /// The members `manifest`, `id` and `name`.
+    private var plugin = JSON.null
+    /// The objects with `name`, `section`, `result`, `findings` and `note`.
+    private var checks: [JSON] = []
+    /// The exit status of the command.
+    private(set) var status = ProgramStatus.failed
 
-    @Argument(help: .init(tr("The ID of a provider, as listed by “imagefeedctl providers”.")))
-    var provider: String
-    @OptionGroup var output: OutputOptions
+    /// The width of the first two columns on a terminal.
+    private static let (resultWidth, nameWidth) = (9, 28)
 
-    @MainActor func run() async throws {
-        let session = try ServiceSession()
-        let provider = try await session.snapshot().provider(provider)
-        let reader = LineReader()
-        let watch = SignalWatch { reader.end() }
-        defer { withExtendedLifetime(watch) {} }
-        let ends = try PipeEnds()
-        let reading = ends.takeReading()
-        do {
-            try await session.client.provider(provider.path)
-                .trace(to: FileDescriptor(owning: ends.takeWriting()))
-        } catch {
-            reader.close(reading)
-            throw error
+    /// Adds a line of the test program.
+    ///
+    /// - Returns: The text for users; nil if there is none.
+    /// - Throws: ``JSONSyntaxError`` if the line does not have the format of the program.
+    mutating func add(_ bytes: [UInt8], _ target: OutputTarget) throws -> String? {
+        let line = try JSON(parsing: bytes)
+        if line["section"] != nil {
+            checks.append(line)
+            return Self.text(line, target)
         }
-        if OutputTarget.standardOutput != .pipe {
-            Console.printMessage(
-                tr(
-                    "Messages of {provider} are shown until Ctrl-C.", ["provider": provider.name]))
+        if let status = line["status"]?.integer {
+            self.status = ProgramStatus(rawValue: Int32(status)) ?? .failed
+            return nil
         }
-        let output = output
-        let isInterrupted = try await reader.run(reading) { line in
-            try output.show(TraceEvent(line))
+        plugin = line
+        guard case .terminal = target, let id = line["id"]?.string else { return nil }
+        let title = line["name"]?.string.map { "\($0) (\(id))" } ?? id
+        return target.styled(TerminalText.line(title), .heading) + "\n"
+    }
+
+    /// The numbers of results in one sentence.
+    var summary: String? {
+        guard !checks.isEmpty else { return nil }
+        let counts = ["passed", "warning", "failed", "skipped"].compactMap { result -> String? in
+            let count = checks.count { $0["result"]?.string == result }
+            let name = result == "warning" && count > 1 ? "warnings" : result
+            return count > 0 ? "\(count) \(name)" : nil
         }
-        guard isInterrupted else {
-            throw CommandFailure(
-                .unavailable, tr("The trace ended because the daemon ended; run the command again.")
-            )
+        let hasFindings = checks.contains {
+            ["failed", "warning"].contains($0["result"]?.string)
         }
+        return counts.joined(separator: ", ")
+            + (hasFindings ? "; the rules are in imagefeed-providers(7)." : ".")
+    }
+
+    private static func text(_ check: JSON, _ target: OutputTarget) -> String {
+        let member = { (key: String) in TerminalText.line(check[key]?.string ?? "") }
+        let (name, note, section) = (member("name"), member("note"), member("section"))
+        let result = member("result")
+        let findings = (check["findings"]?.elements ?? []).map {
+            TerminalText.line($0.string ?? "")
+        }
+        guard case .terminal(let columns, _) = target else {
+            return (findings.isEmpty ? [note] : findings).map { text in
+                [result, name, section, text].joined(separator: "\t") + "\n"
+            }.joined()
+        }
+        let style: TextStyle =
+            switch result {
+            case "passed": .good
+            case "warning": .warning
+            case "failed": .bad
+            default: .faint
+            }
+        let fact = findings.isEmpty ? note : section
+        let padded =
+            name.displayWidth < nameWidth
+            ? name + String(repeating: " ", count: nameWidth - name.displayWidth) : name + "  "
+        let used = resultWidth + padded.displayWidth
+        var text =
+            target.styled(result, style)
+            + String(repeating: " ", count: max(1, resultWidth - result.count))
+            + (fact.isEmpty
+                ? name : padded + target.styled(fact.truncated(to: max(1, columns - used)), .faint))
+            + "\n"
+        let indent = String(repeating: " ", count: resultWidth)
+        for finding in findings {
+            for line in finding.wrapped(to: max(20, columns - resultWidth)) {
+                text += indent + line + "\n"
+            }
+        }
+        return text
+    }
+
+    // MARK: Renderable
+
+    var json: JSON {
+        let result = status == .done ? "passed" : status == .failed ? "failed" : "inconclusive"
+        return .object([
+            .init("manifest", plugin["manifest"] ?? .null), .init("id", plugin["id"] ?? .null),
+            .init("name", plugin["name"] ?? .null), .init("result", .string(result)),
+            .init("checks", .array(checks)),
+        ])
+    }
+
+    func text(for target: OutputTarget) -> String {
+        checks.map { Self.text($0, target) }.joined()
     }
 }

@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import Contract
+internal import DBus
+internal import JSONFormat
 internal import Translation
 
 struct ProvidersCommand: AsyncParsableCommand {
@@ -9,10 +11,70 @@ struct ProvidersCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let list = ProviderList(providers: try await ServiceSession().snapshot().providers)
+        let list = ProviderList(providers: try await ServiceClient().snapshot().providers)
         try output.show(list)
         if !output.json, OutputTarget.standardOutput != .pipe, let advice = list.advice {
             Console.printMessage(advice)
         }
+    }
+}
+
+/// The list of all providers and their states.
+struct ProviderList: Renderable {
+    let providers: [ProviderProperties]
+
+    var json: JSON {
+        .array(providers.map { JSON($0.properties, of: .provider) })
+    }
+
+    func text(for target: OutputTarget) -> String {
+        let table = Table(
+            columns: [
+                .init(title: tr("PROVIDER")),
+                .init(title: tr("NAME"), minimumWidth: 8, dropRank: 2),
+                .init(title: tr("LOGIN"), dropRank: 1),
+                .init(title: tr("STATE")),
+                .init(title: tr("SANDBOX"), dropRank: 4),
+                .init(title: tr("OFFERS"), minimumWidth: 12, dropRank: 3),
+                .init(title: tr("REASON"), dropRank: 5),
+            ],
+            rows: providers.map { provider in
+                [
+                    Cell(provider.id), Cell(provider.name),
+                    Cell(target.word(provider.authentication)),
+                    Self.state(of: provider, target),
+                    Cell(
+                        target.word(provider.sandbox),
+                        provider.sandbox == "none" ? .warning : .faint),
+                    Cell(provider.capabilities.map(target.word).joined(separator: " "), .faint),
+                    // On a terminal, the reasons are sentences below the table.
+                    Cell(target == .pipe ? provider.stateReason : ""),
+                ]
+            })
+        let reasons = providers.compactMap(\.problem).map { $0 + "\n" }
+        guard case .terminal = target, !reasons.isEmpty else { return table.text(for: target) }
+        return table.text(for: target) + "\n" + reasons.joined()
+    }
+
+    private static func state(of provider: ProviderProperties, _ target: OutputTarget) -> Cell {
+        let state = provider.shownState
+        let style: TextStyle =
+            switch state {
+            case "ready": .good
+            case "not configured": .warning
+            default: .bad
+            }
+        return Cell(target.word(state), style)
+    }
+
+    /// The hint to configure the providers that need it; nil if there are none.
+    var advice: String? {
+        let unready = providers.filter { !$0.isConfigured && $0.state == "ready" }
+        guard let first = unready.first else { return nil }
+        let names = list(unready.map(\.name))
+        let argument = unready.count == 1 ? first.id : "PROVIDER"
+        return tr(
+            "Not configured: {providers}. Run “imagefeedctl configure {argument}”.",
+            ["providers": names, "argument": argument])
     }
 }

@@ -13,25 +13,18 @@ struct RefreshCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let (client, account) = try await ServiceSession().feed(accountOption.account)
-        let count = try await addingSourceHint(account: account) {
+        let (client, account) = try await ServiceClient().feed(accountOption.account)
+        let count = try await addingHints(for: account, hasSource: true) {
             try await client.refresh(sourceOption.source)
         }
-        try output.show(RefreshResult(count: count))
-    }
-}
-
-/// The number of new photos that a refresh found.
-struct RefreshResult: Renderable {
-    let count: UInt32
-
-    var json: JSON { .object([.init("new", .integer(Int64(count)))]) }
-
-    func text(for target: OutputTarget) -> String {
-        guard target != .pipe else { return "\(count)\n" }
-        let text =
-            count == 0
-            ? tr("No new photos") : trn("{count} new photo", "{count} new photos", Int(count))
-        return text + "\n"
+        try output.show(
+            CommandResult(.object([.init("new", .integer(Int64(count)))])) { target in
+                guard target != .pipe else { return [String(count)] }
+                return [
+                    count == 0
+                        ? tr("No new photos")
+                        : trn("{count} new photo", "{count} new photos", Int(count))
+                ]
+            })
     }
 }

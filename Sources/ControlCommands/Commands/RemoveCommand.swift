@@ -9,20 +9,20 @@ struct RemoveCommand: AsyncParsableCommand {
         commandName: "remove",
         abstract: tr("Log out of an account and delete its data; photo files are kept."))
 
-    @Argument(help: .init(tr("The ID of an account, or an unambiguous prefix of it.")))
+    @Argument(help: .tr("The ID of an account, or an unambiguous prefix of it."))
     var account: String
-    @Flag(help: .init(tr("Do not ask for confirmation.")))
+    @Flag(help: .tr("Do not ask for confirmation."))
     var yes = false
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let session = try ServiceSession()
-        let account = try await session.snapshot().account(account)
+        let service = try ServiceClient()
+        let account = try await service.snapshot().account(account)
         try await requireConfirmation(
             account.removalQuestion, isGiven: yes)
-        let warning = try await session.client.account(account.path).remove()
+        let warning = try await service.account(account.path).remove()
         Console.printMessage(tr("Removed {account}.", ["account": account.label]))
         if let warning { Console.printMessage(warning) }
-        try output.show(JSONResult([.init("Id", .string(account.id))]))
+        try output.show(CommandResult(.object([.init("Id", .string(account.id))])))
     }
 }

@@ -10,9 +10,9 @@ struct ShareCommand: AsyncParsableCommand {
         commandName: "share", abstract: tr("Print the link to a photo's page, with attribution."))
 
     @OptionGroup var photo: PhotoArgument
-    @Flag(help: .init(tr("Also copy the link to the clipboard.")))
+    @Flag(help: .tr("Also copy the link to the clipboard."))
     var copy = false
-    @Flag(help: .init(tr("Also open the link in the browser.")))
+    @Flag(help: .tr("Also open the link in the browser."))
     var open = false
     @OptionGroup var output: OutputOptions
 
@@ -21,40 +21,30 @@ struct ShareCommand: AsyncParsableCommand {
     }
 
     @MainActor func run() async throws {
-        let photo = try await ServiceSession().photo(photo)
-        let properties = try await namingLogin(of: photo.account) {
+        let photo = try await ServiceClient().photo(photo)
+        let properties = try await addingHints(for: photo.account) {
             try await photo.client.photo(photo.id)
         }
-        guard let link = Link(properties.url ?? "") else {
+        guard let address = properties.url, Self.isWebAddress(address) else {
             throw CommandFailure(
                 .failed, tr("The photo has no link, because it has no public web page."))
         }
-        try output.show(link)
+        try output.show(
+            CommandResult(.object([.init("url", .string(address))])) { _ in [address] })
         if copy {
-            try await Clipboard.copy(link.address)
+            try await Clipboard.copy(address)
             Console.printMessage(tr("The link was copied to the clipboard."))
         }
-        if open { try await DesktopViewer.openLink(link.address) }
+        if open { try await DesktopViewer.openLink(address) }
     }
-}
 
-/// The URL of a web page.
-struct Link: Renderable {
-    let address: String
-
-    /// Creates a link from text of a service, which is not trusted.
+    /// Returns true if text of a service, which is not trusted, is the URL of a web page.
     ///
-    /// - Parameter text: The URL. The result is nil unless the scheme is `http` or `https`, because a desktop opens
-    ///   other schemes with other programs. It is also nil if the text contains spaces, line breaks or control
-    ///   characters.
-    init?(_ text: String) {
+    /// The scheme is `http` or `https`, because a desktop opens other schemes with other programs. There are no spaces,
+    /// line breaks or control characters.
+    static func isWebAddress(_ text: String) -> Bool {
         let lowercased = text.lowercased()
-        guard lowercased.hasPrefix("https://") || lowercased.hasPrefix("http://"),
-            text.unicodeScalars.allSatisfy({ !TerminalText.isUnwanted($0) && $0 != " " })
-        else { return nil }
-        address = text
+        return (lowercased.hasPrefix("https://") || lowercased.hasPrefix("http://"))
+            && text.unicodeScalars.allSatisfy { !TerminalText.isUnwanted($0) && $0 != " " }
     }
-
-    var json: JSON { .object([.init("url", .string(address))]) }
-    func text(for target: OutputTarget) -> String { address + "\n" }
 }

@@ -30,14 +30,12 @@ struct SlideshowStateCommand: AsyncParsableCommand {
         commandName: "state", abstract: tr("Show the current photo and the settings."),
         shouldDisplay: false)
 
-    @OptionGroup var name: SlideshowOption
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: SlideshowOptions
 
     @MainActor func run() async throws {
-        let client = try await name.client(ServiceSession())
-        let details = SlideshowDetails(
-            slideshow: try await client.properties())
-        try output.show(details)
+        let client = try await options.client(ServiceClient())
+        let details = SlideshowDetails(slideshow: try await client.properties())
+        try options.output.show(details)
         if let message = details.message { Console.printMessage(message) }
     }
 }
@@ -46,20 +44,19 @@ struct SlideshowNextCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "next", abstract: tr("Show the next photo, and print its ID and title."))
 
-    @OptionGroup var name: SlideshowOption
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: SlideshowOptions
 
     @MainActor func run() async throws {
-        let session = try ServiceSession()
-        let client = try await name.client(session)
+        let service = try ServiceClient()
+        let client = try await options.client(service)
         do {
             try await client.next()
         } catch {
             // Without an account, the remedy is a login.
-            _ = try await session.snapshot().combinedAccount()
+            _ = try await service.snapshot().combinedAccount()
             throw error
         }
-        try await output.showPhoto(of: client)
+        try await options.showPhoto(of: client)
     }
 }
 
@@ -68,13 +65,12 @@ struct SlideshowPreviousCommand: AsyncParsableCommand {
         commandName: "previous",
         abstract: tr("Show the photo before the current one, and print its ID and title."))
 
-    @OptionGroup var name: SlideshowOption
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: SlideshowOptions
 
     @MainActor func run() async throws {
-        let client = try await name.client(ServiceSession())
+        let client = try await options.client(ServiceClient())
         try await client.previous()
-        try await output.showPhoto(of: client)
+        try await options.showPhoto(of: client)
     }
 }
 
@@ -82,12 +78,10 @@ struct SlideshowPauseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: tr("Keep the current photo until “resume” or “next”."))
 
-    @OptionGroup var name: SlideshowOption
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: SlideshowOptions
 
     @MainActor func run() async throws {
-        try await name.client(ServiceSession()).setPaused(true)
-        try output.show(JSONResult([.init("Paused", .bool(true))]))
+        try await options.setPaused(true)
     }
 }
 
@@ -95,12 +89,10 @@ struct SlideshowResumeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: tr("Show a photo for each interval again."))
 
-    @OptionGroup var name: SlideshowOption
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: SlideshowOptions
 
     @MainActor func run() async throws {
-        try await name.client(ServiceSession()).setPaused(false)
-        try output.show(JSONResult([.init("Paused", .bool(false))]))
+        try await options.setPaused(false)
     }
 }
 
@@ -109,16 +101,15 @@ struct SlideshowShowCommand: AsyncParsableCommand {
         commandName: "show", abstract: tr("Show a photo, and print its ID and title."))
 
     @OptionGroup var photo: NamedPhotoArgument
-    @OptionGroup var name: SlideshowOption
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: SlideshowOptions
 
     @MainActor func run() async throws {
-        let session = try ServiceSession()
-        let snapshot = try await session.snapshot()
+        let service = try ServiceClient()
+        let snapshot = try await service.snapshot()
         _ = try snapshot.loggedInAccount(photo.reference.account)
-        let client = try await name.client(session)
+        let client = try await options.client(service)
         try await client.show(try snapshot.combinedID(of: photo.reference))
-        try await output.showPhoto(of: client)
+        try await options.showPhoto(of: client)
     }
 }
 
@@ -127,17 +118,16 @@ struct SlideshowHideCommand: AsyncParsableCommand {
         commandName: "hide", abstract: tr("Exclude a photo from the slideshow on this computer."))
 
     @OptionGroup var photo: PhotoArgument
-    @OptionGroup var name: SlideshowOption
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: SlideshowOptions
 
     @MainActor func run() async throws {
-        let session = try ServiceSession()
-        let client = try await name.client(session)
-        let snapshot = try await session.snapshot()
+        let service = try ServiceClient()
+        let client = try await options.client(service)
+        let snapshot = try await service.snapshot()
         let id = try snapshot.combinedID(
             of: photo.reference ?? snapshot.currentPhoto(of: client.path))
         try await client.hide(id)
-        try output.show(HiddenPhoto(photo: id, isHidden: true))
+        try options.showHidden(id, true)
     }
 }
 
@@ -146,18 +136,17 @@ struct SlideshowUnhideCommand: AsyncParsableCommand {
         commandName: "unhide", abstract: tr("Include a hidden photo in the slideshow again."))
 
     @OptionGroup var photo: NamedPhotoArgument
-    @OptionGroup var name: SlideshowOption
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: SlideshowOptions
 
     @MainActor func run() async throws {
-        let session = try ServiceSession()
-        let snapshot = try await session.snapshot()
+        let service = try ServiceClient()
+        let snapshot = try await service.snapshot()
         // The account of a hidden photo may have been removed.
         let named = "\(photo.reference.account ?? "")/\(photo.reference.id)"
         let isKnown = snapshot.slideshow?.hidden.contains(named) == true
         let id = isKnown ? named : try snapshot.combinedID(of: photo.reference)
-        try await name.client(session).unhide(id)
-        try output.show(HiddenPhoto(photo: id, isHidden: false))
+        try await options.client(service).unhide(id)
+        try options.showHidden(id, false)
     }
 }
 
@@ -169,7 +158,7 @@ struct SlideshowListCommand: AsyncParsableCommand {
 
     @MainActor func run() async throws {
         try output.show(
-            SlideshowList(slideshows: try await ServiceSession().snapshot().slideshows))
+            SlideshowList(slideshows: try await ServiceClient().snapshot().slideshows))
     }
 }
 
@@ -177,16 +166,15 @@ struct SlideshowRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: tr("Delete a slideshow that was created with --name."))
 
-    @OptionGroup var name: SlideshowOption
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: SlideshowOptions
 
     @MainActor func run() async throws {
-        guard let name = name.name else {
+        guard let name = options.name else {
             throw CommandFailure(
                 .usage, tr("Name the slideshow with --name. The default one cannot be removed."))
         }
-        let session = try ServiceSession()
-        let others = try await session.snapshot().slideshows.dropFirst()
+        let service = try ServiceClient()
+        let others = try await service.snapshot().slideshows.dropFirst()
         guard let path = others.first(where: { $0.name == name })?.path else {
             throw CommandFailure(
                 .failed,
@@ -195,33 +183,63 @@ struct SlideshowRemoveCommand: AsyncParsableCommand {
                     ["slideshow": TerminalText.line(name)])
             )
         }
-        try await session.client.slideshow(path).remove()
-        try output.show(JSONResult([.init("Removed", .string(name))]))
+        try await service.slideshow(path).remove()
+        try options.output.show(CommandResult(.object([.init("Removed", .string(name))])))
     }
 }
 
-/// The option that selects a slideshow.
-struct SlideshowOption: ParsableArguments {
+/// The options of the commands for one slideshow.
+struct SlideshowOptions: ParsableArguments {
     @Option(
-        help: .init(
-            tr(
-                "Another slideshow than the default one: 1 to 32 characters of a to z, 0 to 9 and _."
-            ),
+        help: .tr(
+            "Another slideshow than the default one: 1 to 32 characters of a to z, 0 to 9 and _.",
             valueName: "slideshow"))
     var name: String?
+    @OptionGroup var output: OutputOptions
 
     /// Returns the slideshow, which is created if necessary.
-    @MainActor func client(_ session: ServiceSession) async throws -> SlideshowClient {
-        guard let name else { return session.client.slideshow }
-        return session.client.slideshow(try await session.client.manager.openSlideshow(name))
+    @MainActor func client(_ service: ServiceClient) async throws -> SlideshowClient {
+        guard let name else { return service.slideshow }
+        return service.slideshow(try await service.manager.openSlideshow(name))
+    }
+
+    /// Prints the current photo of the slideshow.
+    @MainActor func showPhoto(of client: SlideshowClient) async throws {
+        try output.show(SlideshowPhoto(try await client.properties()))
+    }
+
+    @MainActor func setPaused(_ isPaused: Bool) async throws {
+        try await client(ServiceClient()).setPaused(isPaused)
+        try output.show(CommandResult(.object([.init("Paused", .bool(isPaused))])))
+    }
+
+    /// Prints the result of `hide` and `unhide`.
+    ///
+    /// - Parameters:
+    ///   - photo: The ID of the photo in the combined account.
+    ///   - isHidden: True if the photo is hidden.
+    /// - Throws: ``CommandFailure`` if it cannot be written.
+    @MainActor func showHidden(_ photo: String, _ isHidden: Bool) throws {
+        let json = JSON.object([.init("photo", .string(photo)), .init("hidden", .bool(isHidden))])
+        try output.show(
+            CommandResult(json) { target in
+                guard target != .pipe else {
+                    return [photo, isHidden ? "hidden" : "not hidden"]
+                }
+                return [
+                    isHidden
+                        ? tr("Hid {photo}", ["photo": photo])
+                        : tr("{photo} is not hidden any more", ["photo": photo])
+                ]
+            })
     }
 }
 
 /// A photo argument that has no default.
 struct NamedPhotoArgument: ParsableArguments {
     @Argument(
-        help: .init(
-            tr("ACCOUNT/ID as printed by the lists, or the ID of a photo of the default account."),
+        help: .tr(
+            "ACCOUNT/ID as printed by the lists, or the ID of a photo of the default account.",
             valueName: "photo"),
         transform: PhotoReference.init)
     var reference: PhotoReference
@@ -230,12 +248,5 @@ struct NamedPhotoArgument: ParsableArguments {
         guard !reference.id.isEmpty else {
             throw ValidationError(tr("The photo argument has no ID."))
         }
-    }
-}
-
-extension OutputOptions {
-    /// Prints the current photo of the slideshow.
-    @MainActor fileprivate func showPhoto(of client: SlideshowClient) async throws {
-        try show(SlideshowPhoto(try await client.properties()))
     }
 }

@@ -8,29 +8,26 @@ struct SlideshowSetCommand: AsyncParsableCommand {
         commandName: "set", abstract: tr("Change settings of the slideshow."))
 
     @Option(
-        help: .init(
-            tr("The time per photo: a number with s, m or h, at least 5s; 0 for no timer."),
+        help: .tr(
+            "The time per photo: a number with s, m or h, at least 5s; 0 for no timer.",
             valueName: "duration"),
         transform: SlideshowInterval.init(_:))
     var interval: SlideshowInterval?
     @Flag(
         inversion: .prefixedNo,
-        help: .init(tr("Show the photos in random order, or in that of the source.")))
+        help: .tr("Show the photos in random order, or in that of the source."))
     var shuffle: Bool?
     @Option(
-        help: .init(
-            tr(
-                "The photos to show: ACCOUNT or ACCOUNT:SOURCE. The account “combined” is all accounts. Several sources follow one another."
-            ),
+        help: .tr(
+            "The photos to show: ACCOUNT or ACCOUNT:SOURCE. The account “combined” is all accounts. Several sources follow one another.",
             valueName: "slideshow-source"),
         transform: SlideshowSource.init(_:))
     var source: [SlideshowSource] = []
-    @Option(help: .init(tr("The photos to show by their form: any, landscape or portrait.")))
+    @Option(help: .tr("The photos to show by their form: any, landscape or portrait."))
     var orientation: Orientation?
-    @Option(help: .init(tr("The size of the image: thumb, small, regular or full.")))
+    @Option(help: .tr("The size of the image: thumb, small, regular or full."))
     var size: ImageSize?
-    @OptionGroup var name: SlideshowOption
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: SlideshowOptions
 
     enum Orientation: String, CaseIterable, ExpressibleByArgument {
         case any, landscape, portrait
@@ -46,12 +43,13 @@ struct SlideshowSetCommand: AsyncParsableCommand {
                 )
             )
         }
-        let session = try ServiceSession()
-        let client = try await name.client(session)
+        let service = try ServiceClient()
+        let client = try await options.client(service)
         if !source.isEmpty {
-            let snapshot = try await session.snapshot()
+            let snapshot = try await service.snapshot()
             let sources = try source.map { (account: try $0.path(snapshot), source: $0.source) }
-            try await addingSourceHint(isCombined: source.contains { $0.account == nil }) {
+            let isCombined = source.contains { $0.account == nil }
+            try await addingHints(for: isCombined ? snapshot.combined : nil, hasSource: true) {
                 guard sources.count == 1 else { return try await client.setSources(sources) }
                 try await client.setSource(sources[0].account, sources[0].source)
             }
@@ -60,8 +58,92 @@ struct SlideshowSetCommand: AsyncParsableCommand {
         if let size { try await client.setImageSize(size.rawValue) }
         if let shuffle { try await client.setShuffle(shuffle) }
         if let interval { try await client.setInterval(interval.seconds) }
-        guard output.json else { return }
-        try output.show(
+        guard options.output.json else { return }
+        try options.output.show(
             SlideshowDetails(slideshow: try await client.properties()))
+    }
+}
+
+/// The value of `slideshow set --source`: `ACCOUNT[:SOURCE]` or `combined[:SOURCE]`, split at the first colon.
+struct SlideshowSource: Equatable {
+    /// The account ID or a prefix of it; nil for the combined account.
+    let account: String?
+    /// The ID of a source; empty for the default source.
+    let source: String
+
+    init(account: String?, source: String) {
+        self.account = account
+        self.source = source
+    }
+
+    /// Parses a value.
+    ///
+    /// - Parameter text: The value. Its account must not be empty.
+    /// - Throws: `ValidationError`.
+    init(_ text: String) throws {
+        let account = text.prefix { $0 != ":" }
+        guard !account.isEmpty else {
+            throw ValidationError(tr("The source has no account."))
+        }
+        self.account = account == "combined" ? nil : String(account)
+        source = String(text.dropFirst(account.count + 1))
+    }
+
+    /// Returns the object path of the account.
+    ///
+    /// - Throws: ``CommandFailure`` if there is no such account, or if it is logged out.
+    func path(_ snapshot: DaemonMirror) throws(CommandFailure) -> ObjectPath {
+        guard let account else { return ServiceName.combined }
+        return try snapshot.loggedInAccount(account).path
+    }
+}
+
+/// The value of `slideshow set --interval`: a number with `s`, `m` or `h`, or 0.
+struct SlideshowInterval: Equatable {
+    /// The smallest time per photo.
+    static let minimumSeconds: UInt32 = 5
+    /// The time per photo in seconds; 0 for no timer.
+    let seconds: UInt32
+
+    init(seconds: UInt32) { self.seconds = seconds }
+
+    /// Parses a value.
+    ///
+    /// - Parameter text: `0`, or a number with a unit that is at least ``minimumSeconds``.
+    /// - Throws: `ValidationError`.
+    init(_ text: String) throws {
+        guard text != "0" else {
+            seconds = 0
+            return
+        }
+        let units: [Character: UInt32] = ["s": 1, "m": 60, "h": 3600]
+        let digits = text.dropLast()
+        guard let unit = text.last.flatMap({ units[$0] }), !digits.isEmpty,
+            digits.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 })
+        else { throw ValidationError(tr("The interval is 0, or a number with s, m or h.")) }
+        guard let number = UInt32(digits), number <= UInt32.max / unit else {
+            throw ValidationError(
+                tr(
+                    "The interval is at most {interval}.",
+                    ["interval": "\(UInt32.max / 3600)h"]))
+        }
+        let seconds = number * unit
+        guard seconds == 0 || seconds >= Self.minimumSeconds else {
+            throw ValidationError(
+                trn(
+                    "The interval is 0 or at least {count} second.",
+                    "The interval is 0 or at least {count} seconds.", Int(Self.minimumSeconds)))
+        }
+        self.seconds = seconds
+    }
+
+    /// The interval in the form of the option, in the largest unit without a remainder.
+    var text: String {
+        switch seconds {
+        case 0: "0"
+        case let seconds where seconds % 3600 == 0: "\(seconds / 3600)h"
+        case let seconds where seconds % 60 == 0: "\(seconds / 60)m"
+        default: "\(seconds)s"
+        }
     }
 }

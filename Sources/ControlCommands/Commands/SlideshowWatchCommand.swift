@@ -21,53 +21,41 @@ struct SlideshowWatchCommand: AsyncParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: .init(
-            tr("Run this command for each photo instead of printing."), valueName: "command"),
+        help: .tr("Run this command for each photo instead of printing.", valueName: "command"),
         transform: CommandWords.init)
     var exec: CommandWords?
-    @OptionGroup var name: SlideshowOption
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: SlideshowOptions
 
     func validate() throws {
-        if exec != nil, output.json {
+        if exec != nil, options.output.json {
             throw ValidationError(tr("--exec cannot be combined with --json."))
         }
     }
 
     @MainActor func run() async throws {
-        let session = try ServiceSession()
-        let output = output
-        let slideshow = try await name.client(session)
-        guard let exec else {
-            var path: String?
-            return try await run(
-                SlideshowWatch(session.client, slideshow) { photo in
-                    if output.json { return try output.show(photo) }
-                    if path == nil { Self.explainMissing(photo) }
-                    // Other properties of the photo, such as its likes, may have changed.
-                    defer { path = photo.path }
-                    guard !photo.path.isEmpty, photo.path != path else { return }
-                    try output.show(FilePath(path: PathBytes(photo.path)))
-                })
-        }
-        var fail: (CommandFailure) -> Void = { _ in }
-        let runner = PhotoCommandRunner(exec) { fail($0) }
-        var shown: (id: String, path: String)?
-        let watch = SlideshowWatch(session.client, slideshow) { photo in
+        let service = try ServiceClient()
+        let output = options.output
+        var runner: PhotoCommandRunner?
+        var shown: SlideshowPhoto?
+        let watch = SlideshowWatch(service, try await options.client(service)) { photo in
+            if output.json { return try output.show(photo) }
             if shown == nil { Self.explainMissing(photo) }
-            let last = shown ?? ("", "")
-            shown = (photo.id, photo.path)
-            guard !photo.path.isEmpty, (photo.id, photo.path) != last else { return }
-            runner.run(photo)
+            // Other properties of the photo, such as its likes, may have changed.
+            let isNew = photo.path != shown?.path || runner != nil && photo.id != shown?.id
+            shown = photo
+            guard isNew, !photo.path.isEmpty else { return }
+            if let runner { return runner.run(photo) }
+            try output.show(FilePath(path: PathBytes(photo.path)))
         }
-        fail = { [weak watch] in watch?.fail($0) }
+        runner = exec.map { PhotoCommandRunner($0) { [weak watch] in watch?.fail($0) } }
         do {
-            try await run(watch)
+            try await watch.run()
+            await watch.detach()
         } catch {
-            await runner.stop()
+            await runner?.stop()
             throw error
         }
-        await runner.stop()
+        await runner?.stop()
     }
 
     /// Prints a message if the slideshow shows no photo at the start.
@@ -78,10 +66,5 @@ struct SlideshowWatchCommand: AsyncParsableCommand {
                 "The slideshow shows no photo. “imagefeedctl slideshow next” shows one, or says why there is none."
             )
         )
-    }
-
-    @MainActor private func run(_ watch: SlideshowWatch) async throws {
-        try await watch.run()
-        await watch.detach()
     }
 }

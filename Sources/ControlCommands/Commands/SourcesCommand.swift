@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import Contract
 internal import DBus
+internal import JSONFormat
+internal import ProviderKit
 internal import Translation
 
 struct SourcesCommand: AsyncParsableCommand {
@@ -12,8 +14,46 @@ struct SourcesCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let (client, defaultSource, account) = try await ServiceSession().feed(accountOption)
-        let sources = try await namingLogin(of: account) { try await client.sources() }
-        try output.show(SourceList(sources: sources, defaultSource: defaultSource))
+        let (client, account) = try await ServiceClient().feed(
+            accountOption.accountOption.account, isCombined: accountOption.combined)
+        let sources = try await addingHints(for: account) { try await client.sources() }
+        try output.show(SourceList(sources: sources, defaultSource: account.defaultSource))
+    }
+}
+
+/// The list of an account's sources.
+struct SourceList: Renderable {
+    let sources: [Source]
+    let defaultSource: String
+
+    var json: JSON { .array(sources.map(Self.json)) }
+
+    func text(for target: OutputTarget) -> String {
+        let table = Table(
+            columns: [
+                .init(title: ""),
+                .init(title: tr("SOURCE")),
+                .init(title: tr("KIND"), dropRank: 2),
+                .init(title: tr("PHOTOS"), dropRank: 1, isNumber: true),
+                .init(title: tr("TITLE"), minimumWidth: 8, dropRank: 3),
+            ],
+            rows: sources.map { source in
+                [
+                    Cell(source.id.text == defaultSource ? "*" : "", .heading),
+                    Cell(source.id.text), Cell(target.word(source.kind.rawValue), .faint),
+                    Cell(source.count.map(String.init) ?? ""), Cell(source.title),
+                ]
+            })
+        return table.text(for: target)
+    }
+
+    private static func json(_ source: Source) -> JSON {
+        let members: [(String, JSON?)] = [
+            ("id", .string(source.id.text)), ("title", .string(source.title)),
+            ("kind", .string(source.kind.rawValue)),
+            ("count", source.count.map { .integer(Int64($0)) }),
+            ("cover", source.cover.map { .string($0.text) }),
+        ]
+        return .object(members.compactMap { name, value in value.map { .init(name, $0) } })
     }
 }

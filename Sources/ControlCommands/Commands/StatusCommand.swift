@@ -1,4 +1,8 @@
 internal import ArgumentParser
+internal import Contract
+internal import DBus
+internal import JSONFormat
+internal import ProviderKit
 internal import Translation
 
 struct StatusCommand: AsyncParsableCommand {
@@ -9,6 +13,171 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        try output.show(StatusScreen(snapshot: try await ServiceSession().snapshot()))
+        try output.show(StatusScreen(snapshot: try await ServiceClient().snapshot()))
+    }
+}
+
+/// The status of the daemon, its accounts and its providers on one screen.
+struct StatusScreen: Renderable {
+    let snapshot: DaemonMirror
+    var now = Timestamp.now
+    /// The version of the installed daemon, which is the version of this program.
+    var installedVersion = programVersion
+
+    var json: JSON {
+        .object(
+            JSON.members(snapshot.manager, order: InterfaceName.manager.properties) + [
+                .init("accounts", AccountList(snapshot: snapshot).json),
+                .init("providers", ProviderList(providers: snapshot.providers).json),
+            ])
+    }
+
+    func text(for target: OutputTarget) -> String {
+        guard case .terminal(let columns, _) = target else { return pipeText }
+        let online =
+            snapshot.isOnline
+            ? (target.word("online"), TextStyle.good) : (target.word("offline"), TextStyle.warning)
+        let head =
+            target.styled(TerminalText.line("Image Feed \(snapshot.version)"), .heading) + ", "
+            + target.styled(online.0, online.1) + "\n"
+            + paragraph(serviceMessages.joined(separator: " "), columns) + "\n"
+        guard !snapshot.accounts.isEmpty else {
+            return head
+                + paragraph(loginAdvice, columns)
+        }
+        return head + accounts(target, columns) + unconfigured(columns) + unusable(columns)
+    }
+
+    /// The messages about the daemon, other than those about accounts and providers.
+    private var serviceMessages: [String] {
+        var messages: [String] = []
+        if !snapshot.isOnline {
+            messages.append(
+                tr(
+                    "The network is not available. Cached photos are shown, and likes are queued and sent later."
+                )
+            )
+        }
+        if isOutdated {
+            messages.append(
+                tr(
+                    """
+                    Version {version} is installed, but the running daemon has another version. \
+                    Restart it with “systemctl --user restart imagefeedd”; no data is lost.
+                    """, ["version": installedVersion])
+            )
+        }
+        if !snapshot.missingLimits.isEmpty {
+            messages.append(
+                tr(
+                    """
+                    Limits of the daemon's systemd unit are not in force: {limits}. \
+                    imagefeedd(1) explains why.
+                    """, ["limits": list(snapshot.missingLimits)])
+            )
+        }
+        return messages
+    }
+
+    /// True if the versions of the daemon and of this program differ. Both are installed together.
+    private var isOutdated: Bool { snapshot.version != installedVersion }
+
+    /// The status as tab-separated fields: one object per line, with its kind in the first field.
+    private var pipeText: String {
+        let daemon = ["daemon", snapshot.version, snapshot.isOnline ? "online" : "offline"]
+        let limits =
+            snapshot.missingLimits.isEmpty
+            ? [] : [["missing-limits", snapshot.missingLimits.joined(separator: " ")]]
+        let accounts = snapshot.accounts.map { account in
+            [
+                "account", account.id, account.label, account.providerID, account.stateText,
+                account.path == snapshot.defaultAccount ? "default" : "", details(account, .pipe),
+                account.name,
+            ]
+        }
+        let providers = snapshot.providers.map { provider in
+            ["provider", provider.id, provider.shownState]
+                + (provider.stateReason.isEmpty ? [] : [provider.stateReason])
+        }
+        return ([daemon] + limits + accounts + providers).map(TerminalText.fields).joined()
+    }
+
+    /// Returns the table of the accounts, with the details of each account below its row.
+    private func accounts(_ target: OutputTarget, _ columns: Int) -> String {
+        // The details contain the number of pending likes.
+        let lines = AccountList(snapshot: snapshot, showsPendingLikes: false).text(for: target)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+        var text = lines[0] + "\n"
+        for (account, line) in zip(snapshot.accounts, lines.dropFirst()) {
+            text += line + "\n"
+            let details = TerminalText.line(details(account, target))
+            for line in details.wrapped(to: max(10, columns - 5)) {
+                text += "     " + target.styled(line, .faint) + "\n"
+            }
+        }
+        return String(text)
+    }
+
+    /// Returns the reason of an account's state, the time of the next retry, the rate limit, the number of pending likes
+    /// and the notices.
+    ///
+    /// The text is part of the output to a pipe, so its wording in English must not change.
+    private func details(_ account: AccountProperties, _ target: OutputTarget) -> String {
+        var sentences = [account.stateReason]
+        if let moment = account.retryAt {
+            sentences.append(
+                target.tr("Next try {time}.", ["time": moment.clock(now: now, for: target)]))
+        }
+        if let limit = account.rateLimit {
+            let time = Timestamp(secondsSince1970: limit.reset).clock(now: now, for: target)
+            let values: KeyValuePairs = [
+                "remaining": String(limit.remaining), "limit": String(limit.limit), "time": time,
+            ]
+            sentences.append(
+                limit.reset > 0
+                    ? target.tr("{remaining} of {limit} requests left until {time}.", values)
+                    : target.tr("{remaining} of {limit} requests left.", values))
+        }
+        let count = account.pendingLikes.count
+        if count > 0 {
+            sentences.append(
+                target.trn(
+                    "A like is not sent yet.", "{count} likes are not sent yet.", count,
+                    ["count": String(count)]))
+        }
+        if account.remedy == .login, account.state != .loggedOut {
+            sentences.append(target.text(account.loginHint))
+        }
+        sentences += account.notices
+        return sentences.filter { !$0.isEmpty }.joined(separator: " ")
+    }
+
+    private var loginAdvice: String {
+        let providers = snapshot.providers.filter { $0.shownState == "ready" }.map(\.id)
+        return providers.isEmpty
+            ? tr(
+                """
+                There are no accounts. Log in with “imagefeedctl login PROVIDER”; \
+                no provider is configured yet.
+                """)
+            : tr(
+                """
+                There are no accounts. Log in with “imagefeedctl login PROVIDER”; \
+                available providers: {providers}.
+                """, ["providers": list(providers)])
+    }
+
+    private func unconfigured(_ columns: Int) -> String {
+        let advice = ProviderList(providers: snapshot.providers).advice
+        return advice.map { "\n" + paragraph($0, columns) } ?? ""
+    }
+
+    /// Returns the providers that cannot be used, with the reasons.
+    private func unusable(_ columns: Int) -> String {
+        snapshot.providers.compactMap(\.problem).map { "\n" + paragraph($0, columns) }.joined()
+    }
+
+    private func paragraph(_ text: String, _ columns: Int) -> String {
+        TerminalText.line(text).wrapped(to: columns).map { $0 + "\n" }.joined()
     }
 }

@@ -19,6 +19,11 @@ struct CommandOutline: Decodable, Sendable {
             (arguments ?? []).filter { $0.kind != .positional && $0.shouldDisplay }
         }
 
+        /// Returns the visible command with a name.
+        func subcommand(_ name: String) -> Command? {
+            visibleCommands.first { $0.commandName == name }
+        }
+
         /// Returns the option or flag with a name such as `--size` or `-o`.
         func option(_ name: some StringProtocol) -> Argument? {
             options.first { $0.spellings.contains(String(name)) }

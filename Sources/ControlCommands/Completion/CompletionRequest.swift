@@ -1,14 +1,9 @@
-internal import Glibc
-internal import System
-
 /// A parsed command line, with the kind of completion for its last word.
-struct CompletionRequest: Equatable {
+struct CompletionRequest {
     /// The kind of completion for the last word.
     enum Expected: Equatable {
-        /// One of the commands.
+        /// One of the commands below ``CompletionRequest/command``.
         case command
-        /// One of the subcommands of a command.
-        case subcommand(of: String)
         /// The name of an option of the command. If no option matches, a value of this name, because photo IDs may
         /// begin with a hyphen.
         case option(orValue: String?)
@@ -20,10 +15,8 @@ struct CompletionRequest: Equatable {
         case nothing
     }
 
-    /// The name of the command; nil if the line has no complete command name yet.
-    private(set) var command: String?
-    /// The name of the subcommand; nil if ``command`` has none, or if the line has no complete name yet.
-    private(set) var subcommand: String?
+    /// The innermost command whose name is complete; the program if there is none.
+    private(set) var command: CommandOutline.Command
     /// The typed part of the last word, without an option name and `=` in front of it.
     private(set) var prefix: String
     /// The part of the last word in front of ``prefix``, such as `--size=`.
@@ -39,59 +32,41 @@ struct CompletionRequest: Equatable {
     /// - Parameters:
     ///   - words: The unquoted words between the program's name and the cursor. The last one is completed; it may be
     ///     empty.
-    ///   - outline: The commands of the program.
-    init(_ words: [String], _ outline: CommandOutline.Command) {
+    ///   - program: The commands of the program.
+    init(_ words: [String], _ program: CommandOutline.Command) {
         prefix = words.last ?? ""
-        let isCommand = { (word: String) in
-            outline.visibleCommands.contains { $0.commandName == word }
+        command = program
+        var typed = words.dropLast()
+        while !command.visibleCommands.isEmpty, let word = typed.popFirst() {
+            command = command.subcommand(word) ?? command
+            if command.commandName == "help" {
+                readHelp(typed, program)
+                return
+            }
         }
-        guard let first = words.dropLast().firstIndex(where: isCommand),
-            let command = outline.visibleCommands.first(where: { $0.commandName == words[first] })
-        else {
-            expected = prefix.hasPrefix("-") ? .option(orValue: nil) : .command
-            return
-        }
-        self.command = command.commandName
-        if command.commandName == "help" {
-            readHelp(words[(first + 1)...].dropLast(), outline)
-        } else if command.visibleCommands.isEmpty {
-            read(words[(first + 1)...], of: command)
+        if command.visibleCommands.isEmpty {
+            readArguments(typed)
         } else {
-            readSubcommand(words[(first + 1)...], of: command)
+            expected = prefix.hasPrefix("-") ? .option(orValue: nil) : .command
         }
     }
 
-    /// Reads the complete words after `help`: a command and its subcommand.
-    private mutating func readHelp(_ words: ArraySlice<String>, _ outline: CommandOutline.Command) {
-        guard let name = words.first else {
-            expected = .command
-            return
+    /// Reads the complete words after `help`, which are the names of commands.
+    private mutating func readHelp(_ words: ArraySlice<String>, _ program: CommandOutline.Command) {
+        command = program
+        for word in words {
+            guard let next = command.subcommand(word) else { return }
+            command = next
         }
-        let command = outline.visibleCommands.first { $0.commandName == name }
-        if let command, words.count == 1, !command.visibleCommands.isEmpty {
-            expected = .subcommand(of: name)
-        }
+        if !command.visibleCommands.isEmpty { expected = .command }
     }
 
-    private mutating func readSubcommand(
-        _ words: ArraySlice<String>, of command: CommandOutline.Command
-    ) {
-        for index in words.indices.dropLast() {
-            guard
-                let found = command.visibleCommands.first(where: { $0.commandName == words[index] })
-            else { continue }
-            subcommand = found.commandName
-            return read(words[(index + 1)...], of: found)
-        }
-        expected =
-            prefix.hasPrefix("-") ? .option(orValue: nil) : .subcommand(of: command.commandName)
-    }
-
-    private mutating func read(_ words: ArraySlice<String>, of command: CommandOutline.Command) {
+    /// Reads the complete words after the name of a command.
+    private mutating func readArguments(_ words: ArraySlice<String>) {
         var open: CommandOutline.Argument?
         var positionals = command.positionals[...]
         var areOptionsOver = false
-        for word in words.dropLast() {
+        for word in words {
             if let option = open {
                 recordValue(option, word)
                 open = nil
@@ -157,24 +132,5 @@ struct CompletionCandidate: Equatable {
         }
         self.word = word
         self.summary = TerminalText.line(summary).truncated(to: 50)
-    }
-}
-
-/// The possible completions of a word.
-enum CompletionResult: Equatable {
-    case words([CompletionCandidate])
-    /// File names, which the shell completes.
-    case files
-}
-
-/// A timer that ends the program without a message after a time limit.
-@MainActor
-final class CompletionTimeout {
-    private let timer: MainLoopTimer
-
-    init(milliseconds: Int) {
-        timer = MainLoopTimer(after: .milliseconds(milliseconds)) {
-            exit(ProgramStatus.done.rawValue)
-        }
     }
 }

@@ -1,27 +1,33 @@
-/// The words of a bash command line up to the cursor.
-///
-/// The words that bash passes to a completion function are also split at `:` and `=`, which source IDs contain.
+/// The words of a line that a shell splits: at white space, except in quotation marks and after a backslash.
 struct ShellWords: Equatable {
     /// The words without quotation marks. The last one is the word to complete; it may be empty.
     private(set) var words: [String] = [""]
+    /// True if the last word has begun; false in the white space in front of it.
+    private(set) var isBegun = false
+    /// True if the line ends in a backslash that quotes the next character.
+    private(set) var isEscaped = false
     /// The number of characters at the start of the last word that bash does not replace.
     private(set) var keptCount = 0
     /// The quotation mark that is still open at the end of the line.
     private(set) var quote: Character?
     private let breaks: String
+    private let operators: String
 
     /// Splits a line into words.
     ///
     /// - Parameters:
     ///   - line: The line from its start to the cursor.
     ///   - breaks: The characters after which bash replaces text: the variable `COMP_WORDBREAKS`.
+    ///   - operators: The characters that begin another command.
+    ///   - escapable: The characters that a backslash quotes in double quotes. In front of others, it is literal.
     ///
     /// Source: `bash(1)`, QUOTING and Programmable Completion.
-    init(_ line: String, breaks: String) {
+    init(
+        _ line: String, breaks: String = "", operators: String = ";|&(",
+        escapable: String = "\"\\$`"
+    ) {
         self.breaks = breaks
-        var isEscaped = false
-        // True if the current word has begun; false in the white space in front of it.
-        var isBegun = false
+        self.operators = operators
         for character in line {
             if quote == nil, !isEscaped, character.isWhitespace {
                 if isBegun { words.append("") }
@@ -31,8 +37,7 @@ struct ShellWords: Equatable {
             }
             isBegun = true
             if isEscaped {
-                // In double quotes, a backslash before any other character is literal.
-                if quote == "\"", !"\"\\$`".contains(character) { add("\\") }
+                if quote == "\"", !escapable.contains(character) { add("\\") }
                 add(character)
                 isEscaped = false
             } else if character == "\\", quote != "'" {
@@ -40,7 +45,7 @@ struct ShellWords: Equatable {
             } else if let open = quote {
                 if character == open { quote = nil } else { add(character) }
             } else {
-                isBegun = !";|&(".contains(character)
+                isBegun = !operators.contains(character)
                 addUnquoted(character)
             }
         }
@@ -51,8 +56,7 @@ struct ShellWords: Equatable {
         case "'", "\"":
             quote = character
             updateKeptCount()
-        // Another command begins.
-        case ";", "|", "&", "(":
+        case _ where operators.contains(character):
             words = [""]
             keptCount = 0
         default:

@@ -14,8 +14,11 @@ enum Clipboard {
     /// - Throws: ``CommandFailure`` if there is no desktop session, no helper program is installed, or the program
     ///   fails.
     static func copy(_ text: String) async throws(CommandFailure) {
-        let candidates = programs(
-            hasWayland: isSet("WAYLAND_DISPLAY"), hasX: isSet("DISPLAY"))
+        // Source: `wl-copy(1)`, `xclip(1)`, `xsel(1)`. Under Wayland, the last two use the clipboard through Xwayland.
+        let wayland = [("wl-copy", [String]())]
+        let x = [("xclip", ["-selection", "clipboard"]), ("xsel", ["--clipboard", "--input"])]
+        let candidates =
+            (isSet("WAYLAND_DISPLAY") ? wayland : []) + (isSet("DISPLAY") ? x : [])
         guard !candidates.isEmpty else {
             throw CommandFailure(
                 .failed,
@@ -26,28 +29,16 @@ enum Clipboard {
         }
         for (program, arguments) in candidates {
             guard let process = try start(program, arguments, input: text) else { continue }
-            guard let problem = await process.failureDescription(program) else { return }
+            guard let problem = await process.exit().failureDescription(program) else { return }
             throw failure(problem)
         }
         // Translators: between the names of programs of which one is enough.
-        let names = candidates.map(\.program).joined(separator: tr(" or "))
+        let names = candidates.map(\.0).joined(separator: tr(" or "))
         throw CommandFailure(
             .failed,
             tr(
                 "The link could not be copied to the clipboard. To use --copy, install {programs}.",
                 ["programs": names]))
-    }
-
-    /// Returns the helper programs for the session, in the order of preference.
-    ///
-    /// Source: `wl-copy(1)`, `xclip(1)`, `xsel(1)`. Under Wayland, the last two use the clipboard through Xwayland.
-    private static func programs(
-        hasWayland: Bool, hasX: Bool
-    ) -> [(program: String, arguments: [String])] {
-        (hasWayland ? [("wl-copy", [])] : [])
-            + (hasX
-                ? [("xclip", ["-selection", "clipboard"]), ("xsel", ["--clipboard", "--input"])]
-                : [])
     }
 
     /// Starts a program that reads `input`; returns nil if it is not installed.
@@ -57,8 +48,6 @@ enum Clipboard {
     private static func start(
         _ program: String, _ arguments: [String], input: String
     ) throws(CommandFailure) -> SpawnedProcess? {
-        let nullDevice = open("/dev/null", O_WRONLY | O_CLOEXEC)
-        defer { close(nullDevice) }
         guard let pipe = FileDescriptor.pipe(holding: Array(input.utf8), input.utf8.count) else {
             throw failure(String(cString: strerror(errno)))
         }
@@ -67,8 +56,8 @@ enum Clipboard {
             return try SpawnedProcess(
                 program, arguments,
                 descriptors: [
-                    STDIN_FILENO: pipe.rawValue, STDOUT_FILENO: nullDevice,
-                    STDERR_FILENO: nullDevice,
+                    STDIN_FILENO: pipe.rawValue, STDOUT_FILENO: Console.nullDevice,
+                    STDERR_FILENO: Console.nullDevice,
                 ])
         } catch {
             guard error.code == ENOENT else {

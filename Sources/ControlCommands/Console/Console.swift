@@ -43,6 +43,9 @@ enum Console {
     /// Prints the error that ends the program to standard error.
     static func printError(_ message: String) { printMessage("imagefeedctl: " + message) }
 
+    /// The descriptor of `/dev/null`, for programs that do not use the terminal.
+    static let nullDevice = open("/dev/null", O_RDWR | O_CLOEXEC)
+
     /// True if standard input is a terminal, so that the user can be prompted.
     static var canPrompt: Bool { isatty(STDIN_FILENO) != 0 }
 

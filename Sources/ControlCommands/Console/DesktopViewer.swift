@@ -50,13 +50,11 @@ enum DesktopViewer {
     private static func open(
         _ target: String, _ message: (_ reason: String, _ hasStarted: Bool) -> String
     ) async throws(CommandFailure) {
-        let nullDevice = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC)
-        defer { close(nullDevice) }
         let process: SpawnedProcess
         do {
             process = try SpawnedProcess(
                 "xdg-open", [target],
-                descriptors: [STDIN_FILENO: nullDevice, STDOUT_FILENO: STDERR_FILENO])
+                descriptors: [STDIN_FILENO: Console.nullDevice, STDOUT_FILENO: STDERR_FILENO])
         } catch {
             let reason =
                 error.code == ENOENT
@@ -64,18 +62,8 @@ enum DesktopViewer {
                 : String(error.message.translated.dropLast())
             throw CommandFailure(.failed, message(reason, false))
         }
-        guard let problem = await process.failureDescription("xdg-open") else { return }
+        guard let problem = await process.exit().failureDescription("xdg-open") else { return }
         throw CommandFailure(.failed, message(problem, true))
-    }
-}
-
-extension SpawnedProcess {
-    /// Waits for the end of the process.
-    ///
-    /// - Parameter program: The name of the program in the result.
-    /// - Returns: The description of the failure; nil if the program succeeded.
-    func failureDescription(_ program: String) async -> String? {
-        await exit().failureDescription(program)
     }
 }
 

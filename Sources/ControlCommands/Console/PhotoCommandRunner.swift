@@ -56,12 +56,10 @@ final class PhotoCommandRunner {
         ]
         // The process inherits the other variables unchanged, also those that are not UTF-8.
         for (name, value) in values { setenv(name, value, 1) }
-        let nullDevice = open("/dev/null", O_RDONLY | O_CLOEXEC)
-        defer { close(nullDevice) }
         do {
             let process = try SpawnedProcess(
                 command.program, command.arguments + [photo.path],
-                descriptors: [STDIN_FILENO: nullDevice])
+                descriptors: [STDIN_FILENO: Console.nullDevice])
             self.process = process
             process.onExit { [weak self] in self?.processExited($0) }
         } catch {

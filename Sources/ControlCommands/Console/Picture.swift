@@ -24,29 +24,24 @@ enum Picture {
     ///
     /// If the file cannot be drawn, nothing is shown: the text that follows is complete without it.
     static func show(_ path: String, columns: Int, rows: Int) async {
-        let nullDevice = open("/dev/null", O_RDWR | O_CLOEXEC)
-        defer { close(nullDevice) }
         let process = try? SpawnedProcess(
             "chafa", options(columns, rows) + ["--", path],
-            descriptors: [STDIN_FILENO: nullDevice, STDERR_FILENO: nullDevice])
+            descriptors: [STDIN_FILENO: Console.nullDevice, STDERR_FILENO: Console.nullDevice])
         _ = await process?.exit()
     }
 
     /// Returns the lines of the file at `path`, drawn with characters; empty if it cannot be drawn.
     static func lines(_ path: String, columns: Int, rows: Int) async -> [String] {
-        let nullDevice = open("/dev/null", O_RDWR | O_CLOEXEC)
-        defer { close(nullDevice) }
         guard let ends = try? PipeEnds() else { return [] }
         let (output, input) = (ends.takeReading(), ends.takeWriting())
         let process = try? SpawnedProcess(
             "chafa", options(columns, rows) + ["--format", "symbols", "--", path],
             descriptors: [
-                STDIN_FILENO: nullDevice, STDOUT_FILENO: input, STDERR_FILENO: nullDevice,
+                STDIN_FILENO: Console.nullDevice, STDOUT_FILENO: input,
+                STDERR_FILENO: Console.nullDevice,
             ])
         close(input)
-        let text: String = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: read(output)) }
-        }
+        let text = await DispatchQueue.global().run { read(output) }
         guard await process?.exit() == .code(0) else { return [] }
         return text.split(separator: "\n").map(String.init)
     }

@@ -1,6 +1,7 @@
 internal import Contract
 internal import Dispatch
 internal import Glibc
+internal import System
 internal import Translation
 
 /// A reader of standard input.
@@ -8,10 +9,12 @@ internal import Translation
 /// It reads on another thread, so that the main thread can handle D-Bus messages and Ctrl-C meanwhile.
 @MainActor
 enum StandardInput {
-    /// Returns the next line without the line feed; nil at the end of input.
+    /// Returns the next line without surrounding white space, which pasted text often has; nil at the end of input.
     static func line() async -> String? {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: readLine()) }
+        let line = await DispatchQueue.global().run { readLine() }
+        return line.map { line in
+            let start = line.drop(while: \.isWhitespace)
+            return String(start.reversed().drop(while: \.isWhitespace).reversed())
         }
     }
 
@@ -55,9 +58,7 @@ enum HiddenInput {
         guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden) == 0 else { throw failure() }
         defer { restore(original) }
         Console.prompt(prompt)
-        let line = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: read()) }
-        }
+        let line = await DispatchQueue.global().run { read() }
         // Ctrl-D cancels the prompt; it is not an empty line.
         guard let line else { throw CommandFailure(.interrupted, tr("Nothing was entered.")) }
         return line

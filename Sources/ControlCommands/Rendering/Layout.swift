@@ -1,5 +1,5 @@
 /// The visible columns of a table and their widths.
-struct Layout: Equatable {
+struct Layout {
     /// The number of spaces between two columns.
     static let gap = 2
     /// The largest width of a column whose fields are never truncated. A wider field makes only its own line longer.
@@ -9,11 +9,6 @@ struct Layout: Equatable {
     var widths: [(index: Int, width: Int)]
 
     var total: Int { widths.reduce(0) { $0 + $1.width } + Self.gap * max(0, widths.count - 1) }
-
-    static func == (left: Layout, right: Layout) -> Bool {
-        left.widths.map(\.index) == right.widths.map(\.index)
-            && left.widths.map(\.width) == right.widths.map(\.width)
-    }
 }
 
 extension Table {

@@ -1,5 +1,8 @@
 internal import Contract
+internal import DBus
 internal import Glibc
+internal import JSONFormat
+internal import ProviderKit
 internal import Translation
 
 /// The kind of output, which determines the format of results.
@@ -94,7 +97,26 @@ extension OutputTarget {
             : Translation.trn(singular, plural, count, values)
     }
 
-    /// Returns a word of the D-Bus contract, such as a state; unchanged if it is unknown.
+    /// Returns a property of a photo or a profile as text.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the property.
+    ///   - value: The value.
+    /// - Returns: The text.
+    func text(_ name: String, _ value: Variant) -> String {
+        switch (name, value) {
+        case ("State", .string(let state)): word(state)
+        case (_, .string(let text)): text
+        case ("account", .objectPath(let path)): path.lastElement
+        case ("created", .int64(let seconds)), ("updated", .int64(let seconds)):
+            Timestamp(secondsSince1970: seconds).minute(for: self)
+        case (_, .bool(let flag)): word(flag ? "yes" : "no")
+        case (_, .double): number(JSON(value).text)
+        default: JSON(value).text
+        }
+    }
+
+    /// Returns a word of the D-Bus contract, such as a state or the name of a property; unchanged if it is unknown.
     func word(_ word: String) -> String {
         guard self != .pipe else { return word }
         return Self.words[word] ?? AccountStateName(rawValue: word)?.word ?? word
@@ -111,7 +133,7 @@ extension OutputTarget {
         return String(cString: nl_langinfo_l(nl_item(RADIXCHAR), locale))
     }()
 
-    private static let words = [
+    static let words = [
         // Translators: the state of the daemon: there is a network.
         "online": tr("online"),
         // Translators: the state of a provider.
@@ -145,6 +167,64 @@ extension OutputTarget {
         "memories": tr("memories"),
         "yes": tr("yes"),
         "no": tr("no"),
+        // Translators: a property of a photo, as are the following texts.
+        "id": tr("id"),
+        "account": tr("account"),
+        // Translators: the time at which the photo was taken or published.
+        "created": tr("created"),
+        "updated": tr("updated"),
+        "width": tr("width"),
+        "height": tr("height"),
+        // Translators: the mean colour of a photo.
+        "color": tr("color"),
+        // Translators: a blurred preview of a photo in a few characters.
+        "blur_hash": tr("blur_hash"),
+        // Translators: the point of a photo that stays when the photo is cropped.
+        "focus": tr("focus"),
+        "title": tr("title"),
+        "description": tr("description"),
+        "author": tr("author"),
+        // Translators: the user name of the author of a photo.
+        "author_username": tr("author_username"),
+        // Translators: the address of the page of the author of a photo.
+        "author_url": tr("author_url"),
+        // Translators: the address of the page of a photo.
+        "url": tr("url"),
+        // Translators: yes if the user likes the photo.
+        "liked": tr("liked"),
+        // Translators: yes if a like has not been sent yet.
+        "pending": tr("pending"),
+        // Translators: yes if a photo is sensitive, such as violence.
+        "sensitive": tr("sensitive"),
+        // Translators: the type of the file, such as image/jpeg.
+        "media_type": tr("media_type"),
+        "camera": tr("camera"),
+        "latitude": tr("latitude"),
+        "longitude": tr("longitude"),
+        // Translators: the text of the post of a photo.
+        "text": tr("text"),
+        "lens": tr("lens"),
+        "exposure_time": tr("exposure_time"),
+        "aperture": tr("aperture"),
+        "iso": tr("iso"),
+        "license": tr("license"),
+        "license_url": tr("license_url"),
+        // Translators: yes if a photo moves.
+        "animated": tr("animated"),
+        // Translators: a property of a profile, as are the following texts.
+        "State": tr("State"),
+        "Username": tr("Username"),
+        // Translators: the full name of a user.
+        "Name": tr("Name"),
+        // Translators: the text in which a user introduces himself or herself.
+        "Bio": tr("Bio"),
+        "Location": tr("Location"),
+        // Translators: the address of the page of a user.
+        "Url": tr("Url"),
+        "Avatar": tr("Avatar"),
+        // Translators: yes if the profile can be edited.
+        "Editable": tr("Editable"),
+        "Version": tr("Version"),
     ]
 
     private static func tr(_ text: StaticString) -> String { Translation.tr(text) }

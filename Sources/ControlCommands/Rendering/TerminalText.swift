@@ -19,6 +19,11 @@ enum TerminalText {
         return String(line)
     }
 
+    /// Returns a line of fields, separated by tabs, with a line feed.
+    static func fields(_ fields: [String]) -> String {
+        fields.map(line).joined(separator: "\t") + "\n"
+    }
+
     /// Returns true if `scalar` is a C0 or C1 control, a line separator or a control of the writing direction.
     static func isUnwanted(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {

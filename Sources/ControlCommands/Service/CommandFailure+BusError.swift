@@ -18,7 +18,7 @@ extension CommandFailure {
                     """
                     There is no session bus: {reason} \
                     Run this in a desktop session or with dbus-run-session.
-                    """, ["reason": Self.sentence(reason)])
+                    """, ["reason": reason.sentence])
             )
         case .disconnected:
             self.init(.unavailable, tr("The session bus closed the connection."))
@@ -31,14 +31,14 @@ extension CommandFailure {
                 .failed,
                 tr(
                     "The daemon sent an invalid reply: {reason}",
-                    ["reason": Self.sentence(reason)]))
+                    ["reason": reason.sentence]))
         case .tooLarge:
             self.init(.failed, tr("The message is larger than D-Bus allows."))
         }
     }
 
     private init(_ reply: ErrorReply, _ advice: String?) {
-        let message = Self.sentence(reply.message)
+        let message = reply.message.sentence
         if let error = ServiceError(reply.name) {
             self.init(
                 error.exitStatus,
@@ -72,49 +72,6 @@ extension CommandFailure {
         name == .serviceUnknown || name == .nameHasNoOwner
             ? tr("Install Image Feed, or start imagefeedd in a terminal.")
             : tr("See “systemctl --user status imagefeedd”, or start imagefeedd in a terminal.")
-    }
-
-    /// Returns `text` with a full stop unless it ends in a punctuation mark.
-    static func sentence(_ text: String) -> String {
-        text.sentence
-    }
-}
-
-/// Runs `body`, and adds a hint to the error if the source does not exist, or if the account requires a login.
-///
-/// - Parameters:
-///   - account: The account; nil for the combined account.
-///   - isCombined: True for a source of the combined account.
-///   - body: A request for a source.
-/// - Returns: The result of `body`.
-/// - Throws: ``CommandFailure`` with a hint; other errors of `body` unchanged.
-@MainActor
-func addingSourceHint<Value>(
-    account: AccountProperties? = nil, isCombined: Bool = false, _ body: () async throws -> Value
-) async throws -> Value {
-    do {
-        return try await body()
-    } catch let error as BusError where error.isReply(.needsLogin) {
-        throw CommandFailure(error, advice: account?.loginAdvice)
-    } catch let error as BusError where error.isReply(.notFound) {
-        throw CommandFailure(
-            error,
-            advice:
-                isCombined
-                ? tr("“imagefeedctl sources --combined” lists the sources.")
-                : tr("“imagefeedctl sources” lists the sources."))
-    }
-}
-
-/// Runs a request to an account, and names it in the hint if it requires a login; nil for the combined account.
-@MainActor
-func namingLogin<Value>(
-    of account: AccountProperties?, _ body: () async throws -> Value
-) async throws -> Value {
-    do {
-        return try await body()
-    } catch let error as BusError where error.isReply(.needsLogin) {
-        throw CommandFailure(error, advice: account?.loginAdvice)
     }
 }
 

@@ -1,5 +1,6 @@
 internal import Contract
 internal import DBus
+internal import Quoting
 internal import Translation
 
 extension DaemonMirror {
@@ -11,54 +12,52 @@ extension DaemonMirror {
         slideshows.first { $0.path == path }
     }
 
+    /// Returns the provider of an account; nil if the daemon has none.
+    func provider(of account: AccountProperties) -> ProviderProperties? {
+        providers.first { $0.id == account.providerID }
+    }
+
     /// Returns the display name of an account's provider.
     func providerName(of account: AccountProperties) -> String {
-        providers.first { $0.id == account.providerID }?.name ?? account.providerID
+        provider(of: account)?.name ?? account.providerID
     }
 
     /// Returns the reason why an account or its provider cannot be used; nil if there is none.
     func problem(of path: ObjectPath) -> String? {
         guard let account = accounts.first(where: { $0.path == path }) else { return nil }
         if account.state != .ready, !account.stateReason.isEmpty { return account.stateReason }
-        let reason = providers.first { $0.id == account.providerID }?.stateReason ?? ""
+        let reason = provider(of: account)?.stateReason ?? ""
         return reason.isEmpty ? nil : reason
     }
 
-    /// Returns the problem of an account for which photos may be missing; nil if there is none.
-    func feedProblem(of path: ObjectPath) -> AccountProblem? {
-        guard let account = accounts.first(where: { $0.path == path }) else { return nil }
-        if let reason = problem(of: path) {
-            let message = [CommandFailure.sentence(reason), account.advice].compactMap(\.self)
-            return AccountProblem(account.status, message.joined(separator: " "))
+    /// Returns the problems for which photos of an account may be missing, for a command that has no photos.
+    ///
+    /// - Parameter path: The account. For the combined account, the problems are those of the accounts that its most
+    ///   recent first page left out.
+    /// - Returns: The problems, each with the exit status of a command that has no result because of it.
+    func feedProblems(of path: ObjectPath) -> [CommandFailure] {
+        guard path == ServiceName.combined else {
+            return [feedProblem(of: path)].compactMap(\.self)
         }
-        let notices = account.notices.joined(separator: " ")
-        return notices.isEmpty ? nil : AccountProblem(.done, notices)
-    }
-
-    /// The problems of the accounts that the most recent first page of the combined account left out.
-    var combinedProblems: [AccountProblem] {
         let paths = combined?[.combined, .incomplete]?.objectPaths ?? []
         return accounts.filter { paths.contains($0.path) }.map { account in
             let problem = feedProblem(of: account.path)
             let reason = problem?.message ?? tr("It could not be read in time.")
             let status = problem?.status ?? .done
-            return AccountProblem(
+            return CommandFailure(
                 status == .done ? .failed : status,
                 [tr("{account} is left out.", ["account": account.id]), reason]
                     .joined(separator: " "))
         }
     }
-}
 
-/// A problem of an account, for the user.
-struct AccountProblem {
-    /// The exit status of a command that has no result because of the problem.
-    let status: ProgramStatus
-    /// The reason and the remedy.
-    let message: String
-
-    init(_ status: ProgramStatus, _ message: String) {
-        self.status = status
-        self.message = message
+    private func feedProblem(of path: ObjectPath) -> CommandFailure? {
+        guard let account = accounts.first(where: { $0.path == path }) else { return nil }
+        if let reason = problem(of: path) {
+            let message = [reason.sentence, account.advice].compactMap(\.self)
+            return CommandFailure(account.status, message.joined(separator: " "))
+        }
+        let notices = account.notices.joined(separator: " ")
+        return notices.isEmpty ? nil : CommandFailure(.done, notices)
     }
 }

@@ -2,9 +2,10 @@ internal import Contract
 internal import DBus
 internal import Translation
 
-/// A walk through a source that prints each page when it arrives.
+/// A walk through a source of an account that prints each page when it arrives.
 @MainActor
 struct FeedWalk {
+    let account: CombinedAccountOption
     let source: String
     /// The cursor of the first page; empty for the newest photos.
     var firstCursor = ""
@@ -12,15 +13,42 @@ struct FeedWalk {
     let limit: Int?
     /// True if the photos are drawn, provided that the terminal and `chafa` allow it.
     var isGrid = false
-    /// True if the photos have IDs of the combined account.
-    var isCombined = false
     /// The message if there are more photos than ``limit``.
     let continuationHint: String
-    /// Returns the problems for which photos may be missing.
-    var problems: () async -> [AccountProblem] = { [] }
 
     /// Prints pages until the limit or the end of the source.
-    func run(_ client: AccountClient, _ output: OutputOptions) async throws {
+    func run(_ output: OutputOptions) async throws {
+        let service = try ServiceClient()
+        let (client, account) = try await service.feed(
+            account.accountOption.account, isCombined: account.combined)
+        let (listed, next) = try await addingHints(for: account, hasSource: true) {
+            try await list(client, isCombined: account.isCombined, output)
+        }
+        let mayMissPhotos = firstCursor.isEmpty && (listed == 0 || account.isCombined)
+        let snapshot = mayMissPhotos ? try? await service.snapshot() : nil
+        let problems = snapshot?.feedProblems(of: account.path) ?? []
+        let message = problems.map(\.message).joined(separator: " ")
+        if listed == 0 {
+            let start =
+                firstCursor.isEmpty
+                ? tr("There are no photos.") : tr("There are no more photos.")
+            if let status = problems.first?.status, status != .done {
+                throw CommandFailure(status, "\(start) \(message)")
+            }
+            if !output.json {
+                Console.printMessage(message.isEmpty ? start : "\(start) \(message)")
+            }
+        } else if !message.isEmpty {
+            Console.printMessage(message)
+        } else if !next.isEmpty, !output.json, OutputTarget.standardOutput != .pipe {
+            Console.printMessage(continuationHint)
+        }
+    }
+
+    /// Prints pages, and returns the number of photos and the cursor of the next page.
+    private func list(
+        _ client: AccountClient, isCombined: Bool, _ output: OutputOptions
+    ) async throws -> (count: Int, next: String) {
         let limit = limit ?? Int.max
         var listing = FeedListing(target: .standardOutput)
         var photos = PhotoPage(photos: [], next: firstCursor, isCombined: isCombined)
@@ -46,30 +74,6 @@ struct FeedWalk {
             if page.isEmpty { break }
         } while listed < limit && !photos.next.isEmpty
         if output.json { try output.show(photos) }
-        try await end(listed, photos.next, isQuiet: output.json)
-    }
-
-    /// Prints the message after the list.
-    ///
-    /// - Throws: ``CommandFailure`` if there are no photos because of a problem.
-    private func end(_ listed: Int, _ next: String, isQuiet: Bool) async throws {
-        let mayMissPhotos = firstCursor.isEmpty && (listed == 0 || isCombined)
-        let problems = mayMissPhotos ? await problems() : []
-        let message = problems.map(\.message).joined(separator: " ")
-        if listed == 0 {
-            let start =
-                firstCursor.isEmpty
-                ? tr("There are no photos.") : tr("There are no more photos.")
-            if let status = problems.first?.status, status != .done {
-                throw CommandFailure(status, "\(start) \(message)")
-            }
-            if !isQuiet {
-                Console.printMessage(message.isEmpty ? start : "\(start) \(message)")
-            }
-        } else if !message.isEmpty {
-            Console.printMessage(message)
-        } else if !next.isEmpty, !isQuiet, OutputTarget.standardOutput != .pipe {
-            Console.printMessage(continuationHint)
-        }
+        return (listed, photos.next)
     }
 }

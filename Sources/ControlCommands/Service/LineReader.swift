@@ -4,10 +4,8 @@ internal import System
 /// Reads the lines of a pipe as they arrive.
 @MainActor
 final class LineReader {
-    private var source: DescriptorSource?
     private var lines = LineBuffer()
-    private var waiter: CheckedContinuation<Bool, any Error>?
-    private var isEnded = false
+    private let result = OneShotResult<Bool, any Error>()
 
     private static let chunkBytes = 1 << 16
 
@@ -21,49 +19,33 @@ final class LineReader {
     func run(_ descriptor: Int32, _ handler: @escaping ([UInt8]) throws -> Void) async throws
         -> Bool
     {
-        guard !isEnded else {
-            close(descriptor)
-            return true
-        }
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-        return try await withCheckedThrowingContinuation { continuation in
-            waiter = continuation
-            let source = DescriptorSource(descriptor, .reading) { [weak self] in
-                self?.read(descriptor, handler)
-            }
-            self.source = source
-            source.resume()
+        let source = DescriptorSource(descriptor, .reading) { [weak self] in
+            self?.read(descriptor, handler)
         }
+        source.resume()
+        defer { source.cancel() }
+        return try await result.value()
     }
 
     /// Ends the reading.
-    func end() {
-        isEnded = true
-        finish(.success(true))
-    }
-
-    /// Closes a descriptor that is not read.
-    func close(_ descriptor: Int32) { Glibc.close(descriptor) }
+    func end() { result.complete(.success(true)) }
 
     private func read(_ descriptor: Int32, _ handler: ([UInt8]) throws -> Void) {
         var chunk = [UInt8](repeating: 0, count: Self.chunkBytes)
         let count = Glibc.read(descriptor, &chunk, chunk.count)
         if count < 0, errno == EAGAIN || errno == EINTR { return }
-        guard count > 0 else { return finish(.success(false)) }
+        guard count > 0 else {
+            result.complete(.success(false))
+            return
+        }
         do {
             let complete = chunk.withUnsafeBytes {
                 lines.append(UnsafeRawBufferPointer(rebasing: $0.prefix(count)))
             }
-            for line in complete { try handler(line) }
+            for line in complete where !result.isComplete { try handler(line) }
         } catch {
-            finish(.failure(error))
+            result.complete(.failure(error))
         }
-    }
-
-    private func finish(_ result: Result<Bool, any Error>) {
-        source?.cancel()
-        source = nil
-        waiter?.resume(with: result)
-        waiter = nil
     }
 }

@@ -1,87 +1,60 @@
 internal import Contract
 internal import DBus
-internal import Glibc
 internal import Translation
 
 /// One login attempt, with its prompts; Ctrl-C cancels it.
 @MainActor
 final class LoginDialogue {
-    private let client: ServiceClient
-    private let printsAddressToStandardError: Bool
-    private let opensBrowser: Bool
-    private let promptsForCode: Bool
-    private var login: LoginClient?
+    private let service: ServiceClient
+    private let command: LoginCommand
     /// The task that shows the URL, opens the browser and prompts for the code; nil until the URL is known.
     private var browserTask: Task<Void, Never>?
-    private var failure: (any Error)?
-    private var isInterrupted = false
-    private var isCodeMissing = false
+    /// The reason why the dialogue cancelled the login.
+    private var failure: CommandFailure?
 
-    init(
-        _ client: ServiceClient, printsAddressToStandardError: Bool, opensBrowser: Bool,
-        promptsForCode: Bool
-    ) {
-        self.client = client
-        self.printsAddressToStandardError = printsAddressToStandardError
-        self.opensBrowser = opensBrowser
-        self.promptsForCode = promptsForCode
+    init(_ service: ServiceClient, _ command: LoginCommand) {
+        self.service = service
+        self.command = command
     }
 
     /// Logs in. There is no timeout, except that of the daemon.
     ///
-    /// - Parameters:
-    ///   - provider: The provider's ID.
-    ///   - options: The options of the D-Bus method `Login`.
+    /// - Parameter options: The options of the D-Bus method `Login`.
     /// - Returns: The account.
     /// - Throws: ``BusError``; `CancellationError` after Ctrl-C; ``CommandFailure`` if no code was entered.
-    func logIn(
-        to provider: String, _ options: [LoginOption: Variant]
-    ) async throws -> ObjectPath {
-        let watch = SignalWatch { [weak self] in self?.interrupt() }
-        defer { withExtendedLifetime(watch) {} }
-        do {
-            let login = client.login(try await client.manager.login(provider, options))
-            self.login = login
-            if isInterrupted { try await login.cancel() }
-            return try await finish(login)
-        } catch {
-            if isInterrupted { throw CancellationError() }
-            if let failure { throw failure }
-            if isCodeMissing {
-                throw CommandFailure(
-                    .failed, tr("The login was cancelled, because no code was entered."))
+    func logIn(_ options: [LoginOption: Variant]) async throws -> ObjectPath {
+        try await Interruption.run { interruption in
+            do {
+                let login = service.login(
+                    try await service.manager.login(command.provider, options))
+                await interruption.setCancel { try await login.cancel() }
+                // If the daemon must first send requests to the service, the URL follows as a property change.
+                let addresses = try await login.watch { [weak self] changes in
+                    self?.handleAddress(changes["AuthorizationUrl"]?.string ?? "", login)
+                }
+                handleAddress(try await login.properties()["AuthorizationUrl"]?.string ?? "", login)
+                defer {
+                    withExtendedLifetime(addresses) {}
+                    browserTask?.cancel()
+                }
+                return try await login.wait()
+            } catch {
+                throw failure ?? error
             }
-            throw error
         }
-    }
-
-    private func finish(_ login: LoginClient) async throws -> ObjectPath {
-        // If the daemon must first send requests to the service, the URL follows as a property change.
-        let addresses = try await login.watch { [weak self] changes in
-            self?.handleAddress(changes["AuthorizationUrl"]?.string ?? "", login)
-        }
-        handleAddress(try await login.properties()["AuthorizationUrl"]?.string ?? "", login)
-        defer {
-            withExtendedLifetime(addresses) {}
-            browserTask?.cancel()
-        }
-        let account = try await login.wait()
-        if let failure { throw failure }
-        return account
     }
 
     /// Starts the browser task when the authorization URL becomes known; does nothing for an empty or a second one.
     private func handleAddress(_ address: String, _ login: LoginClient) {
         guard !address.isEmpty, browserTask == nil else { return }
         browserTask = Task {
-            do {
+            do throws(CommandFailure) {
                 try show(address)
             } catch {
-                failure = error
-                return await cancel(login)
+                return await cancel(login, error)
             }
-            if opensBrowser { await openBrowser(login) }
-            if promptsForCode || Self.isOutOfBand(address) {
+            if !command.noBrowser { await openBrowser(login) }
+            if command.manual || Self.isOutOfBand(address) {
                 await promptForCode(login)
             } else {
                 Console.printMessage(
@@ -90,8 +63,8 @@ final class LoginDialogue {
         }
     }
 
-    private func show(_ address: String) throws {
-        if printsAddressToStandardError {
+    private func show(_ address: String) throws(CommandFailure) {
+        if command.output.json {
             Console.printMessage(address)
         } else {
             try Console.write(TerminalText.line(address) + "\n")
@@ -112,9 +85,9 @@ final class LoginDialogue {
     private func promptForCode(_ login: LoginClient) async {
         while !Task.isCancelled {
             Console.prompt(tr("Paste the code, or the last address in the browser:"))
-            guard let code = await StandardInput.line()?.trimmed else {
-                isCodeMissing = true
-                return await cancel(login)
+            guard let code = await StandardInput.line() else {
+                let message = tr("The login was cancelled, because no code was entered.")
+                return await cancel(login, CommandFailure(.failed, message))
             }
             guard !code.isEmpty else { continue }
             do {
@@ -127,15 +100,8 @@ final class LoginDialogue {
         }
     }
 
-    private func interrupt() {
-        // A second Ctrl-C exits without waiting for the daemon.
-        if isInterrupted { exit(ProgramStatus.interrupted.rawValue) }
-        isInterrupted = true
-        guard let login else { return }
-        Task { await cancel(login) }
-    }
-
-    private func cancel(_ login: LoginClient) async {
+    private func cancel(_ login: LoginClient, _ reason: CommandFailure) async {
+        failure = reason
         // If the login has already ended, `Cancel` fails, and `Wait` returns the result.
         try? await login.cancel()
     }

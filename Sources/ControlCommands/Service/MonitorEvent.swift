@@ -1,10 +1,58 @@
 internal import Contract
 internal import DBus
 internal import JSONFormat
+internal import ProviderKit
 internal import Translation
+
+/// One event, which `monitor` prints as one line.
+struct MonitorEvent: Renderable {
+    /// The name of the event, such as `photos-updated`.
+    let name: String
+    /// The object that the event concerns; nil for the daemon.
+    var object: ObjectPath?
+    /// The other data of the event, with the names of the D-Bus interface.
+    var members: [JSON.Member] = []
+    /// The description of the event. It is part of the output to a pipe, so its wording in English must not change.
+    let summary: String
+    var time = Timestamp.now
+
+    var json: JSON {
+        var all: [JSON.Member] = [
+            .init("event", .string(name)), .init("time", .integer(time.secondsSince1970)),
+        ]
+        if let object, let kind { all.append(.init(kind, .string(object.text))) }
+        // A property must not replace the keys above.
+        all += members.filter { member in !all.contains { $0.name == member.name } }
+        return .object(all)
+    }
+
+    func text(for target: OutputTarget) -> String {
+        let subject = object.map(\.lastElement) ?? "daemon"
+        guard target != .pipe else {
+            return TerminalText.fields([time.second, name, subject, summary])
+        }
+        return target.styled(time.second(for: target), .faint) + "  "
+            + target.styled(TerminalText.line(subject), .heading) + "  "
+            + TerminalText.line(summary)
+            + "\n"
+    }
+
+    /// The kind of the object: `account` for an object below `accounts`.
+    private var kind: String? {
+        let folder = object?.elements(below: ServiceName.root)?.first
+        return folder.map { String($0.hasSuffix("s") ? $0.dropLast() : $0) }
+    }
+}
 
 extension MonitorEvent {
     private static var output: OutputTarget { .standardOutput }
+
+    static var daemonGone: MonitorEvent {
+        MonitorEvent(name: "daemon-gone", summary: output.tr("the daemon is not running"))
+    }
+    static var daemonBack: MonitorEvent {
+        MonitorEvent(name: "daemon-back", summary: output.tr("the daemon is running"))
+    }
 
     /// Returns the events of a signal; empty for unknown signals.
     static func events(in signal: BusMessage) -> [MonitorEvent] {
@@ -14,7 +62,7 @@ extension MonitorEvent {
         guard path != ServiceName.combined || ![.feed, .like].contains(interface) else {
             return []
         }
-        if let event = ServiceEvent(signal) { return events(event, path) }
+        if let event = ServiceEvent(signal) { return events(event, path, signal) }
         switch (interface.text, member.text) {
         case ("org.freedesktop.DBus.ObjectManager", "InterfacesAdded"):
             return (try? signal.read()).map(added) ?? []
@@ -115,22 +163,25 @@ extension MonitorEvent {
         }
     }
 
-    private static func events(_ event: ServiceEvent, _ path: ObjectPath) -> [MonitorEvent] {
-        func one(_ name: String, _ members: [JSON.Member], _ summary: String) -> [MonitorEvent] {
-            [MonitorEvent(name: name, object: path, members: members, summary: summary)]
+    private static func events(
+        _ event: ServiceEvent, _ path: ObjectPath, _ signal: BusMessage
+    ) -> [MonitorEvent] {
+        /// Returns an event whose members are the arguments of the signal.
+        func one(_ name: String, _ arguments: [String], _ summary: String) -> [MonitorEvent] {
+            let members = zip(arguments, signal.values ?? []).map { JSON.Member($0, JSON($1)) }
+            return [MonitorEvent(name: name, object: path, members: members, summary: summary)]
         }
         return switch event {
         case .updated(let source, let new):
             one(
-                "photos-updated",
-                [.init("source", .string(source)), .init("new", .integer(Int64(new)))],
+                "photos-updated", ["source", "new"],
                 output.trn(
                     "{count} new photo in {source}", "{count} new photos in {source}", Int(new),
                     ["count": String(new), "source": source]))
         case .photosChanged(let photos): photos.map { changed(path, $0.id, $0.changes) }
         case .photosRemoved(let photos):
             one(
-                "photos-removed", [.init("photos", .array(photos.map { .string($0) }))],
+                "photos-removed", ["photos"],
                 output.trn(
                     "{count} photo removed: {photos}", "{count} photos removed: {photos}",
                     photos.count,
@@ -139,23 +190,15 @@ extension MonitorEvent {
                         "photos": photos.prefix(5).joined(separator: " ")
                             + (photos.count > 5 ? " …" : ""),
                     ]))
-        case .likeChanged(let photo, let isLiked, let likes):
+        case .likeChanged(let photo, let isLiked, _):
             one(
-                "like-confirmed",
-                [
-                    .init("photo", .string(photo)), .init("liked", .bool(isLiked)),
-                    .init("likes", .integer(Int64(likes))),
-                ],
+                "like-confirmed", ["photo", "liked", "likes"],
                 isLiked
                     ? output.tr("photo {photo} is liked", ["photo": photo])
                     : output.tr("photo {photo} is not liked any more", ["photo": photo]))
-        case .likeFailed(let photo, let isWanted, let error, let message):
+        case .likeFailed(let photo, let isWanted, _, let message):
             one(
-                "like-failed",
-                [
-                    .init("photo", .string(photo)), .init("wanted", .bool(isWanted)),
-                    .init("error", .string(error)), .init("message", .string(message)),
-                ],
+                "like-failed", ["photo", "wanted", "error", "message"],
                 isWanted
                     ? output.tr(
                         "photo {photo} could not be liked: {reason}",
@@ -163,8 +206,7 @@ extension MonitorEvent {
                     : output.tr(
                         "photo {photo} could not be unliked: {reason}",
                         ["photo": photo, "reason": message]))
-        case .tokenRemains(let message):
-            one("token-remains", [.init("message", .string(message))], message)
+        case .tokenRemains(let message): one("token-remains", ["message"], message)
         }
     }
 

@@ -1,6 +1,7 @@
 internal import Contract
 internal import DBus
 internal import Glibc
+internal import System
 
 /// A client that is attached to the slideshow and reports its current photo.
 ///
@@ -18,9 +19,7 @@ final class SlideshowWatch {
     private var isAttaching = false
     /// True if this client has attached, or sent the request to attach, to the running daemon.
     private var isAttached = false
-    private var isInterrupted = false
-    private var end: CheckedContinuation<Void, any Error>?
-    private var result: Result<Void, any Error>?
+    private let end = OneShotResult<Void, any Error>()
 
     /// - Parameters:
     ///   - client: The client of the daemon.
@@ -42,8 +41,8 @@ final class SlideshowWatch {
     ///   the errors of `report`.
     func run() async throws {
         let watch = SignalWatch { [weak self] in self?.interrupt() }
-        client.connection.onDisconnect = { [weak self] in
-            self?.finish(.failure(BusError.disconnected))
+        client.connection.onDisconnect = { [end] in
+            end.complete(.failure(BusError.disconnected))
         }
         let signals = try await slideshow.watch { [weak self] in self?.merge($0) }
         let owners = try await client.connection.watchOwner(of: ServiceName.bus) {
@@ -53,10 +52,7 @@ final class SlideshowWatch {
         try await attach()
         isAttaching = false
         if hasNewOwner { attachAgain() }
-        try await withCheckedThrowingContinuation { continuation in
-            end = continuation
-            if let result { finish(result) }
-        }
+        try await end.value()
         withExtendedLifetime((watch, signals, owners)) {}
     }
 
@@ -67,7 +63,7 @@ final class SlideshowWatch {
     }
 
     /// Ends ``run()`` with an error.
-    func fail(_ error: any Error) { finish(.failure(error)) }
+    func fail(_ error: any Error) { end.complete(.failure(error)) }
 
     private func attach() async throws {
         hasNewOwner = false
@@ -86,7 +82,7 @@ final class SlideshowWatch {
     private func attachAgain() {
         isAttaching = true
         Task {
-            while hasNewOwner, result == nil {
+            while hasNewOwner, !end.isComplete {
                 do {
                     try await attach()
                 } catch {
@@ -105,27 +101,20 @@ final class SlideshowWatch {
     private func reportChange() {
         guard let properties else { return }
         let photo = SlideshowPhoto(properties)
-        guard photo != reported, result == nil else { return }
+        guard photo != reported, !end.isComplete else { return }
         reported = photo
         do {
             try report(photo)
         } catch {
-            finish(.failure(error))
+            end.complete(.failure(error))
         }
     }
 
     private func interrupt() {
         // A second Ctrl-C exits without waiting for the daemon.
-        if isInterrupted { exit(ProgramStatus.interrupted.rawValue) }
-        isInterrupted = true
+        if end.isComplete { exit(ProgramStatus.interrupted.rawValue) }
         // The first call may wait for an image. The disconnection from the bus detaches this client.
-        if end == nil { exit(ProgramStatus.done.rawValue) }
-        finish(.success(()))
-    }
-
-    private func finish(_ result: Result<Void, any Error>) {
-        self.result = self.result ?? result
-        end?.resume(with: result)
-        end = nil
+        if !end.hasWaiters { exit(ProgramStatus.done.rawValue) }
+        end.complete(.success(()))
     }
 }

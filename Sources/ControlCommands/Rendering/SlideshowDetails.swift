@@ -32,11 +32,7 @@ struct SlideshowDetails: Renderable {
             // Translators: the photos that are excluded from the slideshow.
             (target.tr("Hidden"), slideshow.hidden.joined(separator: " ")),
         ]
-        return DetailList(
-            details: (details + sources + others).filter { !$0.1.isEmpty }.map {
-                ($0.0, Cell($0.1))
-            }
-        ).text(for: target)
+        return DetailList(details: details + sources + others).text(for: target)
     }
 
     /// The message if there is no current photo; nil if there is one.
@@ -100,30 +96,8 @@ struct SlideshowPhoto: Renderable, Equatable {
 
     func text(for target: OutputTarget) -> String {
         let fields = [id, photo?.caption ?? ""].map(TerminalText.line)
-        guard case .terminal(let columns, _) = target else {
-            return fields.joined(separator: "\t") + "\n"
-        }
+        guard case .terminal(let columns, _) = target else { return TerminalText.fields(fields) }
         let title = fields[1].truncated(to: max(12, columns - fields[0].displayWidth - Layout.gap))
         return fields[0] + (title.isEmpty ? "" : "  \(title)") + "\n"
-    }
-}
-
-/// The result of `slideshow hide` and `slideshow unhide`.
-struct HiddenPhoto: Renderable {
-    /// The ID of the photo in the combined account.
-    let photo: String
-    let isHidden: Bool
-
-    var json: JSON { .object([.init("photo", .string(photo)), .init("hidden", .bool(isHidden))]) }
-
-    func text(for target: OutputTarget) -> String {
-        guard target != .pipe else {
-            return "\(TerminalText.line(photo))\t\(isHidden ? "hidden" : "not hidden")\n"
-        }
-        return TerminalText.line(
-            isHidden
-                ? tr("Hid {photo}", ["photo": photo])
-                : tr("{photo} is not hidden any more", ["photo": photo]))
-            + "\n"
     }
 }

@@ -1,0 +1,76 @@
+internal import Contract
+internal import DBus
+internal import Translation
+
+extension ServiceClient {
+    /// Connects to the session bus, which starts the daemon with the first call if it is not running.
+    ///
+    /// - Throws: ``BusError/noBus(_:)`` if there is no session bus.
+    init() throws { self.init(try BusConnection.session()) }
+
+    /// Finds a logged-in account or the combined account.
+    ///
+    /// - Parameters:
+    ///   - reference: See ``DaemonMirror/account(_:prefersLoggedIn:)``.
+    ///   - isCombined: True for the combined account.
+    /// - Returns: The account and its client.
+    /// - Throws: ``CommandFailure`` if there is no such account, or if no account is logged in.
+    func feed(
+        _ reference: String?, isCombined: Bool = false
+    ) async throws -> (client: AccountClient, account: AccountProperties) {
+        let snapshot = try await snapshot()
+        let account =
+            try isCombined ? snapshot.combinedAccount() : snapshot.loggedInAccount(reference)
+        return (self.account(account.path), account)
+    }
+
+    /// Finds the photo of a photo argument.
+    ///
+    /// - Parameter argument: The photo; without one, the current photo of the slideshow.
+    /// - Returns: The photo and its logged-in account.
+    /// - Throws: ``CommandFailure`` if there is no such account, it is logged out, or there is no current photo.
+    func photo(_ argument: PhotoArgument) async throws -> SelectedPhoto {
+        let snapshot = try await snapshot()
+        let reference = try argument.reference ?? snapshot.currentPhoto()
+        let account = try snapshot.loggedInAccount(reference.account)
+        return SelectedPhoto(
+            id: reference.id, account: account, client: self.account(account.path),
+            snapshot: snapshot)
+    }
+}
+
+/// The photo that a command uses.
+struct SelectedPhoto {
+    /// The ID of the photo within its account.
+    let id: String
+    let account: AccountProperties
+    let client: AccountClient
+    let snapshot: DaemonMirror
+}
+
+/// Runs a request to an account, and adds a hint to an error that requires a login, and to one about a missing source.
+///
+/// - Parameters:
+///   - account: The account; nil for several accounts.
+///   - hasSource: True for a request that names a source.
+///   - body: The request.
+/// - Returns: The result of `body`.
+/// - Throws: ``CommandFailure`` with a hint; other errors of `body` unchanged.
+@MainActor
+func addingHints<Value>(
+    for account: AccountProperties?, hasSource: Bool = false, _ body: () async throws -> Value
+) async throws -> Value {
+    let isCombined = account?.isCombined == true
+    do {
+        return try await body()
+    } catch let error as BusError where error.isReply(.needsLogin) {
+        throw CommandFailure(error, advice: isCombined ? nil : account?.loginAdvice)
+    } catch let error as BusError where hasSource && error.isReply(.notFound) {
+        throw CommandFailure(
+            error,
+            advice:
+                isCombined
+                ? tr("“imagefeedctl sources --combined” lists the sources.")
+                : tr("“imagefeedctl sources” lists the sources."))
+    }
+}
