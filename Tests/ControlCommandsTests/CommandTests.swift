@@ -5,8 +5,10 @@ import TestSupport
 import Testing
 
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(10)))
+@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
 struct CommandTests {
+    private var service: FakeService { .current }
+
     @Test(arguments: [
         ["status"], ["providers"], ["accounts"], ["default", "uns"], ["feed"], ["sources"],
         ["photo", "7"], ["image", "local_ada/7"], ["refresh"], ["logout", "--yes"],
@@ -20,26 +22,22 @@ struct CommandTests {
         ["slideshow", "unhide", "7"], ["slideshow", "set", "--interval", "30m"],
     ])
     func `every command prints one JSON document with --json`(arguments: [String]) async throws {
-        try await FakeService.run { service in
-            service.slideshow.show(5)
-            let result = try await Control.run(arguments + ["--json"])
-            #expect(result.exit == .code(0))
-            _ = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
-            #expect(result.output.hasSuffix("\n"))
-        }
+        service.slideshow.show(5)
+        let result = try await Control.run(arguments + ["--json"])
+        #expect(result.exit == .code(0))
+        _ = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+        #expect(result.output.hasSuffix("\n"))
     }
 
     @Test func `a list in a pipe contains only fields`() async throws {
-        try await FakeService.run { _ in
-            let result = try await Control.run(["accounts"])
-            #expect(
-                result.output == """
-                    *\tlocal_ada\tAda[2J\tPictures\tready\tAda Lovelace\t
-                    \tunsplash_bob\tAda[2J\tUnsplash\tready\t\t
+        let result = try await Control.run(["accounts"])
+        #expect(
+            result.output == """
+                *\tlocal_ada\tAda[2J\tPictures\tready\tAda Lovelace\t
+                \tunsplash_bob\tAda[2J\tUnsplash\tready\t\t
 
-                    """)
-            #expect(result.error == "")
-        }
+                """)
+        #expect(result.error == "")
     }
 
     @Test(arguments: [
@@ -47,126 +45,100 @@ struct CommandTests {
         (["--cursor", "240"], 10), (["--source", "empty"], 0),
     ])
     func `feed lists the requested number of photos`(options: [String], count: Int) async throws {
-        try await FakeService.run { _ in
-            let result = try await Control.run(["feed"] + options)
-            #expect(result.exit == .code(0))
-            #expect(result.output.split(separator: "\n").count == count)
-            #expect(!result.output.contains("\u{1B}"))
-            let json = try await Control.run(["feed", "--json"] + options)
-            let page = try #require(
-                try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
-            #expect((page["photos"] as? [Any])?.count == count)
-        }
+        let result = try await Control.run(["feed"] + options)
+        #expect(result.exit == .code(0))
+        #expect(result.output.split(separator: "\n").count == count)
+        #expect(!result.output.contains("\u{1B}"))
+        let json = try await Control.run(["feed", "--json"] + options)
+        let page = try #require(
+            try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
+        #expect((page["photos"] as? [Any])?.count == count)
     }
 
     @Test func `photo accepts a bare ID that begins with a hyphen`() async throws {
-        try await FakeService.run { _ in
-            let result = try await Control.run(["photo", "-Xy7", "--json"])
-            #expect(result.output.hasPrefix(#"{"id":"-Xy7","account":"#))
-        }
+        let result = try await Control.run(["photo", "-Xy7", "--json"])
+        #expect(result.output.hasPrefix(#"{"id":"-Xy7","account":"#))
     }
 
     @Test func `default accepts a prefix of an account ID`() async throws {
-        try await FakeService.run { service in
-            let result = try await Control.run(["default", "uns"])
-            #expect(result.exit == .code(0))
-            #expect(service.defaultAccount == ServiceName.accounts.appending("unsplash_bob"))
-        }
+        let result = try await Control.run(["default", "uns"])
+        #expect(result.exit == .code(0))
+        #expect(service.defaultAccount == ServiceName.accounts.appending("unsplash_bob"))
     }
 
     @Test func `image prints the unchanged path to a pipe`() async throws {
-        try await FakeService.run { service in
-            let result = try await Control.run(["image", "7", "--size", "thumb"])
-            #expect(result.output == "/tmp/image file.jpg\n")
-            #expect(service.account.calls.value == ["GetImage thumb"])
-        }
+        let result = try await Control.run(["image", "7", "--size", "thumb"])
+        #expect(result.output == "/tmp/image file.jpg\n")
+        #expect(service.account.calls.value == ["GetImage thumb"])
     }
 
     @Test func `open starts the program of the desktop`() async throws {
-        try await FakeService.run { service in
-            let folder = try PrivateBus.current.directory
-            try await Control.install(
-                "xdg-open", "echo noise\nprintf %s \"$1\" > \(folder.path)/opened")
-            let result = try await Control.run(["open", "7"], path: folder.appending("bin"))
-            #expect(result.exit == .code(0))
-            #expect(result.output == "")
-            #expect(
-                try String(contentsOfFile: folder.appending("opened"), encoding: .utf8)
-                    == "/tmp/image file.jpg")
-            #expect(service.account.calls.value == ["GetImage full"])
-        }
+        let folder = try PrivateBus.current.directory
+        try await Control.install(
+            "xdg-open", "echo noise\nprintf %s \"$1\" > \(folder.path)/opened")
+        let result = try await Control.run(["open", "7"], path: folder.appending("bin"))
+        #expect(result.exit == .code(0))
+        #expect(result.output == "")
+        #expect(
+            try String(contentsOfFile: folder.appending("opened"), encoding: .utf8)
+                == "/tmp/image file.jpg")
+        #expect(service.account.calls.value == ["GetImage full"])
     }
 
     @Test func `open without a viewer names the file in the error`() async throws {
-        try await FakeService.run { _ in
-            let result = try await Control.run(["open", "7"], path: "/nonexistent")
-            #expect(result.exit == .code(1))
-            #expect(result.error.contains("/tmp/image file.jpg"))
-        }
+        let result = try await Control.run(["open", "7"], path: "/nonexistent")
+        #expect(result.exit == .code(1))
+        #expect(result.error.contains("/tmp/image file.jpg"))
     }
 
     @Test func `open --viewer passes the photo to the window`() async throws {
-        try await FakeService.run { service in
-            let window = try await FakeViewer(try PrivateBus.current.connect())
-            let result = try await Control.run(["open", "--viewer", "7", "--json"])
-            #expect(result.exit == .code(0))
-            #expect(result.output == "{\"photo\":\"local_ada/7\"}\n")
-            #expect(window.calls.value == ["open local_ada/7"])
-            #expect(service.account.calls.value.allSatisfy { !$0.hasPrefix("GetImage") })
-        }
+        let window = try await FakeViewer(try PrivateBus.current.connect())
+        let result = try await Control.run(["open", "--viewer", "7", "--json"])
+        #expect(result.exit == .code(0))
+        #expect(result.output == "{\"photo\":\"local_ada/7\"}\n")
+        #expect(window.calls.value == ["open local_ada/7"])
+        #expect(service.account.calls.value.allSatisfy { !$0.hasPrefix("GetImage") })
     }
 
     @Test func `open --viewer without the window names its package`() async throws {
-        try await FakeService.run { _ in
-            let result = try await Control.run(["open", "--viewer", "7"])
-            #expect(result.exit == .code(69))
-            #expect(result.error.contains("imagefeed-viewer"))
-        }
+        let result = try await Control.run(["open", "--viewer", "7"])
+        #expect(result.exit == .code(69))
+        #expect(result.error.contains("imagefeed-viewer"))
     }
 
     @Test func `open --viewer of an unknown photo does not start the window`() async throws {
-        try await FakeService.run { _ in
-            let window = try await FakeViewer(try PrivateBus.current.connect())
-            let result = try await Control.run(["open", "--viewer", "NotFound"])
-            #expect(result.exit == .code(1))
-            #expect(window.calls.value == [])
-        }
+        let window = try await FakeViewer(try PrivateBus.current.connect())
+        let result = try await Control.run(["open", "--viewer", "NotFound"])
+        #expect(result.exit == .code(1))
+        #expect(window.calls.value == [])
     }
 
     @Test(arguments: ["logout", "remove"])
     func `logout and remove change nothing without a confirmation`(command: String) async throws {
-        try await FakeService.run { service in
-            let refused = try await Control.run([command, "local_ada"], input: "y\n")
-            #expect(refused.exit == .code(64))
-            #expect(refused.error.contains("--yes"))
-            #expect(service.account.calls.value == [])
-            #expect(try await Control.run([command, "local_ada", "--yes"]).exit == .code(0))
-            #expect(service.account.calls.value == [command.capitalized])
-        }
+        let refused = try await Control.run([command, "local_ada"], input: "y\n")
+        #expect(refused.exit == .code(64))
+        #expect(refused.error.contains("--yes"))
+        #expect(service.account.calls.value == [])
+        #expect(try await Control.run([command, "local_ada", "--yes"]).exit == .code(0))
+        #expect(service.account.calls.value == [command.capitalized])
     }
 
     @Test func `a closed pipe ends the program without a message`() async throws {
-        try await FakeService.run { _ in
-            let line = "{ \"$CTL\" feed --all; echo $? >&2; } | head -n 1"
-            let result = try await Control.shell(line)
-            #expect(result.output.split(separator: "\n").count == 1)
-            #expect(result.error == "0\n")
-        }
+        let line = "{ \"$CTL\" feed --all; echo $? >&2; } | head -n 1"
+        let result = try await Control.shell(line)
+        #expect(result.output.split(separator: "\n").count == 1)
+        #expect(result.error == "0\n")
     }
 
     @Test func `a closed standard output is an error`() async throws {
-        try await FakeService.run { _ in
-            let result = try await Control.shell("exec \"$CTL\" accounts >&-")
-            #expect(result.exit == .code(1))
-            #expect(result.error.contains("Bad file descriptor"))
-        }
+        let result = try await Control.shell("exec \"$CTL\" accounts >&-")
+        #expect(result.exit == .code(1))
+        #expect(result.error.contains("Bad file descriptor"))
     }
 
     @Test func `a full disk is an error`() async throws {
-        try await FakeService.run { _ in
-            let result = try await Control.shell("exec \"$CTL\" accounts > /dev/full")
-            #expect(result.exit == .code(1))
-            #expect(result.error.contains("No space left"))
-        }
+        let result = try await Control.shell("exec \"$CTL\" accounts > /dev/full")
+        #expect(result.exit == .code(1))
+        #expect(result.error.contains("No space left"))
     }
 }

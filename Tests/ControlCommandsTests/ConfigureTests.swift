@@ -4,61 +4,57 @@ import TestSupport
 import Testing
 
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(10)))
+@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
 struct ConfigureTests {
+    private var service: FakeService { .current }
+
     private let configure = ["configure", "unsplash"]
 
     @Test func `configuring an unusable provider is refused`() async throws {
-        try await FakeService.run { service in
-            service.unsplash.state = "invalid"
-            service.unsplash.stateReason = "Exec is missing."
-            let result = try await Control.run(["configure", "unsplash", "--client-id", "x"])
-            #expect(result.exit == .code(1))
-            #expect(
-                result.error
-                    == "imagefeedctl: Unsplash cannot be configured: Exec is missing.\n"
-            )
-            #expect(service.unsplash.settings.value.isEmpty)
-            let status = try await Control.run(["status"])
-            #expect(
-                status.output.contains("\nprovider\tunsplash\tinvalid\tExec is missing.\n"),
-                "\(status.output)")
-            let providers = try await Control.run(["providers"])
-            let line = try #require(
-                providers.output.split(separator: "\n").first { $0.hasPrefix("unsplash\t") })
-            #expect(line.contains("\tinvalid\t"))
-            #expect(line.hasSuffix("\tExec is missing."))
-        }
+        service.unsplash.state = "invalid"
+        service.unsplash.stateReason = "Exec is missing."
+        let result = try await Control.run(["configure", "unsplash", "--client-id", "x"])
+        #expect(result.exit == .code(1))
+        #expect(
+            result.error
+                == "imagefeedctl: Unsplash cannot be configured: Exec is missing.\n"
+        )
+        #expect(service.unsplash.settings.value.isEmpty)
+        let status = try await Control.run(["status"])
+        #expect(
+            status.output.contains("\nprovider\tunsplash\tinvalid\tExec is missing.\n"),
+            "\(status.output)")
+        let providers = try await Control.run(["providers"])
+        let line = try #require(
+            providers.output.split(separator: "\n").first { $0.hasPrefix("unsplash\t") })
+        #expect(line.contains("\tinvalid\t"))
+        #expect(line.hasSuffix("\tExec is missing."))
     }
 
     @Test(arguments: [("geheim\n", "geheim"), ("geheim", "geheim"), ("a\nb\n\n", "a\nb\n")])
     func `configure passes the ID and the secret without its last line feed`(
         input: String, secret: String
     ) async throws {
-        try await FakeService.run { service in
-            service.unsplash.isConfigured = false
-            let arguments = configure + ["--client-id", "-id", "--client-secret-file"]
-            let result = try await Control.run(arguments + ["-"], input: input)
-            #expect(result.exit == .code(0))
-            #expect(result.output == "")
-            #expect(result.error.contains("imagefeedctl login unsplash"))
-            let file = try PrivateBus.current.directory.write(input, to: "secret")
-            #expect(try await Control.run(arguments + [file]).exit == .code(0))
-            let both = ["client_id": "-id", "client_secret": secret]
-            #expect(service.unsplash.settings.value == [both, both])
-        }
+        service.unsplash.isConfigured = false
+        let arguments = configure + ["--client-id", "-id", "--client-secret-file"]
+        let result = try await Control.run(arguments + ["-"], input: input)
+        #expect(result.exit == .code(0))
+        #expect(result.output == "")
+        #expect(result.error.contains("imagefeedctl login unsplash"))
+        let file = try PrivateBus.current.directory.write(input, to: "secret")
+        #expect(try await Control.run(arguments + [file]).exit == .code(0))
+        let both = ["client_id": "-id", "client_secret": secret]
+        #expect(service.unsplash.settings.value == [both, both])
     }
 
     @Test func `configure with one option changes only one setting`() async throws {
-        try await FakeService.run { service in
-            service.unsplash.isConfigured = false
-            let result = try await Control.run(configure + ["--client-id", "a", "--json"])
-            #expect(result.output.contains(#""Configured":false"#))
-            #expect(
-                result.error
-                    == "Unsplash is not completely configured yet. Set the other value, too.\n")
-            #expect(service.unsplash.settings.value == [["client_id": "a"]])
-        }
+        service.unsplash.isConfigured = false
+        let result = try await Control.run(configure + ["--client-id", "a", "--json"])
+        #expect(result.output.contains(#""Configured":false"#))
+        #expect(
+            result.error
+                == "Unsplash is not completely configured yet. Set the other value, too.\n")
+        #expect(service.unsplash.settings.value == [["client_id": "a"]])
     }
 
     @Test(arguments: [
@@ -71,72 +67,64 @@ struct ConfigureTests {
     func `an invalid configuration is a one-line error`(
         arguments: [String], status: Int32, message: String
     ) async throws {
-        try await FakeService.run { service in
-            let result = try await Control.run(["configure"] + arguments)
-            #expect(result.exit == .code(status))
-            #expect(result.output == "")
-            #expect(result.error.contains(message))
-            #expect(result.error.split(separator: "\n").count == 1)
-            #expect(service.unsplash.settings.value == [])
-        }
+        let result = try await Control.run(["configure"] + arguments)
+        #expect(result.exit == .code(status))
+        #expect(result.output == "")
+        #expect(result.error.contains(message))
+        #expect(result.error.split(separator: "\n").count == 1)
+        #expect(service.unsplash.settings.value == [])
     }
 
     @Test func `configure prints where to register and prompts for the hidden secret`() async throws
     {
-        try await FakeService.run { service in
-            service.unsplash.isConfigured = false
-            let terminal = try Terminal("\"$CTL\" configure unsplash")
-            try await terminal.wait(for: "Client ID: ")
-            terminal.type("my id\n")
-            try await terminal.wait(for: "Client secret: ")
-            terminal.type("geheim\n")
-            let result = try await terminal.result()
-            #expect(result.exit == .code(0))
-            #expect(
-                result.screen == """
-                    \(FakeProvider.help).
-                    Redirect URLs of the application:  \(FakeProvider.redirect)
-                                                       urn:ietf:wg:oauth:2.0:oob
-                    Client ID: my id
-                    Client secret: \n\
-                    Unsplash is configured. Log in with “imagefeedctl login unsplash”.
+        service.unsplash.isConfigured = false
+        let terminal = try Terminal("\"$CTL\" configure unsplash")
+        try await terminal.wait(for: "Client ID: ")
+        terminal.type("my id\n")
+        try await terminal.wait(for: "Client secret: ")
+        terminal.type("geheim\n")
+        let result = try await terminal.result()
+        #expect(result.exit == .code(0))
+        #expect(
+            result.screen == """
+                \(FakeProvider.help).
+                Redirect URLs of the application:  \(FakeProvider.redirect)
+                                                   urn:ietf:wg:oauth:2.0:oob
+                Client ID: my id
+                Client secret: \n\
+                Unsplash is configured. Log in with “imagefeedctl login unsplash”.
 
-                    """)
-            let both = ["client_id": "my id", "client_secret": "geheim"]
-            #expect(service.unsplash.settings.value == [both])
-            #expect(service.logins.value.isEmpty)
-        }
+                """)
+        let both = ["client_id": "my id", "client_secret": "geheim"]
+        #expect(service.unsplash.settings.value == [both])
+        #expect(service.logins.value.isEmpty)
     }
 
     @Test func `empty input keeps the settings and starts no login`()
         async throws
     {
-        try await FakeService.run { service in
-            let terminal = try Terminal("\"$CTL\" configure unsplash")
-            try await terminal.wait(for: "Client ID: ")
-            terminal.type("\n")
-            try await terminal.wait(for: "Client secret: ")
-            terminal.type("\n")
-            let result = try await terminal.result()
-            #expect(result.exit == .code(1))
-            #expect(result.screen.contains("Unsplash is already configured"))
-            #expect(service.unsplash.settings.value == [])
-            #expect(service.logins.value.isEmpty)
-        }
+        let terminal = try Terminal("\"$CTL\" configure unsplash")
+        try await terminal.wait(for: "Client ID: ")
+        terminal.type("\n")
+        try await terminal.wait(for: "Client secret: ")
+        terminal.type("\n")
+        let result = try await terminal.result()
+        #expect(result.exit == .code(1))
+        #expect(result.screen.contains("Unsplash is already configured"))
+        #expect(service.unsplash.settings.value == [])
+        #expect(service.logins.value.isEmpty)
     }
 
     @Test func `Ctrl-C at the secret restores the terminal`() async throws {
-        try await FakeService.run { service in
-            let terminal = try Terminal(
-                "trap : INT; \"$CTL\" configure unsplash; echo $?; stty -a", isShell: true)
-            try await terminal.wait(for: "Client ID: ")
-            terminal.type("a\n")
-            try await terminal.wait(for: "Client secret: ")
-            terminal.type("\u{3}")
-            let screen = try await terminal.result().screen
-            #expect(screen.contains("130\n"))
-            #expect(screen.contains(" echo "))
-            #expect(service.unsplash.settings.value == [])
-        }
+        let terminal = try Terminal(
+            "trap : INT; \"$CTL\" configure unsplash; echo $?; stty -a", isShell: true)
+        try await terminal.wait(for: "Client ID: ")
+        terminal.type("a\n")
+        try await terminal.wait(for: "Client secret: ")
+        terminal.type("\u{3}")
+        let screen = try await terminal.result().screen
+        #expect(screen.contains("130\n"))
+        #expect(screen.contains(" echo "))
+        #expect(service.unsplash.settings.value == [])
     }
 }

@@ -8,8 +8,10 @@ import Testing
 @testable import ControlCommands
 
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(10)))
+@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
 struct DownloadTests {
+    private var service: FakeService { .current }
+
     /// Creates and returns the working folder of the program.
     private func folder() throws -> String {
         let path = try PrivateBus.current.directory.appending("downloads")
@@ -38,39 +40,33 @@ struct DownloadTests {
         ("local_ada/../../x", "_2e._2f.._2fx.jpg", "_2e._2f.._2fx.jpg"),
     ])
     func `a photo is saved under its ID`(words: String, path: String, name: String) async throws {
-        try await FakeService.run { _ in
-            let result = try await download(words)
-            #expect(result.exit == .code(0))
-            #expect(result.output == path + "\n")
-            #expect(result.error == "")
-            #expect(try files() == [name])
-            #expect(try content(name) == FakeTransfer.bytes)
-        }
+        let result = try await download(words)
+        #expect(result.exit == .code(0))
+        #expect(result.output == path + "\n")
+        #expect(result.error == "")
+        #expect(try files() == [name])
+        #expect(try content(name) == FakeTransfer.bytes)
     }
 
     @Test func `a saved file has the default mode of new files`() async throws {
-        try await FakeService.run { _ in
-            _ = try await Control.shell(
-                "cd '\(try folder())' && umask 027 && exec \"$CTL\" download 7")
-            var status = stat()
-            #expect(stat(try folder() + "/7.jpg", &status) == 0)
-            #expect(status.st_mode & 0o777 == 0o640)
-        }
+        _ = try await Control.shell(
+            "cd '\(try folder())' && umask 027 && exec \"$CTL\" download 7")
+        var status = stat()
+        #expect(stat(try folder() + "/7.jpg", &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o640)
     }
 
     @Test func `an existing file is replaced only with --force`() async throws {
-        try await FakeService.run { service in
-            let path = try folder() + "/7.jpg"
-            try "mine".write(toFile: path, atomically: false, encoding: .utf8)
-            let refused = try await download("7")
-            #expect(refused.exit == .code(1))
-            #expect(refused.error.contains("--force"))
-            #expect(service.account.transfers.value.isEmpty)
-            #expect(try content("7.jpg") == "mine")
-            #expect(try await download("7 --force").exit == .code(0))
-            #expect(try content("7.jpg") == FakeTransfer.bytes)
-            #expect(try files() == ["7.jpg"])
-        }
+        let path = try folder() + "/7.jpg"
+        try "mine".write(toFile: path, atomically: false, encoding: .utf8)
+        let refused = try await download("7")
+        #expect(refused.exit == .code(1))
+        #expect(refused.error.contains("--force"))
+        #expect(service.account.transfers.value.isEmpty)
+        #expect(try content("7.jpg") == "mine")
+        #expect(try await download("7 --force").exit == .code(0))
+        #expect(try content("7.jpg") == FakeTransfer.bytes)
+        #expect(try files() == ["7.jpg"])
     }
 
     /// Runs a shell command in the folder; `$e` is a byte that is not UTF-8.
@@ -83,145 +79,121 @@ struct DownloadTests {
 
     @Test(arguments: ["-o \"caf$e.jpg\"", "--output \"caf$e.jpg\"", "\"--output=./caf$e.jpg\""])
     func `a path that is not UTF-8 keeps its bytes`(words: String) async throws {
-        try await FakeService.run { _ in
-            let result = try await shell(
-                "test \"$(\"$CTL\" download 7 \(words))\" -ef \"caf$e.jpg\"; ls | od -An -c")
-            #expect(result.exit == .code(0), "\(result.error)")
-            #expect(result.output.split(separator: " ").joined() == "caf351.jpg\\n\n")
-        }
+        let result = try await shell(
+            "test \"$(\"$CTL\" download 7 \(words))\" -ef \"caf$e.jpg\"; ls | od -An -c")
+        #expect(result.exit == .code(0), "\(result.error)")
+        #expect(result.output.split(separator: " ").joined() == "caf351.jpg\\n\n")
     }
 
     @Test func `a photo is saved in a folder whose name is not UTF-8`() async throws {
-        try await FakeService.run { _ in
-            let result = try await shell(
-                """
-                mkdir "d$e"
-                test "$("$CTL" download 7 -o "d$e")" = "d$e/7.jpg"
-                cat "d$e/7.jpg"
-                """)
-            #expect(result.exit == .code(0), "\(result.error)")
-            #expect(result.output == FakeTransfer.bytes)
-        }
+        let result = try await shell(
+            """
+            mkdir "d$e"
+            test "$("$CTL" download 7 -o "d$e")" = "d$e/7.jpg"
+            cat "d$e/7.jpg"
+            """)
+        #expect(result.exit == .code(0), "\(result.error)")
+        #expect(result.output == FakeTransfer.bytes)
     }
 
     @Test(arguments: ["photo \"$e\"", "feed --source=\"$e\"", "like -- -o \"$e\""])
     func `an argument that is not UTF-8 is refused unless it is a path`(words: String) async throws
     {
-        try await FakeService.run { _ in
-            let result = try await shell("\"$CTL\" \(words)")
-            #expect(result.exit == .code(64))
-            #expect(result.error.contains("is not valid UTF-8."), "\(result.error)")
-        }
+        let result = try await shell("\"$CTL\" \(words)")
+        #expect(result.exit == .code(64))
+        #expect(result.error.contains("is not valid UTF-8."), "\(result.error)")
     }
 
     @Test func `--force replaces the target of a symbolic link`() async throws {
-        try await FakeService.run { _ in
-            let result = try await shell(
-                """
-                mkdir a b; echo mine >b/photo; chmod 604 b/photo
-                ln -s ../b/photo a/second; ln -s a/second link
-                "$CTL" download 7 -o link --force
-                readlink link a/second; cat b/photo; stat -c ' %a' b/photo; find * | sort
-                """)
-            #expect(result.exit == .code(0), "\(result.error)")
-            #expect(
-                result.output
-                    == "link\na/second\n../b/photo\nthe photo 604\na\na/second\nb\nb/photo\nlink\n")
-        }
+        let result = try await shell(
+            """
+            mkdir a b; echo mine >b/photo; chmod 604 b/photo
+            ln -s ../b/photo a/second; ln -s a/second link
+            "$CTL" download 7 -o link --force
+            readlink link a/second; cat b/photo; stat -c ' %a' b/photo; find * | sort
+            """)
+        #expect(result.exit == .code(0), "\(result.error)")
+        #expect(
+            result.output
+                == "link\na/second\n../b/photo\nthe photo 604\na\na/second\nb\nb/photo\nlink\n")
     }
 
     @Test func `--force creates the missing target of a symbolic link`() async throws {
-        try await FakeService.run { _ in
-            let result = try await shell(
-                "ln -s new link; \"$CTL\" download 7 -o link --force; readlink link; cat new")
-            #expect(result.exit == .code(0), "\(result.error)")
-            #expect(result.output == "link\nnew\nthe photo")
-        }
+        let result = try await shell(
+            "ln -s new link; \"$CTL\" download 7 -o link --force; readlink link; cat new")
+        #expect(result.exit == .code(0), "\(result.error)")
+        #expect(result.output == "link\nnew\nthe photo")
     }
 
     @Test(arguments: ["mkfifo x", "ln -s x x", "ln -s /dev/null x"])
     func `--force replaces only regular files`(setup: String) async throws {
-        try await FakeService.run { service in
-            let result = try await shell("\(setup); \"$CTL\" download 7 -o x --force")
-            #expect(result.exit == .code(1))
-            #expect(result.error.hasPrefix("imagefeedctl: x cannot be "), "\(result.error)")
-            #expect(service.account.transfers.value.isEmpty)
-            #expect(try files() == ["x"])
-        }
+        let result = try await shell("\(setup); \"$CTL\" download 7 -o x --force")
+        #expect(result.exit == .code(1))
+        #expect(result.error.hasPrefix("imagefeedctl: x cannot be "), "\(result.error)")
+        #expect(service.account.transfers.value.isEmpty)
+        #expect(try files() == ["x"])
     }
 
     @Test func `a file that is created meanwhile is not replaced`() async throws {
-        try await FakeService.run { service in
-            let path = try folder() + "/slow.jpg"
-            let control = try Control.start(["download", "slow", "-o", path])
-            let transfer = try await service.account.transfers.wait { $0.first }
-            try "mine".write(toFile: path, atomically: false, encoding: .utf8)
-            transfer.succeed()
-            #expect(try await control.exitStatus() == .code(1))
-            #expect(try content("slow.jpg") == "mine")
-            #expect(try files() == ["slow.jpg"])
-        }
+        let path = try folder() + "/slow.jpg"
+        let control = try Control.start(["download", "slow", "-o", path])
+        let transfer = try await service.account.transfers.wait { $0.first }
+        try "mine".write(toFile: path, atomically: false, encoding: .utf8)
+        transfer.succeed()
+        #expect(try await control.exitStatus() == .code(1))
+        #expect(try content("slow.jpg") == "mine")
+        #expect(try files() == ["slow.jpg"])
     }
 
     @Test func `a killed download leaves no file`() async throws {
-        try await FakeService.run { service in
-            let control = try Control.start(["download", "slow", "-o", try folder()])
-            _ = try await service.account.transfers.wait { $0.first }
-            control.kill(SIGKILL)
-            #expect(try await control.exitStatus() == .signal(SIGKILL))
-            #expect(try files() == [])
-        }
+        let control = try Control.start(["download", "slow", "-o", try folder()])
+        _ = try await service.account.transfers.wait { $0.first }
+        control.kill(SIGKILL)
+        #expect(try await control.exitStatus() == .signal(SIGKILL))
+        #expect(try files() == [])
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
     func `Ctrl-C cancels the download and leaves no file`(signal: Int32) async throws {
-        try await FakeService.run { service in
-            let control = try Control.start(["download", "slow", "-o", try folder()])
-            let transfer = try await service.account.transfers.wait { $0.first }
-            #expect(try files() == [])
-            control.kill(signal)
-            #expect(try await control.exitStatus() == .code(130))
-            #expect(throws: ErrorReply.self) { try transfer.result.value?.get() }
-            #expect(try files() == [])
-        }
+        let control = try Control.start(["download", "slow", "-o", try folder()])
+        let transfer = try await service.account.transfers.wait { $0.first }
+        #expect(try files() == [])
+        control.kill(signal)
+        #expect(try await control.exitStatus() == .code(130))
+        #expect(throws: ErrorReply.self) { try transfer.result.value?.get() }
+        #expect(try files() == [])
     }
 
     @Test(arguments: [(ServiceError.offline, Int32(75)), (.storageFull, 1), (.serviceFailed, 1)])
     func `a failed download leaves no file`(error: ServiceError, status: Int32) async throws {
-        try await FakeService.run { service in
-            let control = try Control.start(["download", "slow", "-o", try folder()])
-            try await service.account.transfers.wait { $0.first }.fail(error)
-            let result = try await control.result()
-            #expect(result.exit == .code(status))
-            #expect(result.output == "")
-            #expect(result.error.hasPrefix("imagefeedctl: It did not work."))
-            #expect(try files() == [])
-        }
+        let control = try Control.start(["download", "slow", "-o", try folder()])
+        try await service.account.transfers.wait { $0.first }.fail(error)
+        let result = try await control.result()
+        #expect(result.exit == .code(status))
+        #expect(result.output == "")
+        #expect(result.error.hasPrefix("imagefeedctl: It did not work."))
+        #expect(try files() == [])
     }
 
     @Test(arguments: ["7 -o /nonexistent/x", "7 -o /nonexistent/", "7 -o /proc/x", "NotFound"])
     func `a download that cannot be saved is not started`(words: String) async throws {
-        try await FakeService.run { service in
-            let result = try await download(words)
-            #expect(result.exit == .code(1))
-            #expect(result.error.split(separator: "\n").count == 1)
-            #expect(service.account.transfers.value.isEmpty)
-            #expect(try files() == [])
-        }
+        let result = try await download(words)
+        #expect(result.exit == .code(1))
+        #expect(result.error.split(separator: "\n").count == 1)
+        #expect(service.account.transfers.value.isEmpty)
+        #expect(try files() == [])
     }
 
     @Test func `a terminal shows the progress`() async throws {
-        try await FakeService.run { service in
-            let terminal = try Terminal("\"$CTL\" download slow -o \(try folder())")
-            try await terminal.wait(for: "  0%  0 B of 3.0 MB")
-            let transfer = try await service.account.transfers.wait { $0.first }
-            transfer.advance()
-            try await terminal.wait(for: " 50%  1.5 MB of 3.0 MB")
-            transfer.succeed()
-            let result = try await terminal.result()
-            #expect(result.exit == .code(0))
-            #expect(result.screen.hasSuffix("\r\u{1B}[2K\(try folder())/slow.jpg\n"))
-        }
+        let terminal = try Terminal("\"$CTL\" download slow -o \(try folder())")
+        try await terminal.wait(for: "  0%  0 B of 3.0 MB")
+        let transfer = try await service.account.transfers.wait { $0.first }
+        transfer.advance()
+        try await terminal.wait(for: " 50%  1.5 MB of 3.0 MB")
+        transfer.succeed()
+        let result = try await terminal.result()
+        #expect(result.exit == .code(0))
+        #expect(result.screen.hasSuffix("\r\u{1B}[2K\(try folder())/slow.jpg\n"))
     }
 
     @Test(arguments: [(0, 40), (1, 40), (1_500_000, 80), (3_000_000, 20), (9_000_000, 200)])

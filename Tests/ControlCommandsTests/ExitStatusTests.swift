@@ -6,7 +6,10 @@ import Testing
 @MainActor
 @Suite(.privateBus, .timeLimit(.minutes(10)))
 struct ExitStatusTests {
+    private var service: FakeService { .current }
+
     @Test(
+        .fakeService,
         arguments: [
             (["photo", "NeedsLogin"], 77), (["photo", "NotConfigured"], 78),
             (["photo", "Offline"], 75),
@@ -18,14 +21,12 @@ struct ExitStatusTests {
         ] as [([String], Int32)])
     func `a failure is one line on standard error`(arguments: [String], status: Int32) async throws
     {
-        try await FakeService.run { _ in
-            let result = try await Control.run(arguments)
-            #expect(result.exit == .code(status))
-            #expect(result.output == "")
-            #expect(result.error.hasPrefix("imagefeedctl: "))
-            #expect(
-                result.error.split(separator: "\n", omittingEmptySubsequences: false).count == 2)
-        }
+        let result = try await Control.run(arguments)
+        #expect(result.exit == .code(status))
+        #expect(result.output == "")
+        #expect(result.error.hasPrefix("imagefeedctl: "))
+        #expect(
+            result.error.split(separator: "\n", omittingEmptySubsequences: false).count == 2)
     }
 
     @Test(arguments: [
@@ -130,94 +131,94 @@ struct ExitStatusTests {
         #expect(result.error.contains("imagefeedd"))
     }
 
-    @Test(arguments: [
-        (
-            "failed", "",
-            "The folder /p does not exist; create it, or set Directory= in imagefeed.conf.",
-            "", 1 as Int32
-        ),
-        (
-            "needs-login", "login", "The service refused the token.",
-            " Log in with “imagefeedctl login local --account local_ada”.", 77
-        ),
-        ("offline", "", "The service cannot be reached.", "", 75),
-        ("locked", "unlock", "The keyring is locked.", " Unlock the keyring and try again.", 75),
-        (
-            "failed", "configure", "ShowSensitive has to be true or false.",
-            " Correct imagefeed.conf; see imagefeed.conf(5).", 78
-        ),
-        ("loading", "", "The pictures folder is being read.", "", 0),
-    ])
+    @Test(
+        .fakeService,
+        arguments: [
+            (
+                "failed", "",
+                "The folder /p does not exist; create it, or set Directory= in imagefeed.conf.",
+                "", 1 as Int32
+            ),
+            (
+                "needs-login", "login", "The service refused the token.",
+                " Log in with “imagefeedctl login local --account local_ada”.", 77
+            ),
+            ("offline", "", "The service cannot be reached.", "", 75),
+            (
+                "locked", "unlock", "The keyring is locked.", " Unlock the keyring and try again.",
+                75
+            ),
+            (
+                "failed", "configure", "ShowSensitive has to be true or false.",
+                " Correct imagefeed.conf; see imagefeed.conf(5).", 78
+            ),
+            ("loading", "", "The pictures folder is being read.", "", 0),
+        ])
     func `an empty feed states the problem of its account, the remedy and an exit status`(
         state: String, remedy: String, reason: String, advice: String, status: Int32
     ) async throws {
-        try await FakeService.run { service in
-            service.account.page = []
-            (service.account.state, service.account.stateReason) = (state, reason)
-            service.account.remedy = remedy
-            for command in [["feed"], ["likes"], ["feed", "--json"]] {
-                let result = try await Control.run(command)
-                #expect(result.exit == .code(status))
-                if status != 0 || command.count == 1 {
-                    #expect(
-                        result.error.hasSuffix("There are no photos. \(reason)\(advice)\n"))
-                }
-                #expect(result.output.isEmpty == (command.count == 1))
+        service.account.page = []
+        (service.account.state, service.account.stateReason) = (state, reason)
+        service.account.remedy = remedy
+        for command in [["feed"], ["likes"], ["feed", "--json"]] {
+            let result = try await Control.run(command)
+            #expect(result.exit == .code(status))
+            if status != 0 || command.count == 1 {
+                #expect(
+                    result.error.hasSuffix("There are no photos. \(reason)\(advice)\n"))
             }
+            #expect(result.output.isEmpty == (command.count == 1))
         }
     }
 
-    @Test func `an empty feed without a problem is no failure`() async throws {
-        try await FakeService.run { service in
-            service.account.page = []
-            let result = try await Control.run(["feed"])
-            #expect(result.exit == .code(0) && result.error == "There are no photos.\n")
-        }
+    @Test(.fakeService) func `an empty feed without a problem is no failure`() async throws {
+        service.account.page = []
+        let result = try await Control.run(["feed"])
+        #expect(result.exit == .code(0) && result.error == "There are no photos.\n")
     }
 
-    @Test func `an empty feed and the status tell how many images are left out`() async throws {
-        try await FakeService.run { service in
-            service.account.page = []
-            service.account.notices = ["2 images of photos.lan are omitted."]
-            let noticed = try await Control.run(["feed"])
-            #expect(noticed.exit == .code(0))
-            #expect(
-                noticed.error == "There are no photos. 2 images of photos.lan are omitted.\n")
-            #expect(try await Control.run(["status"]).output.contains("\t2 images of photos.lan"))
-        }
-    }
-
-    @Test func `the combined feed names the accounts that it leaves out, with the reasons`()
+    @Test(.fakeService) func `an empty feed and the status tell how many images are left out`()
         async throws
     {
-        try await FakeService.run { service in
-            service.account.notices = ["The source “memories” could not be read: It is so."]
-            service.combined.incomplete = [ServiceName.accounts.appending("local_ada")]
-            let line =
-                "local_ada is left out. The source “memories” could not be read: It is so.\n"
-            let some = try await Control.run(["feed", "--combined", "--count", "2"])
-            #expect(some.exit == .code(0) && some.error == line)
-            service.combined.page = []
-            let none = try await Control.run(["feed", "--combined", "--source", "memories"])
-            #expect(none.exit == .code(1))
-            #expect(none.error.hasSuffix("There are no photos. \(line)"))
-        }
+        service.account.page = []
+        service.account.notices = ["2 images of photos.lan are omitted."]
+        let noticed = try await Control.run(["feed"])
+        #expect(noticed.exit == .code(0))
+        #expect(
+            noticed.error == "There are no photos. 2 images of photos.lan are omitted.\n")
+        #expect(try await Control.run(["status"]).output.contains("\t2 images of photos.lan"))
     }
 
-    @Test(arguments: [
-        ["feed"], ["likes"], ["image", "NeedsLogin"], ["like", "NeedsLogin"],
-        ["download", "NeedsLogin"], ["photo", "NeedsLogin"], ["share", "NeedsLogin"],
-        ["open", "NeedsLogin"],
-    ])
+    @Test(.fakeService)
+    func `the combined feed names the accounts that it leaves out, with the reasons`()
+        async throws
+    {
+        service.account.notices = ["The source “memories” could not be read: It is so."]
+        service.combined.incomplete = [ServiceName.accounts.appending("local_ada")]
+        let line =
+            "local_ada is left out. The source “memories” could not be read: It is so.\n"
+        let some = try await Control.run(["feed", "--combined", "--count", "2"])
+        #expect(some.exit == .code(0) && some.error == line)
+        service.combined.page = []
+        let none = try await Control.run(["feed", "--combined", "--source", "memories"])
+        #expect(none.exit == .code(1))
+        #expect(none.error.hasSuffix("There are no photos. \(line)"))
+    }
+
+    @Test(
+        .fakeService,
+        arguments: [
+            ["feed"], ["likes"], ["image", "NeedsLogin"], ["like", "NeedsLogin"],
+            ["download", "NeedsLogin"], ["photo", "NeedsLogin"], ["share", "NeedsLogin"],
+            ["open", "NeedsLogin"],
+        ])
     func `the hint after an expired login names the account`(arguments: [String]) async throws {
-        try await FakeService.run { service in
-            service.account.pageError = .needsLogin
-            service.account.imageError = .needsLogin
-            let result = try await Control.run(arguments)
-            #expect(result.exit == .code(77))
-            #expect(
-                result.error.hasSuffix(
-                    "Log in with “imagefeedctl login local --account local_ada”.\n"))
-        }
+        service.account.pageError = .needsLogin
+        service.account.imageError = .needsLogin
+        let result = try await Control.run(arguments)
+        #expect(result.exit == .code(77))
+        #expect(
+            result.error.hasSuffix(
+                "Log in with “imagefeedctl login local --account local_ada”.\n"))
     }
 }

@@ -1,6 +1,7 @@
 import Contract
 import DBus
 import TestSupport
+import Testing
 
 /// A fake daemon with a local account, a logged-out account, and a provider with a browser login.
 ///
@@ -68,6 +69,14 @@ final class FakeService {
     /// Removes the combined account, as without a logged-in account.
     func removeCombined() { tree.remove(combinedObject) }
 
+    /// The service of the running test, which must have the trait ``Testing/Trait/fakeService``.
+    static var current: FakeService {
+        guard let service = FakeServiceTrait.running else {
+            preconditionFailure("the test lacks the trait .fakeService")
+        }
+        return service
+    }
+
     /// Runs `body` with a fake service on the bus of the test.
     ///
     /// - Parameters:
@@ -75,7 +84,7 @@ final class FakeService {
     ///   - body: The body of the test.
     /// - Throws: The error of `body`, or of the bus.
     static func run(
-        showing photo: Int? = nil, _ body: (FakeService) async throws -> Void
+        showing photo: Int? = nil, _ body: @MainActor (FakeService) async throws -> Void
     ) async throws {
         let service = try await FakeService(try PrivateBus.current.connect(), showing: photo)
         try await body(service)
@@ -83,6 +92,28 @@ final class FakeService {
         // Until here, the connection may receive a call for the tree.
         withExtendedLifetime(service) {}
     }
+}
+
+/// A trait that runs a fake service for each test, on the bus of the trait `.privateBus` before it.
+struct FakeServiceTrait: TestTrait, SuiteTrait, TestScoping {
+    @TaskLocal fileprivate static var running: FakeService?
+
+    var isRecursive: Bool { true }
+
+    @concurrent
+    func provideScope(
+        for test: Test, testCase: Test.Case?,
+        performing function: @Sendable @concurrent () async throws -> Void
+    ) async throws {
+        try await FakeService.run { service in
+            try await Self.$running.withValue(service) { try await function() }
+        }
+    }
+}
+
+extension Trait where Self == FakeServiceTrait {
+    /// A fake service for each test, available as ``FakeService/current``.
+    static var fakeService: FakeServiceTrait { FakeServiceTrait() }
 }
 
 @MainActor

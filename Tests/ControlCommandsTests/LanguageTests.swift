@@ -8,8 +8,10 @@ import Testing
 
 /// Tests of the program with a catalog of another language.
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(10)))
+@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
 struct LanguageTests {
+    private var service: FakeService { .current }
+
     private static let catalog = [
         "Show the states of the daemon, the accounts and the providers.":
             "Zeigt die Zustände des Dienstes, der Konten und der Anbieter. Außerdem steht hier so viel, dass es nicht in eine Zeile passt.",
@@ -39,66 +41,52 @@ struct LanguageTests {
     private func screen(
         _ command: String, _ settings: [String: String], input: String = ""
     ) async throws -> String {
-        var environment = try PrivateBus.current.environment.merging(settings) { $1 }
-        environment["TERM"] = "dumb"
-        environment["SHELL"] = "/bin/sh"
-        environment["TZ"] = "UTC"
-        let line = "stty cols 80; exec '\(Control.path)' \(command)"
-        let script = try ChildProcess(
-            "/usr/bin/script", ["-qec", line, "/dev/null"], environment: environment, input: input)
-        return try await script.result().output.replacing("\r\n", with: "\n")
+        let settings = settings.merging(["TERM": "dumb"]) { $1 }
+        return try await Terminal("\"$CTL\" \(command)", settings, input: input).result().screen
     }
 
     @Test func `a table on a terminal has headings and states in the language of the user`()
         async throws
     {
         let settings = try await settings()
-        try await FakeService.run { service in
-            service.account.pending = ["1"]
-            let screen = try await screen("accounts", settings)
-            #expect(screen.contains("BENUTZERKONTO  "))
-            #expect(screen.contains("  betriebsbereit"))
-            #expect(!screen.contains("ready"))
-            #expect(screen.split(separator: "\n").allSatisfy { $0.displayWidth <= 80 })
-        }
+        service.account.pending = ["1"]
+        let screen = try await screen("accounts", settings)
+        #expect(screen.contains("BENUTZERKONTO  "))
+        #expect(screen.contains("  betriebsbereit"))
+        #expect(!screen.contains("ready"))
+        #expect(screen.split(separator: "\n").allSatisfy { $0.displayWidth <= 80 })
     }
 
     @Test func `output to a pipe and JSON are in English`() async throws {
         let settings = try await settings()
-        try await FakeService.run { _ in
-            for command in [["accounts"], ["status"], ["photo", "7"], ["accounts", "--json"]] {
-                let english = try await Control.run(command)
-                let translated = try await Control.run(command, settings)
-                #expect(translated.output == english.output)
-                #expect(!english.output.isEmpty)
-            }
+        for command in [["accounts"], ["status"], ["photo", "7"], ["accounts", "--json"]] {
+            let english = try await Control.run(command)
+            let translated = try await Control.run(command, settings)
+            #expect(translated.output == english.output)
+            #expect(!english.output.isEmpty)
         }
     }
 
     @Test func `an error is in the language of the user`() async throws {
         let settings = try await settings()
-        try await FakeService.run { _ in
-            let missing = try await Control.run(["default", "nobody"], settings)
-            #expect(
-                missing.error
-                    == "imagefeedctl: Das Konto „nobody“ gibt es nicht; „imagefeedctl accounts“ nennt alle.\n"
-            )
-            let refused = try await Control.run(["photo", "NotFound"], settings)
-            #expect(refused.error.hasPrefix("imagefeedctl: Das gibt es nicht. ("))
-            let usage = try await Control.run(["feed", "--count"], settings)
-            #expect(usage.error.hasSuffix(" Mehr steht in 'imagefeedctl feed --help'.\n"))
-        }
+        let missing = try await Control.run(["default", "nobody"], settings)
+        #expect(
+            missing.error
+                == "imagefeedctl: Das Konto „nobody“ gibt es nicht; „imagefeedctl accounts“ nennt alle.\n"
+        )
+        let refused = try await Control.run(["photo", "NotFound"], settings)
+        #expect(refused.error.hasPrefix("imagefeedctl: Das gibt es nicht. ("))
+        let usage = try await Control.run(["feed", "--count"], settings)
+        #expect(usage.error.hasSuffix(" Mehr steht in 'imagefeedctl feed --help'.\n"))
     }
 
     @Test func `without a catalog of the language, output is as in English`() async throws {
         var settings = try await settings()
         settings["LANGUAGE"] = "yy"
-        try await FakeService.run { service in
-            service.account.pending = ["1"]
-            for command in ["accounts", "photo nothing", "--help"] {
-                let screen = try await screen(command, settings)
-                #expect(try await self.screen(command, [:]) == screen)
-            }
+        service.account.pending = ["1"]
+        for command in ["accounts", "photo nothing", "--help"] {
+            let screen = try await screen(command, settings)
+            #expect(try await self.screen(command, [:]) == screen)
         }
     }
 
@@ -107,11 +95,9 @@ struct LanguageTests {
         input: String, calls: [String]
     ) async throws {
         let settings = try await settings()
-        try await FakeService.run { service in
-            let screen = try await screen("logout", settings, input: input)
-            #expect(screen.contains(" abmelden? [j/N] "))
-            #expect(service.account.calls.value == calls)
-        }
+        let screen = try await screen("logout", settings, input: input)
+        #expect(screen.contains(" abmelden? [j/N] "))
+        #expect(service.account.calls.value == calls)
     }
 
     @Test func `help has translated headings, and its lines fit into the terminal`() async throws {
@@ -133,34 +119,32 @@ struct LanguageTests {
         async throws
     {
         var settings = try await settings()
-        try await FakeService.run { service in
-            let neutral = try await screen("photo 7", settings)
-            #expect(neutral.contains("aufgenommen"))
-            #expect(neutral.contains("2026-11-2"))
-            // The definition of a locale is in another package than the program that compiles it.
-            guard access("/usr/share/i18n/locales/de_DE", R_OK) == 0 else { return }
-            let folder = try PrivateBus.current.directory.appending("locales")
-            let tool = try ChildProcess(
-                "/bin/sh",
-                [
-                    "-c",
-                    "mkdir '\(folder)' && localedef -i de_DE -f UTF-8 '\(folder)/de_DE.UTF-8'",
-                ],
-                environment: ["PATH": "/usr/bin:/bin"])
-            try #require(try await tool.exitStatus() == .code(0))
-            settings["LC_ALL"] = "de_DE.UTF-8"
-            settings["LOCPATH"] = folder
-            let german = try await screen("photo 7", settings)
-            #expect(german.contains(".11.2026 "))
-            #expect(!german.contains("2026-11-2"))
-            // The texts of the C library have letters that are not ASCII, such as those of “diretório”.
-            settings["LANGUAGE"] = "xx:pt_BR"
-            let failed = try await Control.run(
-                ["login", "local", "--username", "ada", "--password-file", "/missing"], settings)
-            #expect(failed.error.contains("/missing: ") && !failed.error.contains("?"))
-            let piped = try await Control.run(["photo", "7"], settings)
-            #expect(piped.output == (try await Control.run(["photo", "7"])).output)
-        }
+        let neutral = try await screen("photo 7", settings)
+        #expect(neutral.contains("aufgenommen"))
+        #expect(neutral.contains("2026-11-2"))
+        // The definition of a locale is in another package than the program that compiles it.
+        guard access("/usr/share/i18n/locales/de_DE", R_OK) == 0 else { return }
+        let folder = try PrivateBus.current.directory.appending("locales")
+        let tool = try ChildProcess(
+            "/bin/sh",
+            [
+                "-c",
+                "mkdir '\(folder)' && localedef -i de_DE -f UTF-8 '\(folder)/de_DE.UTF-8'",
+            ],
+            environment: ["PATH": "/usr/bin:/bin"])
+        try #require(try await tool.exitStatus() == .code(0))
+        settings["LC_ALL"] = "de_DE.UTF-8"
+        settings["LOCPATH"] = folder
+        let german = try await screen("photo 7", settings)
+        #expect(german.contains(".11.2026 "))
+        #expect(!german.contains("2026-11-2"))
+        // The texts of the C library have letters that are not ASCII, such as those of “diretório”.
+        settings["LANGUAGE"] = "xx:pt_BR"
+        let failed = try await Control.run(
+            ["login", "local", "--username", "ada", "--password-file", "/missing"], settings)
+        #expect(failed.error.contains("/missing: ") && !failed.error.contains("?"))
+        let piped = try await Control.run(["photo", "7"], settings)
+        #expect(piped.output == (try await Control.run(["photo", "7"])).output)
     }
 
     @Test func `every property of a photo has a name for users`() {

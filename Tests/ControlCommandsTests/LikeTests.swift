@@ -7,8 +7,10 @@ import Testing
 @testable import ControlCommands
 
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(10)))
+@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
 struct LikeTests {
+    private var service: FakeService { .current }
+
     @Test(arguments: [
         (["like", "7"], "local_ada/7\tliked\tdone\n", ""),
         (["unlike", "local_ada/7"], "local_ada/7\tnot liked\tdone\n", ""),
@@ -21,13 +23,11 @@ struct LikeTests {
     func `like, unlike and toggle print the outcome`(
         arguments: [String], output: String, message: String
     ) async throws {
-        try await FakeService.run { service in
-            let result = try await Control.run(arguments)
-            #expect(result.exit == .code(0))
-            #expect(result.output == output)
-            #expect(message.isEmpty ? result.error == "" : result.error.contains(message))
-            #expect(service.account.calls.value.count == 1)
-        }
+        let result = try await Control.run(arguments)
+        #expect(result.exit == .code(0))
+        #expect(result.output == output)
+        #expect(message.isEmpty ? result.error == "" : result.error.contains(message))
+        #expect(service.account.calls.value.count == 1)
     }
 
     @Test func `the message about a local like has the reason, or says that there are no likes`()
@@ -56,43 +56,35 @@ struct LikeTests {
     }
 
     @Test func `the JSON result has the names of the D-Bus API`() async throws {
-        try await FakeService.run { _ in
-            let result = try await Control.run(["toggle", "queued", "--json"])
-            let account = ServiceName.accounts.appending("local_ada")
-            #expect(
-                result.output == """
-                    {"photo":"queued","account":"\(account)","liked":true,"outcome":"queued"}
+        let result = try await Control.run(["toggle", "queued", "--json"])
+        let account = ServiceName.accounts.appending("local_ada")
+        #expect(
+            result.output == """
+                {"photo":"queued","account":"\(account)","liked":true,"outcome":"queued"}
 
-                    """)
-        }
+                """)
     }
 
     @Test(arguments: [
         ("NotFound", Int32(1)), ("NeedsLogin", 77), ("SecretStoreLocked", 75),
     ])
     func `a refused like fails`(photo: String, status: Int32) async throws {
-        try await FakeService.run { _ in
-            let result = try await Control.run(["like", photo])
-            #expect(result.exit == .code(status))
-            #expect(result.output == "")
-        }
+        let result = try await Control.run(["like", photo])
+        #expect(result.exit == .code(status))
+        #expect(result.output == "")
     }
 
     @Test func `liking fails if the provider has no likes`() async throws {
-        try await FakeService.run { service in
-            service.accountObject.remove([.like])
-            let result = try await Control.run(["like", "7"])
-            #expect(result.exit == .code(1))
-            #expect(result.error == "imagefeedctl: “Pictures” does not support likes.\n")
-        }
+        service.accountObject.remove([.like])
+        let result = try await Control.run(["like", "7"])
+        #expect(result.exit == .code(1))
+        #expect(result.error == "imagefeedctl: “Pictures” does not support likes.\n")
     }
 
     @Test func `likes lists the liked photos`() async throws {
-        try await FakeService.run { _ in
-            let result = try await Control.run(["likes"])
-            #expect(result.output.hasPrefix("local_ada/42\t"))
-            #expect(result.output.split(separator: "\n").count == 1)
-            #expect(try await Control.run(["likes", "--account", "unsplash"]).exit == .code(77))
-        }
+        let result = try await Control.run(["likes"])
+        #expect(result.output.hasPrefix("local_ada/42\t"))
+        #expect(result.output.split(separator: "\n").count == 1)
+        #expect(try await Control.run(["likes", "--account", "unsplash"]).exit == .code(77))
     }
 }

@@ -5,8 +5,10 @@ import TestSupport
 import Testing
 
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(10)))
+@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
 struct LoginTests {
+    private var service: FakeService { .current }
+
     private let oauth = ["login", "unsplash"]
 
     private func login(_ service: FakeService) async throws -> FakeLogin {
@@ -14,125 +16,105 @@ struct LoginTests {
     }
 
     @Test func `a local login prints the account ID`() async throws {
-        try await FakeService.run { service in
-            let result = try await Control.run([
-                "login", "local", "--username", "ada", "--register",
-            ])
-            #expect(result.exit == .code(0))
-            #expect(result.output == "local_ada\n")
-            let options = try await login(service).options
-            #expect(options == ["username": .string("ada"), "register": .bool(true)])
-        }
+        let result = try await Control.run([
+            "login", "local", "--username", "ada", "--register",
+        ])
+        #expect(result.exit == .code(0))
+        #expect(result.output == "local_ada\n")
+        let options = try await login(service).options
+        #expect(options == ["username": .string("ada"), "register": .bool(true)])
     }
 
     @Test(arguments: [("secret\n", "secret"), ("a\nb\n\n", "a\nb\n"), ("", ""), ("x\r\n", "x\r")])
     func `a password is passed as a descriptor without its last line feed`(
         input: String, password: String
     ) async throws {
-        try await FakeService.run { service in
-            let arguments = ["login", "local", "--username", "ada", "--password-file"]
-            let result = try await Control.run(arguments + ["-"], input: input)
-            #expect(result.exit == .code(0))
-            #expect(try await login(service).password == password)
-            let file = try PrivateBus.current.directory.write(input, to: "password")
-            #expect(try await Control.run(arguments + [file]).exit == .code(0))
-            #expect(service.logins.value.last?.password == password)
-        }
+        let arguments = ["login", "local", "--username", "ada", "--password-file"]
+        let result = try await Control.run(arguments + ["-"], input: input)
+        #expect(result.exit == .code(0))
+        #expect(try await login(service).password == password)
+        let file = try PrivateBus.current.directory.write(input, to: "password")
+        #expect(try await Control.run(arguments + [file]).exit == .code(0))
+        #expect(service.logins.value.last?.password == password)
     }
 
     @Test(arguments: [(65536, Int32(0)), (65537, 1)])
     func `a password of more than 64 KiB is refused`(count: Int, status: Int32) async throws {
-        try await FakeService.run { service in
-            let result = try await Control.run(
-                ["login", "local", "--username", "ada", "--password-file", "-"],
-                input: String(repeating: "p", count: count) + "\n")
-            #expect(result.exit == .code(status))
-            #expect(service.logins.value.count == (status == 0 ? 1 : 0))
-        }
+        let result = try await Control.run(
+            ["login", "local", "--username", "ada", "--password-file", "-"],
+            input: String(repeating: "p", count: count) + "\n")
+        #expect(result.exit == .code(status))
+        #expect(service.logins.value.count == (status == 0 ? 1 : 0))
     }
 
     @Test func `login prints the URL on a line of its own, then the account ID`() async throws {
-        try await FakeService.run { service in
-            let control = try Control.start(oauth)
-            #expect(try await control.firstLine() == FakeLogin.address)
-            let login = try await login(service)
-            try await login.browsers.wait { $0 == 1 ? true : nil }
-            login.succeed()
-            let result = try await control.result()
-            #expect(result.exit == .code(0))
-            #expect(result.output == "\(FakeLogin.address)\nunsplash_bob\n")
-        }
+        let control = try Control.start(oauth)
+        #expect(try await control.firstLine() == FakeLogin.address)
+        let login = try await login(service)
+        try await login.browsers.wait { $0 == 1 ? true : nil }
+        login.succeed()
+        let result = try await control.result()
+        #expect(result.exit == .code(0))
+        #expect(result.output == "\(FakeLogin.address)\nunsplash_bob\n")
     }
 
     @Test func `--no-browser does not open the browser`() async throws {
-        try await FakeService.run { service in
-            let control = try Control.start(oauth + ["--no-browser", "--json"])
-            try await control.standardError.wait {
-                $0.text.contains(FakeLogin.address) ? true : nil
-            }
-            try await login(service).succeed()
-            let result = try await control.result()
-            #expect(result.output.hasPrefix(#"{"Id":"unsplash_bob","#))
-            #expect(try await login(service).browsers.value == 0)
+        let control = try Control.start(oauth + ["--no-browser", "--json"])
+        try await control.standardError.wait {
+            $0.text.contains(FakeLogin.address) ? true : nil
         }
+        try await login(service).succeed()
+        let result = try await control.result()
+        #expect(result.output.hasPrefix(#"{"Id":"unsplash_bob","#))
+        #expect(try await login(service).browsers.value == 0)
     }
 
     @Test func `a pasted code is submitted, also after a wrong one`() async throws {
-        try await FakeService.run { service in
-            let result = try await Control.run(oauth + ["--manual"], input: "\nwrong\nright\n")
-            #expect(result.exit == .code(0))
-            #expect(try await login(service).code.value == "right")
-            #expect(try await login(service).options == ["manual": .bool(true)])
-            #expect(result.error.contains("The code is empty; copy it again."))
-        }
+        let result = try await Control.run(oauth + ["--manual"], input: "\nwrong\nright\n")
+        #expect(result.exit == .code(0))
+        #expect(try await login(service).code.value == "right")
+        #expect(try await login(service).options == ["manual": .bool(true)])
+        #expect(result.error.contains("The code is empty; copy it again."))
     }
 
     @Test func `login prompts for the code if the port is in use`() async throws {
         let address = FakeLogin.address + "&redirect_uri=urn%3Aietf%3Awg%3Aoauth%3A2.0%3Aoob"
-        try await FakeService.run { service in
-            service.loginAddresses = [address]
-            let result = try await Control.run(oauth, input: " right \n")
-            #expect(result.exit == .code(0))
-            #expect(result.output == "\(address)\nunsplash_bob\n")
-            #expect(try await login(service).code.value == "right")
-        }
+        service.loginAddresses = [address]
+        let result = try await Control.run(oauth, input: " right \n")
+        #expect(result.exit == .code(0))
+        #expect(result.output == "\(address)\nunsplash_bob\n")
+        #expect(try await login(service).code.value == "right")
     }
 
     @Test func `a URL that follows later is printed once`() async throws {
-        try await FakeService.run { service in
-            service.loginAddresses = ["", FakeLogin.address]
-            let control = try Control.start(oauth)
-            #expect(try await control.firstLine() == FakeLogin.address)
-            let login = try await login(service)
-            try await login.browsers.wait { $0 == 1 ? true : nil }
-            login.succeed()
-            let result = try await control.result()
-            #expect(result.output == "\(FakeLogin.address)\nunsplash_bob\n")
-            #expect(login.browsers.value == 1)
-        }
+        service.loginAddresses = ["", FakeLogin.address]
+        let control = try Control.start(oauth)
+        #expect(try await control.firstLine() == FakeLogin.address)
+        let login = try await login(service)
+        try await login.browsers.wait { $0 == 1 ? true : nil }
+        login.succeed()
+        let result = try await control.result()
+        #expect(result.output == "\(FakeLogin.address)\nunsplash_bob\n")
+        #expect(login.browsers.value == 1)
     }
 
     @Test func `a URL that cannot be printed cancels the login`() async throws {
-        try await FakeService.run { service in
-            let result = try await Control.shell("exec \"$CTL\" login unsplash > /dev/full")
-            #expect(result.exit == .code(1))
-            #expect(result.error.contains("No space left"))
-            let login = try await login(service)
-            #expect(throws: ErrorReply.self) { try login.result.value?.get() }
-        }
+        let result = try await Control.shell("exec \"$CTL\" login unsplash > /dev/full")
+        #expect(result.exit == .code(1))
+        #expect(result.error.contains("No space left"))
+        let login = try await login(service)
+        #expect(throws: ErrorReply.self) { try login.result.value?.get() }
     }
 
     @Test func `a login to an unconfigured provider names the command to run`() async throws {
-        try await FakeService.run { service in
-            service.unsplash.isConfigured = false
-            let result = try await Control.run(oauth)
-            #expect(result.exit == .code(78))
-            #expect(
-                result.error == """
-                    imagefeedctl: \(FakeProvider.help). Run “imagefeedctl configure unsplash”.
+        service.unsplash.isConfigured = false
+        let result = try await Control.run(oauth)
+        #expect(result.exit == .code(78))
+        #expect(
+            result.error == """
+                imagefeedctl: \(FakeProvider.help). Run “imagefeedctl configure unsplash”.
 
-                    """)
-        }
+                """)
     }
 
     @Test(arguments: [
@@ -140,36 +122,30 @@ struct LoginTests {
         (.secretStoreLocked, 75),
     ])
     func `a failed login prints its error`(error: ServiceError, status: Int32) async throws {
-        try await FakeService.run { service in
-            let control = try Control.start(oauth)
-            _ = try await control.firstLine()
-            // The error follows this message, so it is on a line of its own.
-            try await control.standardError.wait { $0.text.contains("Waiting") ? true : nil }
-            try await login(service).result.update {
-                $0 = .failure(ErrorReply(error.name, "It is so."))
-            }
-            let result = try await control.result()
-            #expect(result.exit == .code(status))
-            #expect(result.error.contains("\nimagefeedctl: It is so."))
+        let control = try Control.start(oauth)
+        _ = try await control.firstLine()
+        // The error follows this message, so it is on a line of its own.
+        try await control.standardError.wait { $0.text.contains("Waiting") ? true : nil }
+        try await login(service).result.update {
+            $0 = .failure(ErrorReply(error.name, "It is so."))
         }
+        let result = try await control.result()
+        #expect(result.exit == .code(status))
+        #expect(result.error.contains("\nimagefeedctl: It is so."))
     }
 
     @Test func `the end of input instead of a code cancels the login`() async throws {
-        try await FakeService.run { _ in
-            let result = try await Control.run(oauth + ["--manual", "--no-browser"])
-            #expect(result.exit == .code(1))
-            #expect(result.error.contains("no code"))
-        }
+        let result = try await Control.run(oauth + ["--manual", "--no-browser"])
+        #expect(result.exit == .code(1))
+        #expect(result.error.contains("no code"))
     }
 
     @Test func `Ctrl-C cancels the login`() async throws {
-        try await FakeService.run { service in
-            let control = try Control.start(oauth)
-            _ = try await control.firstLine()
-            control.kill(SIGINT)
-            #expect(try await control.exitStatus() == .code(130))
-            let login = try await login(service)
-            #expect(throws: ErrorReply.self) { try login.result.value?.get() }
-        }
+        let control = try Control.start(oauth)
+        _ = try await control.firstLine()
+        control.kill(SIGINT)
+        #expect(try await control.exitStatus() == .code(130))
+        let login = try await login(service)
+        #expect(throws: ErrorReply.self) { try login.result.value?.get() }
     }
 }

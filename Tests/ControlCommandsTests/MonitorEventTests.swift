@@ -15,9 +15,26 @@ struct MonitorEventTests {
         return event.json.text
     }
 
+    /// Returns the first event of a signal of the account.
+    private func reported<each Argument: BusType>(
+        _ interface: InterfaceName, _ member: MemberName, _ arguments: repeat each Argument
+    ) throws -> MonitorEvent {
+        let signal = try BusMessage(.signal(account, interface, member), repeat each arguments)
+        return try #require(MonitorEvent.events(in: signal).first)
+    }
+
+    /// Returns the event of changed properties of an object.
+    private func change(
+        _ interface: InterfaceName, _ values: [String: Variant], of path: ObjectPath? = nil
+    ) throws -> MonitorEvent {
+        let signal = try BusMessage(
+            .signal(path ?? account, "org.freedesktop.DBus.Properties", "PropertiesChanged"),
+            interface.text, values, [String]())
+        return try #require(MonitorEvent.events(in: signal).first)
+    }
+
     @Test func `new photos are an event`() throws {
-        let signal = try BusMessage(.signal(account, .feed, "Updated"), "all", 3 as UInt32)
-        let event = try #require(MonitorEvent.events(in: signal).first)
+        let event = try reported(.feed, "Updated", "all", 3 as UInt32)
         #expect(
             json(event) == """
                 {"event":"photos-updated","time":7,"account":"\(account)","source":"all","new":3}
@@ -27,12 +44,8 @@ struct MonitorEventTests {
     }
 
     @Test func `a changed state is an event`() throws {
-        let signal = try BusMessage(
-            .signal(account, "org.freedesktop.DBus.Properties", "PropertiesChanged"),
-            InterfaceName.account.text,
-            ["StateReason": Variant.string("No\u{1B} net."), "State": .string("offline")],
-            [String]())
-        let event = try #require(MonitorEvent.events(in: signal).first)
+        let event = try change(
+            .account, ["StateReason": .string("No\u{1B} net."), "State": .string("offline")])
         #expect(
             json(event) == """
                 {"event":"account-changed","time":7,"account":"\(account)",\
@@ -44,8 +57,7 @@ struct MonitorEventTests {
     }
 
     @Test func `a confirmed like is an event`() throws {
-        let signal = try BusMessage(.signal(account, .like, "Changed"), "7", true, 12 as UInt32)
-        let event = try #require(MonitorEvent.events(in: signal).first)
+        let event = try reported(.like, "Changed", "7", true, 12 as UInt32)
         #expect(
             json(event) == """
                 {"event":"like-confirmed","time":7,"account":"\(account)",\
@@ -55,10 +67,8 @@ struct MonitorEventTests {
     }
 
     @Test func `a like that failed is an event`() throws {
-        let signal = try BusMessage(
-            .signal(account, .like, "Failed"), "7", false, ServiceError.notFound.name.text,
-            "The photo was deleted.")
-        let event = try #require(MonitorEvent.events(in: signal).first)
+        let event = try reported(
+            .like, "Failed", "7", false, ServiceError.notFound.name.text, "The photo was deleted.")
         #expect(
             json(event) == """
                 {"event":"like-failed","time":7,"account":"\(account)","photo":"7","wanted":false,\
@@ -68,10 +78,8 @@ struct MonitorEventTests {
     }
 
     @Test func `a changed photo is an event`() throws {
-        let signal = try BusMessage(
-            .signal(account, .feed, "PhotoChanged"), "7",
-            ["pending": Variant.bool(true), "liked": .bool(false)])
-        let event = try #require(MonitorEvent.events(in: signal).first)
+        let event = try reported(
+            .feed, "PhotoChanged", "7", ["pending": Variant.bool(true), "liked": .bool(false)])
         #expect(event.summary == "photo 7 changed: liked, pending")
         #expect(json(event).hasSuffix(#""photo":"7","changes":{"liked":false,"pending":true}}"#))
     }
@@ -105,24 +113,12 @@ struct MonitorEventTests {
         #expect(avatar.summary == "profile changed: Avatar")
     }
 
-    private func change(
-        _ interface: InterfaceName, _ values: [String: Variant]
-    ) throws -> MonitorEvent {
-        let signal = try BusMessage(
-            .signal(account, "org.freedesktop.DBus.Properties", "PropertiesChanged"),
-            interface.text, values, [String]())
-        return try #require(MonitorEvent.events(in: signal).first)
-    }
-
     @Test func `another photo of the slideshow is an event`() throws {
-        let properties: InterfaceName = "org.freedesktop.DBus.Properties"
         let photo = Variant.dictionary(
             [.init(key: .string("id"), value: .variant(.string("local_ada/7")))], key: "s",
             value: "v")
-        let signal = try BusMessage(
-            .signal(ServiceName.slideshow, properties, "PropertiesChanged"),
-            InterfaceName.slideshow.text, ["Photo": photo, "Image": .string("/i")], [String]())
-        let event = try #require(MonitorEvent.events(in: signal).first)
+        let event = try change(
+            .slideshow, ["Photo": photo, "Image": .string("/i")], of: ServiceName.slideshow)
         #expect(event.name == "slideshow-changed")
         #expect(event.summary == "slideshow changed: Photo local_ada/7, Image /i")
         #expect(
@@ -142,12 +138,9 @@ struct MonitorEventTests {
                 .signal(path, properties, "PropertiesChanged"), InterfaceName.like.text,
                 ["Count": Variant.uint32(1)], [String]()),
         ] { #expect(MonitorEvent.events(in: signal).isEmpty) }
-        let incomplete = try BusMessage(
-            .signal(path, properties, "PropertiesChanged"), InterfaceName.combined.text,
-            ["Incomplete": Variant.array([.objectPath(account)], of: "o")], [String]())
-        #expect(
-            MonitorEvent.events(in: incomplete).map(\.summary)
-                == ["combined changed: Incomplete local_ada"])
+        let incomplete = try change(
+            .combined, ["Incomplete": .array([.objectPath(account)], of: "o")], of: path)
+        #expect(incomplete.summary == "combined changed: Incomplete local_ada")
     }
 
     @Test func `added and removed accounts are events`() throws {
@@ -167,23 +160,20 @@ struct MonitorEventTests {
 
     @Test func `removed photos are complete in JSON and shortened in text`() throws {
         let ids = (1...9).map(String.init)
-        let signal = try BusMessage(.signal(account, .feed, "PhotosRemoved"), ids)
-        let event = try #require(MonitorEvent.events(in: signal).first)
+        let event = try reported(.feed, "PhotosRemoved", ids)
         #expect(event.summary == "9 photos removed: 1 2 3 4 5 …")
         #expect(json(event).hasSuffix(#""photos":["1","2","3","4","5","6","7","8","9"]}"#))
     }
 
     @Test func `a remaining token is an event`() throws {
-        let signal = try BusMessage(.signal(account, .account, "TokenRemains"), "It remains.")
-        let event = try #require(MonitorEvent.events(in: signal).first)
+        let event = try reported(.account, "TokenRemains", "It remains.")
         #expect(
             event.text(for: .pipe).hasSuffix("\ttoken-remains\tlocal_ada\tIt remains.\n"))
         #expect(json(event).hasSuffix(#""message":"It remains."}"#))
     }
 
     @Test func `a signal of another version is an event with its arguments`() throws {
-        let signal = try BusMessage(.signal(account, .slideshow, "Restarted"), "all", 7 as UInt32)
-        let event = try #require(MonitorEvent.events(in: signal).first)
+        let event = try reported(.slideshow, "Restarted", "all", 7 as UInt32)
         #expect(
             json(event) == """
                 {"event":"slideshow-restarted","time":7,"account":"\(account)",\

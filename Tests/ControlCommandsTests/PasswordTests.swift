@@ -5,136 +5,120 @@ import Testing
 
 /// Tests of password prompts on a terminal.
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(10)))
+@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
 struct PasswordTests {
-    @Test func `registration prompts for a name and twice for a hidden password`() async throws {
-        try await FakeService.run { service in
-            let terminal = try Terminal("\"$CTL\" login local --register")
-            try await terminal.wait(for: "User name: ")
-            terminal.type(" ada \n")
-            try await terminal.wait(for: "Password (empty for none): ")
-            terminal.type("geheim\n")
-            try await terminal.wait(for: "Password again: ")
-            terminal.type("geheim\n")
-            let result = try await terminal.result()
-            #expect(result.exit == .code(0))
-            #expect(
-                result.screen == """
-                    User name:  ada \n\
-                    Password (empty for none): \n\
-                    Password again: \n\
-                    local_ada
+    private var service: FakeService { .current }
 
-                    """)
-            let login = try #require(service.logins.value.last)
-            #expect(login.password == "geheim")
-            #expect(login.options["username"] == .string("ada"))
-            #expect(login.options["register"] == .bool(true))
-        }
+    @Test func `registration prompts for a name and twice for a hidden password`() async throws {
+        let terminal = try Terminal("\"$CTL\" login local --register")
+        try await terminal.wait(for: "User name: ")
+        terminal.type(" ada \n")
+        try await terminal.wait(for: "Password (empty for none): ")
+        terminal.type("geheim\n")
+        try await terminal.wait(for: "Password again: ")
+        terminal.type("geheim\n")
+        let result = try await terminal.result()
+        #expect(result.exit == .code(0))
+        #expect(
+            result.screen == """
+                User name:  ada \n\
+                Password (empty for none): \n\
+                Password again: \n\
+                local_ada
+
+                """)
+        let login = try #require(service.logins.value.last)
+        #expect(login.password == "geheim")
+        #expect(login.options["username"] == .string("ada"))
+        #expect(login.options["register"] == .bool(true))
     }
 
     @Test func `an empty password registers a user without a password`() async throws {
-        try await FakeService.run { service in
-            let terminal = try Terminal("\"$CTL\" login local --register --username ada")
-            try await terminal.wait(for: "Password (empty for none): ")
-            terminal.type("\n")
-            #expect(try await terminal.result().exit == .code(0))
-            let options: [String: Variant] = ["username": .string("ada"), "register": .bool(true)]
-            #expect(service.logins.value.map(\.options) == [options])
-        }
+        let terminal = try Terminal("\"$CTL\" login local --register --username ada")
+        try await terminal.wait(for: "Password (empty for none): ")
+        terminal.type("\n")
+        #expect(try await terminal.result().exit == .code(0))
+        let options: [String: Variant] = ["username": .string("ada"), "register": .bool(true)]
+        #expect(service.logins.value.map(\.options) == [options])
     }
 
     @Test(arguments: [["--username", "ada"], []])
     func `registration without a password does not prompt`(name: [String]) async throws {
-        try await FakeService.run { service in
-            let line = (["login", "local", "--register", "--no-password"] + name)
-                .joined(separator: " ")
-            let terminal = try Terminal("\"$CTL\" \(line)")
-            let result = try await terminal.result()
-            #expect(result.exit == .code(0))
-            #expect(result.screen == "local_ada\n")
-            let user = try #require(getpwuid(getuid())?.pointee.pw_name.map { String(cString: $0) })
-            let options: [String: Variant] = [
-                "username": .string(name.last ?? user), "register": .bool(true),
-            ]
-            #expect(service.logins.value.map(\.options) == [options])
-        }
+        let line = (["login", "local", "--register", "--no-password"] + name)
+            .joined(separator: " ")
+        let terminal = try Terminal("\"$CTL\" \(line)")
+        let result = try await terminal.result()
+        #expect(result.exit == .code(0))
+        #expect(result.screen == "local_ada\n")
+        let user = try #require(getpwuid(getuid())?.pointee.pw_name.map { String(cString: $0) })
+        let options: [String: Variant] = [
+            "username": .string(name.last ?? user), "register": .bool(true),
+        ]
+        #expect(service.logins.value.map(\.options) == [options])
     }
 
     @Test func `Ctrl-D at the password prompt cancels the registration`() async throws {
-        try await FakeService.run { service in
-            let terminal = try Terminal("\"$CTL\" login local --register --username ada")
-            try await terminal.wait(for: "Password (empty for none): ")
-            // Ctrl-D
-            terminal.type("\u{4}")
-            let result = try await terminal.result()
-            #expect(result.exit == .code(130))
-            #expect(result.screen.contains("Nothing was entered."))
-            #expect(service.logins.value.isEmpty)
-        }
+        let terminal = try Terminal("\"$CTL\" login local --register --username ada")
+        try await terminal.wait(for: "Password (empty for none): ")
+        // Ctrl-D
+        terminal.type("\u{4}")
+        let result = try await terminal.result()
+        #expect(result.exit == .code(130))
+        #expect(result.screen.contains("Nothing was entered."))
+        #expect(service.logins.value.isEmpty)
     }
 
     @Test func `two different passwords cancel the registration`() async throws {
-        try await FakeService.run { service in
-            let terminal = try Terminal("\"$CTL\" login local --register --username ada")
-            try await terminal.wait(for: "Password (empty for none): ")
-            terminal.type("geheim\n")
-            try await terminal.wait(for: "Password again: ")
-            terminal.type("geheum\n")
-            let result = try await terminal.result()
-            #expect(result.exit == .code(1))
-            #expect(result.screen.contains("The second password differs from the first one."))
-            #expect(service.logins.value.isEmpty)
-        }
+        let terminal = try Terminal("\"$CTL\" login local --register --username ada")
+        try await terminal.wait(for: "Password (empty for none): ")
+        terminal.type("geheim\n")
+        try await terminal.wait(for: "Password again: ")
+        terminal.type("geheum\n")
+        let result = try await terminal.result()
+        #expect(result.exit == .code(1))
+        #expect(result.screen.contains("The second password differs from the first one."))
+        #expect(service.logins.value.isEmpty)
     }
 
     @Test(arguments: [("geheim", Int32(0)), ("geraten", 1)])
     func `login prompts for a password if the daemon requires one`(
         typed: String, status: Int32
     ) async throws {
-        try await FakeService.run { service in
-            let terminal = try Terminal("\"$CTL\" login local --username grace")
-            try await terminal.wait(for: "Password: ")
-            terminal.type("\(typed)\n")
-            let result = try await terminal.result()
-            #expect(result.exit == .code(status))
-            #expect(!result.screen.contains(typed))
-            #expect(service.logins.value.map(\.password) == [nil, typed])
-        }
+        let terminal = try Terminal("\"$CTL\" login local --username grace")
+        try await terminal.wait(for: "Password: ")
+        terminal.type("\(typed)\n")
+        let result = try await terminal.result()
+        #expect(result.exit == .code(status))
+        #expect(!result.screen.contains(typed))
+        #expect(service.logins.value.map(\.password) == [nil, typed])
     }
 
     @Test func `a password file may have a name that is not UTF-8`() async throws {
-        try await FakeService.run { service in
-            let folder = try PrivateBus.current.directory.appending("")
-            let result = try await Control.shell(
-                """
-                cd '\(folder)' && file=$(printf '\\351') && echo geheim >"$file" &&
-                    "$CTL" login local --username grace --password-file "$file" && rm "$file"
-                """)
-            #expect(result.exit == .code(0), "\(result.error)")
-            #expect(service.logins.value.map(\.password) == ["geheim"])
-        }
+        let folder = try PrivateBus.current.directory.appending("")
+        let result = try await Control.shell(
+            """
+            cd '\(folder)' && file=$(printf '\\351') && echo geheim >"$file" &&
+                "$CTL" login local --username grace --password-file "$file" && rm "$file"
+            """)
+        #expect(result.exit == .code(0), "\(result.error)")
+        #expect(service.logins.value.map(\.password) == ["geheim"])
     }
 
     @Test func `a key is sufficient for a provider without user names`() async throws {
-        try await FakeService.run { service in
-            service.local.hasNames = false
-            let result = try await Control.run(
-                ["login", "local", "--password-file", "-"], input: "key\n")
-            #expect(result.exit == .code(0), "\(result.error)")
-            #expect(service.logins.value.map(\.password) == ["key"])
-        }
+        service.local.hasNames = false
+        let result = try await Control.run(
+            ["login", "local", "--password-file", "-"], input: "key\n")
+        #expect(result.exit == .code(0), "\(result.error)")
+        #expect(service.logins.value.map(\.password) == ["key"])
     }
 
     @Test func `without a terminal, missing input is a usage error`() async throws {
-        try await FakeService.run { service in
-            let unnamed = try await Control.run(["login", "local", "--register"])
-            #expect(unnamed.exit == .code(64))
-            #expect(unnamed.error.contains("--username"))
-            #expect(service.logins.value.isEmpty)
-            let without = try await Control.run(["login", "local", "--username", "grace"])
-            #expect(without.exit == .code(1))
-            #expect(without.error.contains("--password-file"))
-        }
+        let unnamed = try await Control.run(["login", "local", "--register"])
+        #expect(unnamed.exit == .code(64))
+        #expect(unnamed.error.contains("--username"))
+        #expect(service.logins.value.isEmpty)
+        let without = try await Control.run(["login", "local", "--username", "grace"])
+        #expect(without.exit == .code(1))
+        #expect(without.error.contains("--password-file"))
     }
 }

@@ -32,8 +32,10 @@ struct PictureGridTests {
 }
 
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(10)))
+@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
 struct PictureTests {
+    private var service: FakeService { .current }
+
     /// Installs a fake `chafa` that prints two lines of crosses and logs its arguments.
     private func installChafa() async throws {
         let folder = try PrivateBus.current.directory
@@ -50,35 +52,29 @@ struct PictureTests {
     }
 
     @Test func `a grid shows photos with their captions`() async throws {
-        try await FakeService.run { _ in
-            try await installChafa()
-            let screen = try await type("imagefeedctl feed --count 3 --grid")
-            #expect(screen.contains("XX" + String(repeating: " ", count: 26) + "XX\n"))
-            #expect(screen.contains("local_ada/0"))
-            #expect(screen.contains("local_ada/2"))
-        }
+        try await installChafa()
+        let screen = try await type("imagefeedctl feed --count 3 --grid")
+        #expect(screen.contains("XX" + String(repeating: " ", count: 26) + "XX\n"))
+        #expect(screen.contains("local_ada/0"))
+        #expect(screen.contains("local_ada/2"))
     }
 
     @Test func `photo draws the photo above its properties`() async throws {
-        try await FakeService.run { service in
-            try await installChafa()
-            let screen = try await type("imagefeedctl photo 7")
-            #expect(screen.hasPrefix("XX\nXX\n"))
-            #expect(screen.contains("local_ada"))
-            #expect(service.account.calls.value == ["GetImage small"])
-        }
+        try await installChafa()
+        let screen = try await type("imagefeedctl photo 7")
+        #expect(screen.hasPrefix("XX\nXX\n"))
+        #expect(screen.contains("local_ada"))
+        #expect(service.account.calls.value == ["GetImage small"])
     }
 
     @Test func `--grid prints a list without chafa and in a pipe`() async throws {
-        try await FakeService.run { service in
-            let line = "env PATH=/nonexistent \"$CTL\" feed --count 3 --grid"
-            let screen = try await Terminal(line).result().screen
-            #expect(screen.contains("install chafa"))
-            #expect(screen.contains("PHOTO"))
-            let result = try await Control.run(["feed", "--count", "3", "--grid"])
-            #expect(result.error == "")
-            #expect(result.output.split(separator: "\n").count == 3)
-            #expect(service.account.calls.value == [])
-        }
+        let line = "env PATH=/nonexistent \"$CTL\" feed --count 3 --grid"
+        let screen = try await Terminal(line).result().screen
+        #expect(screen.contains("install chafa"))
+        #expect(screen.contains("PHOTO"))
+        let result = try await Control.run(["feed", "--count", "3", "--grid"])
+        #expect(result.error == "")
+        #expect(result.output.split(separator: "\n").count == 3)
+        #expect(service.account.calls.value == [])
     }
 }

@@ -100,9 +100,10 @@ final class PluginFolder {
                 write({"id": "x", "method": "http", "params":
                     {"account": request["params"]["account"]["id"], **params}})
                 return json.loads(sys.stdin.readline())
-            def photo(id):
-                return {"id": str(id), "title": "Photo", "images":
-                    {"full": "\(server.origin)/photo.jpg"}}
+            def link(file): return "\(server.origin)/" + file
+            def photo(id, file="photo.jpg"):
+                return {"id": str(id), "title": "Photo", "images": {"full": link(file)}}
+            def source(id, kind="feed"): return {"id": id, "title": id, "kind": kind}
             \(opening)
             for line in sys.stdin:
                 request = json.loads(line)
@@ -111,8 +112,7 @@ final class PluginFolder {
             \(statements)
                 if method == "initialize": answer({"protocol": 1})
                 elif method == "identify": answer({"username": "ada"})
-                elif method == "sources":
-                    answer({"sources": [{"id": "home", "title": "Home", "kind": "feed"}]})
+                elif method == "sources": answer({"sources": [source("home")]})
                 elif method == "page" and place.isdigit():
                     number = int(place)
                     answer({"photos": [photo(number * 10 + index) for index in range(3)],

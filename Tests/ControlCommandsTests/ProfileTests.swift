@@ -2,24 +2,24 @@ import TestSupport
 import Testing
 
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(10)))
+@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
 struct ProfileTests {
-    @Test func `a profile is printed with one property per line`() async throws {
-        try await FakeService.run { _ in
-            let result = try await Control.run(["profile"])
-            #expect(result.exit == .code(0))
-            #expect(result.error == "")
-            #expect(
-                result.output == """
-                    State\tready
-                    Username\tada
-                    Name\tAda Lovelace
-                    Bio\tFirst[1m programmer, and poet of science.
-                    Url\thttps://photos.example/@ada
-                    Editable\tyes
+    private var service: FakeService { .current }
 
-                    """)
-        }
+    @Test func `a profile is printed with one property per line`() async throws {
+        let result = try await Control.run(["profile"])
+        #expect(result.exit == .code(0))
+        #expect(result.error == "")
+        #expect(
+            result.output == """
+                State\tready
+                Username\tada
+                Name\tAda Lovelace
+                Bio\tFirst[1m programmer, and poet of science.
+                Url\thttps://photos.example/@ada
+                Editable\tyes
+
+                """)
     }
 
     @Test(arguments: [
@@ -28,12 +28,10 @@ struct ProfileTests {
         ["profile", "local", "--set-avatar", "local/7"],
     ])
     func `a photo becomes the avatar`(arguments: [String]) async throws {
-        try await FakeService.run { service in
-            let result = try await Control.run(arguments)
-            #expect(result.exit == .code(0))
-            #expect(result.output.contains("Avatar\t/avatars/7\n"))
-            #expect(service.account.calls.value == ["SetAvatar 7"])
-        }
+        let result = try await Control.run(arguments)
+        #expect(result.exit == .code(0))
+        #expect(result.output.contains("Avatar\t/avatars/7\n"))
+        #expect(service.account.calls.value == ["SetAvatar 7"])
     }
 
     @Test(
@@ -45,29 +43,23 @@ struct ProfileTests {
             (["profile", "--set-avatar", ""], 64),
         ] as [([String], Int32)])
     func `an impossible avatar is an error`(arguments: [String], status: Int32) async throws {
-        try await FakeService.run { service in
-            let result = try await Control.run(arguments)
-            #expect(result.exit == .code(status))
-            #expect(result.output == "")
-            #expect(service.account.calls.value == [])
-        }
+        let result = try await Control.run(arguments)
+        #expect(result.exit == .code(status))
+        #expect(result.output == "")
+        #expect(service.account.calls.value == [])
     }
 
     @Test(arguments: [["profile"], ["profile", "local"]])
     func `a photo of another account becomes the avatar`(arguments: [String]) async throws {
-        try await FakeService.run { service in
-            let result = try await Control.run(arguments + ["--set-avatar", "unsplash/-7"])
-            #expect(result.exit == .code(0), "\(result.error)")
-            #expect(service.account.calls.value == ["SetAvatar unsplash_bob/-7"])
-        }
+        let result = try await Control.run(arguments + ["--set-avatar", "unsplash/-7"])
+        #expect(result.exit == .code(0), "\(result.error)")
+        #expect(service.account.calls.value == ["SetAvatar unsplash_bob/-7"])
     }
 
     @Test func `a profile that could not be loaded is reported`() async throws {
-        try await FakeService.run { service in
-            service.account.profileState = "failed"
-            let result = try await Control.run(["profile"])
-            #expect(result.exit == .code(0))
-            #expect(result.error.contains("could not be loaded"))
-        }
+        service.account.profileState = "failed"
+        let result = try await Control.run(["profile"])
+        #expect(result.exit == .code(0))
+        #expect(result.error.contains("could not be loaded"))
     }
 }

@@ -226,7 +226,11 @@ struct ProviderTestTests {
     struct Fault: CustomTestStringConvertible {
         let name: String
         var opening = ""
-        var body = "pass"
+        /// The results of calls in Python, by their methods.
+        var answers: [String: String] = [:]
+        /// The photos of each page in Python.
+        var photos: String?
+        var body = ""
         var ending = ""
         var keys = ""
         var capabilities = "feed;"
@@ -238,6 +242,15 @@ struct ProviderTestTests {
         var isWarning = false
 
         var testDescription: String { name }
+
+        /// The statements of the plugin before a call is answered.
+        var statements: String {
+            let page = photos.map { ["page": "{'photos': [\($0)]}"] } ?? [:]
+            let results = answers.merging(page) { $1 }.map { method, result in
+                "if method == '\(method)': answer(\(result)); continue"
+            }
+            return (results + [body, "pass"]).joined(separator: "\n")
+        }
     }
 
     nonisolated static let faults = [
@@ -256,9 +269,7 @@ struct ProviderTestTests {
         Fault(
             name: "a photo on two pages",
             body: """
-                if method == 'page' and place == '2':
-                    answer({"photos": [photo(10)]})
-                    continue
+                if method == 'page' and place == '2': answer({"photos": [photo(10)]}); continue
                 """, section: "Calls of the daemon", text: "on two pages"),
         Fault(
             name: "a host that is not in the manifest",
@@ -273,8 +284,8 @@ struct ProviderTestTests {
                 """, section: "Calls of the daemon", text: "501"),
         Fault(
             name: "a message that is too long",
-            body: "if method == 'page': answer({'photos': [], 'pad': 'x' * (9 << 20)}); continue",
-            section: "LIMITS", text: "The plugin failed"),
+            answers: ["page": "{'photos': [], 'pad': 'x' * (9 << 20)}"], section: "LIMITS",
+            text: "The plugin failed"),
         Fault(
             name: "a system call that is denied",
             opening: """
@@ -285,12 +296,8 @@ struct ProviderTestTests {
             name: "an exit at the start", opening: "sys.exit(3)", section: "THE PROTOCOL",
             text: "status 3"),
         Fault(
-            name: "a text with control characters",
-            body: """
-                if method == 'page':
-                    answer({"photos": [{**photo(10), "title": "a\\u0007b"}]})
-                    continue
-                """, section: "Photos", text: "“title”", isWarning: true),
+            name: "a text with control characters", photos: "{**photo(10), 'title': 'a\\u0007b'}",
+            section: "Photos", text: "“title”", isWarning: true),
         Fault(
             name: "an image at another host",
             body: """
@@ -300,14 +307,8 @@ struct ProviderTestTests {
                 if method == 'image': answer({"url": "https://example.org/1"}); continue
                 """, section: "Photos", text: "https://example.org"),
         Fault(
-            name: "an image that is not an image",
-            body: """
-                if method == 'page':
-                    shown = photo(10)
-                    shown["images"]["full"] = shown["images"]["full"].replace("photo.jpg", "text")
-                    answer({"photos": [shown]})
-                    continue
-                """, section: "Photos", text: "not an image"),
+            name: "an image that is not an image", photos: "photo(10, 'text')", section: "Photos",
+            text: "not an image"),
         Fault(
             name: "an unknown photo that is a failure",
             body:
@@ -315,20 +316,17 @@ struct ProviderTestTests {
             section: "Errors", text: "not-found"),
         Fault(
             name: "other IDs after a restart", opening: "number = int.from_bytes(os.urandom(6))",
-            body: "if method == 'page': answer({'photos': [photo(number)]}); continue",
-            section: "TESTING", text: "other IDs"),
+            photos: "photo(number)", section: "TESTING", text: "other IDs"),
         Fault(
             name: "a process that does not end", ending: "while True: time.sleep(60)",
             section: "LIMITS", text: "killed"),
         Fault(
             name: "a user ID with a blank",
-            body:
-                "if method == 'identify': answer({'username': 'ada', 'user_id': 'a b'}); continue",
+            answers: ["identify": "{'username': 'ada', 'user_id': 'a b'}"],
             section: "Calls of the daemon", text: "user_id"),
         Fault(
             name: "an avatar at another host",
-            body:
-                "if method == 'profile': answer({'username': 'ada', 'avatar_url': 'https://example.org/a'}); continue",
+            answers: ["profile": "{'username': 'ada', 'avatar_url': 'https://example.org/a'}"],
             capabilities: "feed;profile;", section: "Calls of the daemon",
             text: "profile.avatar_url"),
         Fault(
@@ -341,71 +339,49 @@ struct ProviderTestTests {
             text: "refused the call"),
         Fault(
             name: "a source that is listed twice",
-            body: """
-                if method == 'sources':
-                    answer({"sources": [{"id": "home", "title": "Home", "kind": "feed"}] * 2})
-                    continue
-                """, section: "Calls of the daemon", text: "listed twice"),
+            answers: ["sources": "{'sources': [source('home')] * 2}"],
+            section: "Calls of the daemon", text: "listed twice"),
         Fault(
             name: "a source that the manifest does not name",
-            body: """
-                if method == 'sources':
-                    answer({"sources": [{"id": id, "title": id, "kind": "feed"} for id in ("home", "b")]})
-                    continue
-                """, section: "Calls of the daemon", text: "“b” matches no entry", isWarning: true),
+            answers: ["sources": "{'sources': [source('home'), source('b')]}"],
+            section: "Calls of the daemon", text: "“b” matches no entry", isWarning: true),
         Fault(
-            name: "a default source that is not listed",
-            body: "if method == 'sources': answer({'sources': []}); continue",
+            name: "a default source that is not listed", answers: ["sources": "{'sources': []}"],
             section: "Calls of the daemon", text: "DefaultSource", isWarning: true),
         Fault(
-            name: "likes that are not listed",
-            body: "if method == 'setLiked': answer({}); continue", capabilities: "feed;like;",
-            sources: "home;likes;",
-            section: "Calls of the daemon", text: "“likes” is not listed", isWarning: true),
+            name: "likes that are not listed", answers: ["setLiked": "{}"],
+            capabilities: "feed;like;", sources: "home;likes;", section: "Calls of the daemon",
+            text: "“likes” is not listed", isWarning: true),
         Fault(
-            name: "a page that is not an object",
-            body: "if method == 'page': answer([]); continue",
+            name: "a page that is not an object", answers: ["page": "[]"],
             section: "Calls of the daemon", text: "not an object"),
         Fault(
-            name: "a photo without an ID",
-            body: "if method == 'page': answer({'photos': [{'title': 'a'}]}); continue",
-            section: "Photos", text: "page.photos[0].id"),
+            name: "a photo without an ID", photos: "{'title': 'a'}", section: "Photos",
+            text: "page.photos[0].id"),
         Fault(
-            name: "a photo that is on one page twice",
-            body: "if method == 'page': answer({'photos': [photo(10), photo(10)]}); continue",
+            name: "a photo that is on one page twice", photos: "photo(10), photo(10)",
             section: "Photos", text: "several times", isWarning: true),
         Fault(
-            name: "a member that is unknown",
-            body: "if method == 'page': answer({'photos': [{**photo(10), 'odd': 1}]}); continue",
-            section: "Photos", text: "“odd” is unknown", isWarning: true),
+            name: "a member that is unknown", photos: "{**photo(10), 'odd': 1}", section: "Photos",
+            text: "“odd” is unknown", isWarning: true),
         Fault(
-            name: "a color that is not valid",
-            body:
-                "if method == 'page': answer({'photos': [{**photo(10), 'color': 'red'}]}); continue",
+            name: "a color that is not valid", photos: "{**photo(10), 'color': 'red'}",
             section: "Photos", text: "“color” is not valid", isWarning: true),
         Fault(
             name: "an image of an unknown size",
-            body: """
-                if method == 'page':
-                    shown = photo(10)
-                    shown["images"]["huge"] = shown["images"]["full"]
-                    answer({"photos": [shown]})
-                    continue
-                """, section: "Photos", text: "images.huge"),
+            photos:
+                "{**photo(10), 'images': {'full': link('photo.jpg'), 'huge': link('photo.jpg')}}",
+            section: "Photos", text: "images.huge"),
         Fault(
-            name: "entries of some photos only",
-            body: """
-                if method == 'page':
-                    answer({"photos": [{**photo(10), "entry": "b"}, photo(11)]})
-                    continue
-                """, section: "Photos", text: "Only some photos", isWarning: true),
+            name: "entries of some photos only", photos: "{**photo(10), 'entry': 'b'}, photo(11)",
+            section: "Photos", text: "Only some photos", isWarning: true),
         Fault(
             name: "entries in ascending order",
-            body: """
-                if method == 'page':
-                    answer({"photos": [{**photo(10), "entry": "a"}, {**photo(11), "entry": "b"}], "end": "a"})
-                    continue
-                """, section: "Photos", text: "follows the lower entry"),
+            answers: [
+                "page":
+                    "{'photos': [{**photo(10), 'entry': 'a'}, {**photo(11), 'entry': 'b'}], 'end': 'a'}"
+            ],
+            section: "Photos", text: "follows the lower entry"),
         Fault(
             name: "places that do not last", opening: "counter = 1000",
             body: """
@@ -416,8 +392,7 @@ struct ProviderTestTests {
                 """, keys: "LastingPlaces=true", section: "The group Provider",
             text: "same photos again"),
         Fault(
-            name: "another photo than the requested one",
-            body: "if method == 'photo': answer(photo(99)); continue",
+            name: "another photo than the requested one", answers: ["photo": "photo(99)"],
             section: "Calls of the daemon", text: "another photo"),
         Fault(
             name: "a photo without an image",
@@ -426,26 +401,13 @@ struct ProviderTestTests {
                 if method == 'image': answer({}); continue
                 """, section: "Photos", text: "Neither the photo"),
         Fault(
-            name: "an image that is missing",
-            body: """
-                if method == 'page':
-                    shown = photo(10)
-                    shown["images"]["full"] = shown["images"]["full"].replace("photo.jpg", "missing")
-                    answer({"photos": [shown]})
-                    continue
-                """, section: "Photos", text: "returned status 404"),
+            name: "an image that is missing", photos: "photo(10, 'missing')", section: "Photos",
+            text: "returned status 404"),
         Fault(
-            name: "an image that is a page of HTML",
-            body: """
-                if method == 'page':
-                    shown = photo(10)
-                    shown["images"]["full"] = shown["images"]["full"].replace("photo.jpg", "page")
-                    answer({"photos": [shown]})
-                    continue
-                """, section: "Photos", text: "HTML page"),
+            name: "an image that is a page of HTML", photos: "photo(10, 'page')", section: "Photos",
+            text: "HTML page"),
         Fault(
-            name: "an unknown photo with a result",
-            body: "if method == 'photo': answer(photo(params['photo'])); continue",
+            name: "an unknown photo with a result", answers: ["photo": "photo(params['photo'])"],
             section: "Errors", text: "returned a result", isWarning: true),
         Fault(
             name: "an unknown source with a result", sources: "home;album:*;", section: "Errors",
@@ -488,73 +450,56 @@ struct ProviderTestTests {
             section: "Calls and notifications of the program", text: "“hello”", isWarning: true),
         Fault(
             name: "a message of more than half of the limit",
-            body:
-                "if method == 'identify': answer({'username': 'ada', 'pad': 'x' * (5 << 20)}); continue",
-            section: "LIMITS", text: "A message has", isWarning: true),
+            answers: ["identify": "{'username': 'ada', 'pad': 'x' * (5 << 20)}"], section: "LIMITS",
+            text: "A message has", isWarning: true),
         Fault(
             name: "a photo among the likes that is not liked",
+            answers: [
+                "sources": "{'sources': [source('home'), source('likes', 'likes')]}",
+                "setLiked": "{}",
+            ],
             body: """
-                if method == 'sources':
-                    answer({"sources": [{"id": id, "title": id, "kind": kind} for id, kind in (("home", "feed"), ("likes", "likes"))]})
-                    continue
                 if method == 'page' and params['source'] == 'likes':
                     answer({"photos": [{**photo(10), "liked": False}]})
                     continue
-                if method == 'setLiked': answer({}); continue
                 """, capabilities: "feed;like;", sources: "home;likes;", section: "Photos",
             text: "“liked” is false"),
         Fault(
-            name: "a title with HTML",
-            body:
-                "if method == 'page': answer({'photos': [{**photo(10), 'title': '<b>Fog</b>'}]}); continue",
+            name: "a title with HTML", photos: "{**photo(10), 'title': '<b>Fog</b>'}",
             section: "Photos", text: "“title” contains HTML", isWarning: true),
         Fault(
             name: "a title with a character reference",
-            body:
-                "if method == 'page': answer({'photos': [{**photo(10), 'title': 'Fog &amp; rain'}]}); continue",
-            section: "Photos", text: "“title” contains HTML", isWarning: true),
+            photos: "{**photo(10), 'title': 'Fog &amp; rain'}", section: "Photos",
+            text: "“title” contains HTML", isWarning: true),
         Fault(
             name: "a full image that is missing",
-            body: """
-                if method == 'page':
-                    shown = photo(10)["images"]["full"]
-                    answer({"photos": [{"id": "10", "images": {"thumb": shown, "full": shown.replace("photo.jpg", "missing")}}]})
-                    continue
-                """, section: "Photos", text: "missing returned status 404"),
+            photos: "{'id': '10', 'images': {'thumb': link('photo.jpg'), 'full': link('missing')}}",
+            section: "Photos", text: "missing returned status 404"),
         Fault(
             name: "a full image that is no image",
-            body: """
-                if method == 'page':
-                    shown = photo(10)["images"]["full"]
-                    answer({"photos": [{"id": "10", "images": {"thumb": shown, "full": shown.replace("photo.jpg", "text")}}]})
-                    continue
-                """, section: "Photos", text: "text is not an image"),
+            photos: "{'id': '10', 'images': {'thumb': link('photo.jpg'), 'full': link('text')}}",
+            section: "Photos", text: "text is not an image"),
         Fault(
             name: "another media type than that of the image",
-            body:
-                "if method == 'page': answer({'photos': [{**photo(10), 'media_type': 'image/png'}]}); continue",
-            section: "Photos", text: "“media_type” is image/png", isWarning: true),
+            photos: "{**photo(10), 'media_type': 'image/png'}", section: "Photos",
+            text: "“media_type” is image/png", isWarning: true),
         Fault(
             name: "a search that fails",
-            body:
-                "if method == 'page' and params['source'] != 'home': refuse('failed'); continue",
-            capabilities: "feed;search;", sources: "home;search:*;",
-            section: "The group Provider", text: "refused the call"),
+            body: "if method == 'page' and params['source'] != 'home': refuse('failed'); continue",
+            capabilities: "feed;search;", sources: "home;search:*;", section: "The group Provider",
+            text: "refused the call"),
         Fault(
             name: "words of a search that are not encoded",
             body: """
                 if method == 'page' and params['source'] != 'home':
-                    server = photo(1)["images"]["full"].rsplit("/", 1)[0]
-                    ask({"url": server + "/search?q=" + params["source"][7:].replace(" ", "%20").replace("#", "%23")})
+                    words = params["source"][7:].replace(" ", "%20").replace("#", "%23")
+                    ask({"url": link("search?q=" + words)})
                 """, capabilities: "feed;search;", sources: "home;search:*;",
             section: "The group Provider", text: "not encoded"),
         Fault(
             name: "the oldest photo first",
-            body: """
-                if method == 'page':
-                    answer({"photos": [{**photo(id), "created": 1700000000 + id} for id in range(3)]})
-                    continue
-                """, section: "Calls of the daemon", text: "oldest photo", isWarning: true),
+            photos: "{**photo(id), 'created': 1700000000 + id} for id in range(3)",
+            section: "Calls of the daemon", text: "oldest photo", isWarning: true),
         Fault(
             name: "a photo that differs from its page",
             body: """
@@ -566,18 +511,15 @@ struct ProviderTestTests {
             name: "a request for each photo",
             body: """
                 if method == 'page':
-                    for id in range(6): ask({"url": photo(id)["images"]["full"]})
+                    for id in range(6): ask({"url": link("photo.jpg")})
                     answer({"photos": [photo(id) for id in range(6)]})
                     continue
                 """, section: "Calls of the daemon", text: "took 6 requests", isWarning: true),
         Fault(
             name: "likes without their call",
-            body: """
-                if method == 'sources':
-                    answer({"sources": [{"id": id, "title": id, "kind": kind} for id, kind in (("home", "feed"), ("likes", "likes"))]})
-                    continue
-                """, capabilities: "feed;like;", sources: "home;likes;",
-            section: "Calls of the daemon", text: "does not support the call"),
+            answers: ["sources": "{'sources': [source('home'), source('likes', 'likes')]}"],
+            capabilities: "feed;like;", sources: "home;likes;", section: "Calls of the daemon",
+            text: "does not support the call"),
         Fault(
             name: "pages of new photos without an end",
             body: """
@@ -588,12 +530,11 @@ struct ProviderTestTests {
             isWarning: true),
         Fault(
             name: "a page without photos that is not the last one",
-            body: """
-                if method == 'page':
-                    answer({"photos": [photo(10)] if place == '1' else [], "next": '2' if place == '1' else '3' if place == '2' else None})
-                    continue
-                """, section: "Calls of the daemon", text: "A page without photos",
-            isWarning: true),
+            answers: [
+                "page":
+                    "{'photos': [photo(10)] if place == '1' else [], 'next': '2' if place == '1' else '3' if place == '2' else None}"
+            ],
+            section: "Calls of the daemon", text: "A page without photos", isWarning: true),
         Fault(
             name: "a place that is known to one process", opening: "places = set()",
             body: """
@@ -613,7 +554,7 @@ struct ProviderTestTests {
     func `a fault is found, with the section that has the rule`(fault: Fault) async throws {
         let folder = try PluginFolder()
         try folder.write(
-            opening: fault.opening, body: fault.body, ending: fault.ending, keys: fault.keys,
+            opening: fault.opening, body: fault.statements, ending: fault.ending, keys: fault.keys,
             capabilities: fault.capabilities, sources: fault.sources)
         let (exit, report) = try await folder.test("odd", ["--username", "ada"])
         #expect(exit == .code(fault.isWarning ? 0 : 1))

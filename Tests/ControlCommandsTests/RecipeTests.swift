@@ -9,8 +9,10 @@ import Testing
 ///
 /// The recipes are the commands of the examples and of the manual page. They run in the shell that the widgets use.
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(10)))
+@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
 struct RecipeTests {
+    private var service: FakeService { .current }
+
     /// Text with shell syntax. `@` stands for a command that leaves a trace.
     nonisolated static let texts = [
         "$(@)", "`@`", "'; @; '", "\"; @; \"", "x;@ #", "a  b", "*", "-rf", "--json", "${HOME}",
@@ -44,13 +46,11 @@ struct RecipeTests {
         try Data().write(to: URL(filePath: image))
         try await Control.install("xdg-open", "printf '%s\\n' \"$1\"")
         try await Control.install("notify-send", "exit 0")
-        try await FakeService.run { service in
-            service.account.imagePath = image
-            service.account.page = [Samples.photo(text, title: "\(text)\n")]
-            service.slideshow.show(
-                Samples.photo("local_ada/\(text)", title: "\(text)\n"), image: image)
-            try await body(service, text, image)
-        }
+        service.account.imagePath = image
+        service.account.page = [Samples.photo(text, title: "\(text)\n")]
+        service.slideshow.show(
+            Samples.photo("local_ada/\(text)", title: "\(text)\n"), image: image)
+        try await body(service, text, image)
         #expect(access(trace, F_OK) != 0, "a part of the text was executed")
     }
 
@@ -133,13 +133,11 @@ struct RecipeTests {
     }
 
     @Test func `the Waybar module without a photo shows the next step`() async throws {
-        try await FakeService.run { _ in
-            let module = try start("waybar-photo")
-            let line = try await module.firstLine()
-            #expect(line.contains(#""class":"error""#))
-            #expect(line.contains("imagefeedctl login"))
-            module.terminate()
-        }
+        let module = try start("waybar-photo")
+        let line = try await module.firstLine()
+        #expect(line.contains(#""class":"error""#))
+        #expect(line.contains("imagefeedctl login"))
+        module.terminate()
     }
 
     @Test(arguments: texts)

@@ -5,16 +5,16 @@ import Testing
 @testable import ControlCommands
 
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(10)))
+@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
 struct ShareTests {
+    private var service: FakeService { .current }
+
     private let link = "https://photos.example/7?utm_source=imagefeed"
 
     @Test func `share prints the link`() async throws {
-        try await FakeService.run { _ in
-            #expect(try await Control.run(["share", "7"]).output == link + "\n")
-            let json = try await Control.run(["share", "7", "--json"])
-            #expect(json.output == #"{"url":"\#(link)"}"# + "\n")
-        }
+        #expect(try await Control.run(["share", "7"]).output == link + "\n")
+        let json = try await Control.run(["share", "7", "--json"])
+        #expect(json.output == #"{"url":"\#(link)"}"# + "\n")
     }
 
     @Test(arguments: [
@@ -22,13 +22,11 @@ struct ShareTests {
         "--help", "https://a.example/ b",
     ])
     func `text that is not a web URL is not a link`(url: String?) async throws {
-        try await FakeService.run { service in
-            service.account.link = url
-            let result = try await Control.run(["share", "7", "--open"])
-            #expect(result.exit == .code(1))
-            #expect(result.output == "")
-            #expect(result.error.contains("no link"))
-        }
+        service.account.link = url
+        let result = try await Control.run(["share", "7", "--open"])
+        #expect(result.exit == .code(1))
+        #expect(result.output == "")
+        #expect(result.error.contains("no link"))
     }
 
     @Test(arguments: [
@@ -39,26 +37,24 @@ struct ShareTests {
     func `--copy uses the clipboard of the session`(
         settings: [String: String], program: String, arguments: String
     ) async throws {
-        try await FakeService.run { _ in
-            let folder = try PrivateBus.current.directory
-            for name in ["wl-copy", "xclip"] {
-                // Like the real programs, it keeps running in the background with the files that it inherited.
-                try await Control.install(
-                    name,
-                    """
-                    echo noise; echo noise >&2
-                    { echo "\(name) $*"; /bin/cat; } > \(folder.path)/copied
-                    exec /bin/sleep 60 &
-                    """)
-            }
-            let result = try await Control.run(
-                ["share", "7", "--copy"], path: folder.appending("bin"), settings)
-            #expect(result.exit == .code(0))
-            #expect(result.output == link + "\n")
-            #expect(result.error == "The link was copied to the clipboard.\n")
-            let copied = try String(contentsOfFile: folder.appending("copied"), encoding: .utf8)
-            #expect(copied == "\(program) \(arguments)\n\(link)")
+        let folder = try PrivateBus.current.directory
+        for name in ["wl-copy", "xclip"] {
+            // Like the real programs, it keeps running in the background with the files that it inherited.
+            try await Control.install(
+                name,
+                """
+                echo noise; echo noise >&2
+                { echo "\(name) $*"; /bin/cat; } > \(folder.path)/copied
+                exec /bin/sleep 60 &
+                """)
         }
+        let result = try await Control.run(
+            ["share", "7", "--copy"], path: folder.appending("bin"), settings)
+        #expect(result.exit == .code(0))
+        #expect(result.output == link + "\n")
+        #expect(result.error == "The link was copied to the clipboard.\n")
+        let copied = try String(contentsOfFile: folder.appending("copied"), encoding: .utf8)
+        #expect(copied == "\(program) \(arguments)\n\(link)")
     }
 
     @Test(arguments: [
@@ -68,35 +64,29 @@ struct ShareTests {
     func `--copy without a clipboard program names the missing program`(
         settings: [String: String], message: String
     ) async throws {
-        try await FakeService.run { _ in
-            let result = try await Control.run(
-                ["share", "7", "--copy"], path: "/nonexistent", settings)
-            #expect(result.exit == .code(1))
-            #expect(result.error.contains(message))
-            #expect(result.output == link + "\n")
-        }
+        let result = try await Control.run(
+            ["share", "7", "--copy"], path: "/nonexistent", settings)
+        #expect(result.exit == .code(1))
+        #expect(result.error.contains(message))
+        #expect(result.output == link + "\n")
     }
 
     @Test func `a failing clipboard program is an error`() async throws {
-        try await FakeService.run { _ in
-            try await Control.install("xsel", "exit 3")
-            let result = try await Control.run(
-                ["share", "7", "--copy"], path: try PrivateBus.current.directory.appending("bin"),
-                ["DISPLAY": ":0"])
-            #expect(result.exit == .code(1))
-            #expect(result.error.contains("xsel exited with status 3"))
-        }
+        try await Control.install("xsel", "exit 3")
+        let result = try await Control.run(
+            ["share", "7", "--copy"], path: try PrivateBus.current.directory.appending("bin"),
+            ["DISPLAY": ":0"])
+        #expect(result.exit == .code(1))
+        #expect(result.error.contains("xsel exited with status 3"))
     }
 
     @Test func `--open starts the program of the desktop`() async throws {
-        try await FakeService.run { _ in
-            let folder = try PrivateBus.current.directory
-            try await Control.install("xdg-open", "printf %s \"$1\" > \(folder.path)/opened")
-            let result = try await Control.run(
-                ["share", "7", "--open"], path: folder.appending("bin"))
-            #expect(result.exit == .code(0))
-            #expect(
-                try String(contentsOfFile: folder.appending("opened"), encoding: .utf8) == link)
-        }
+        let folder = try PrivateBus.current.directory
+        try await Control.install("xdg-open", "printf %s \"$1\" > \(folder.path)/opened")
+        let result = try await Control.run(
+            ["share", "7", "--open"], path: folder.appending("bin"))
+        #expect(result.exit == .code(0))
+        #expect(
+            try String(contentsOfFile: folder.appending("opened"), encoding: .utf8) == link)
     }
 }

@@ -6,8 +6,10 @@ import Testing
 
 /// Tests of the commands of the slideshow with a fake daemon.
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(10)))
+@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
 struct SlideshowTests {
+    private var service: FakeService { .current }
+
     @Test(arguments: [
         ("next", "Next"), ("previous", "Previous"), ("pause", "Paused true"),
         ("resume", "Paused false"), ("show 7", "Show local_ada/7"),
@@ -26,97 +28,83 @@ struct SlideshowTests {
         ),
     ])
     func `a command calls the daemon once`(command: String, call: String) async throws {
-        try await FakeService.run { service in
-            service.slideshow.hidden = ["gone_bob/7"]
-            service.slideshow.show(5)
-            let arguments = command.split(separator: " ").map(String.init)
-            let result = try await Control.run(["slideshow"] + arguments)
-            #expect(result.exit == .code(0), "\(result.error)")
-            #expect(service.slideshow.calls.value == [call])
-        }
+        service.slideshow.hidden = ["gone_bob/7"]
+        service.slideshow.show(5)
+        let arguments = command.split(separator: " ").map(String.init)
+        let result = try await Control.run(["slideshow"] + arguments)
+        #expect(result.exit == .code(0), "\(result.error)")
+        #expect(service.slideshow.calls.value == [call])
     }
 
     @Test func `next and show print the new photo`() async throws {
-        try await FakeService.run { service in
-            service.slideshow.show(5)
-            #expect(try await Control.run(["slideshow", "next"]).output == "local_ada/6\tt6\n")
-            let shown = try await Control.run(["slideshow", "show", "9", "--json"])
-            #expect(shown.output.hasPrefix(#"{"id":"local_ada/9","account":"/org/imagefeed"#))
-            #expect(shown.output.hasSuffix(#""path":"/images/shown.png"}"# + "\n"))
-        }
+        service.slideshow.show(5)
+        #expect(try await Control.run(["slideshow", "next"]).output == "local_ada/6\tt6\n")
+        let shown = try await Control.run(["slideshow", "show", "9", "--json"])
+        #expect(shown.output.hasPrefix(#"{"id":"local_ada/9","account":"/org/imagefeed"#))
+        #expect(shown.output.hasSuffix(#""path":"/images/shown.png"}"# + "\n"))
     }
 
     @Test func `previous without history fails`() async throws {
-        try await FakeService.run { _ in
-            let result = try await Control.run(["slideshow", "previous"])
-            #expect(result.exit == .code(1))
-            #expect(result.error == "imagefeedctl: No photo was shown before.\n")
-        }
+        let result = try await Control.run(["slideshow", "previous"])
+        #expect(result.exit == .code(1))
+        #expect(result.error == "imagefeedctl: No photo was shown before.\n")
     }
 
     @Test func `the state names the photo and the settings`() async throws {
-        try await FakeService.run { service in
-            let empty = try await Control.run(["slideshow"])
-            #expect(empty.exit == .code(0))
-            #expect(empty.error.contains("imagefeedctl slideshow next"))
-            service.slideshow.show(5)
-            service.slideshow.hidden = ["local_ada/1", "local_ada/2"]
-            let result = try await Control.run(["slideshow"])
-            #expect(
-                result.output == """
-                    Photo\tlocal_ada/5
-                    Title\tt5
-                    Image\t/images/5.png
-                    Paused\tno
-                    Interval\t30m
-                    Shuffle\tno
-                    Source\tcombined
-                    ImageSize\tregular
-                    Hidden\tlocal_ada/1 local_ada/2
+        let empty = try await Control.run(["slideshow"])
+        #expect(empty.exit == .code(0))
+        #expect(empty.error.contains("imagefeedctl slideshow next"))
+        service.slideshow.show(5)
+        service.slideshow.hidden = ["local_ada/1", "local_ada/2"]
+        let result = try await Control.run(["slideshow"])
+        #expect(
+            result.output == """
+                Photo\tlocal_ada/5
+                Title\tt5
+                Image\t/images/5.png
+                Paused\tno
+                Interval\t30m
+                Shuffle\tno
+                Source\tcombined
+                ImageSize\tregular
+                Hidden\tlocal_ada/1 local_ada/2
 
-                    """)
-            #expect(result.error == "")
-            let json = try await Control.run(["slideshow", "--json"])
-            #expect(json.output.hasPrefix(#"{"Photo":{"#))
-            let values = try #require(
-                try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
-            #expect(values["Interval"] as? Int == 1800)
-            #expect(values["Hidden"] as? [String] == ["local_ada/1", "local_ada/2"])
-        }
+                """)
+        #expect(result.error == "")
+        let json = try await Control.run(["slideshow", "--json"])
+        #expect(json.output.hasPrefix(#"{"Photo":{"#))
+        let values = try #require(
+            try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
+        #expect(values["Interval"] as? Int == 1800)
+        #expect(values["Hidden"] as? [String] == ["local_ada/1", "local_ada/2"])
     }
 
     @Test func `a logged-out account cannot be the source`() async throws {
-        try await FakeService.run { service in
-            let result = try await Control.run(["slideshow", "set", "--source", "unsplash_bob"])
-            #expect(result.exit == .code(77))
-            #expect(service.slideshow.calls.value == [])
-        }
+        let result = try await Control.run(["slideshow", "set", "--source", "unsplash_bob"])
+        #expect(result.exit == .code(77))
+        #expect(service.slideshow.calls.value == [])
     }
 
     // MARK: The current photo
 
     @Test(arguments: ["like", "unlike", "toggle"])
     func `a command without a photo uses the current one`(command: String) async throws {
-        try await FakeService.run { service in
-            service.slideshow.show(5)
-            let result = try await Control.run([command])
-            #expect(result.exit == .code(0))
-            #expect(service.account.calls.value == ["\(command.capitalized) 5"])
-        }
+        service.slideshow.show(5)
+        let result = try await Control.run([command])
+        #expect(result.exit == .code(0))
+        #expect(service.account.calls.value == ["\(command.capitalized) 5"])
     }
 
     @Test func `photo, image, share and download without a photo use the current one`()
         async throws
     {
-        try await FakeService.run { service in
-            service.slideshow.show(5)
-            #expect(try await Control.run(["photo", "--json"]).output.hasPrefix(#"{"id":"5","#))
-            #expect(try await Control.run(["image"]).output == "/tmp/image file.jpg\n")
-            #expect(try await Control.run(["share"]).output.hasPrefix("https://photos.example/"))
-            let folder = try PrivateBus.current.directory.path
-            let download = try await Control.run(["download", "-o", folder])
-            #expect(download.output == "\(folder)/5.jpg\n")
-        }
+        service.slideshow.show(5)
+        #expect(try await Control.run(["photo", "--json"]).output.hasPrefix(#"{"id":"5","#))
+        #expect(try await Control.run(["image"]).output == "/tmp/image file.jpg\n")
+        #expect(try await Control.run(["share"]).output.hasPrefix("https://photos.example/"))
+        let folder = try PrivateBus.current.directory.path
+        let download = try await Control.run(["download", "-o", folder])
+        #expect(download.output == "\(folder)/5.jpg\n")
     }
 
     @Test(arguments: [
@@ -124,42 +112,36 @@ struct SlideshowTests {
         ["slideshow", "hide"],
     ])
     func `a command without any photo is a usage error`(arguments: [String]) async throws {
-        try await FakeService.run { service in
-            let result = try await Control.run(arguments)
-            #expect(result.exit == .code(64))
-            #expect(result.output == "")
-            #expect(result.error.hasPrefix("imagefeedctl: The slideshow shows no photo."))
-            #expect(service.account.calls.value == [])
-            #expect(service.slideshow.calls.value == [])
-        }
+        let result = try await Control.run(arguments)
+        #expect(result.exit == .code(64))
+        #expect(result.output == "")
+        #expect(result.error.hasPrefix("imagefeedctl: The slideshow shows no photo."))
+        #expect(service.account.calls.value == [])
+        #expect(service.slideshow.calls.value == [])
     }
 
     // MARK: The combined account
 
     @Test func `the combined account has its own pages, likes and sources`() async throws {
-        try await FakeService.run { service in
-            service.combined.sourceID = "everything"
-            let feed = try await Control.run(["feed", "--combined", "--count", "120"])
-            let lines = feed.output.split(separator: "\n")
-            #expect(lines.count == 120)
-            #expect(lines.first?.hasPrefix("local_ada/0\t") == true)
-            #expect(lines.last?.hasPrefix("local_ada/119\t") == true)
-            let likes = try await Control.run(["likes", "--combined"])
-            #expect(likes.output.hasPrefix("local_ada/42\t"))
-            let sources = try await Control.run(["sources", "--combined"])
-            #expect(sources.output.contains("\teverything\tfeed\t250\tAll\n"))
-            let unknown = try await Control.run(["feed", "--combined", "--source", "NotFound"])
-            #expect(unknown.exit == .code(1))
-            #expect(unknown.error.contains("“imagefeedctl sources --combined” lists the sources"))
-        }
+        service.combined.sourceID = "everything"
+        let feed = try await Control.run(["feed", "--combined", "--count", "120"])
+        let lines = feed.output.split(separator: "\n")
+        #expect(lines.count == 120)
+        #expect(lines.first?.hasPrefix("local_ada/0\t") == true)
+        #expect(lines.last?.hasPrefix("local_ada/119\t") == true)
+        let likes = try await Control.run(["likes", "--combined"])
+        #expect(likes.output.hasPrefix("local_ada/42\t"))
+        let sources = try await Control.run(["sources", "--combined"])
+        #expect(sources.output.contains("\teverything\tfeed\t250\tAll\n"))
+        let unknown = try await Control.run(["feed", "--combined", "--source", "NotFound"])
+        #expect(unknown.exit == .code(1))
+        #expect(unknown.error.contains("“imagefeedctl sources --combined” lists the sources"))
     }
 
     @Test func `the combined account requires a login`() async throws {
-        try await FakeService.run { service in
-            service.removeCombined()
-            let result = try await Control.run(["feed", "--combined"])
-            #expect(result.exit == .code(77))
-            #expect(result.error.contains("imagefeedctl login PROVIDER"))
-        }
+        service.removeCombined()
+        let result = try await Control.run(["feed", "--combined"])
+        #expect(result.exit == .code(77))
+        #expect(result.error.contains("imagefeedctl login PROVIDER"))
     }
 }

@@ -9,6 +9,8 @@ import Testing
 @MainActor
 @Suite(.privateBus, .timeLimit(.minutes(10)))
 struct SlideshowWatchTests {
+    private var service: FakeService { .current }
+
     /// Waits until the output has `count` lines, and returns them.
     private func lines(_ count: Int, of process: ChildProcess) async throws -> [String] {
         let text = try await process.standardOutput.wait { output in
@@ -26,72 +28,68 @@ struct SlideshowWatchTests {
         #expect(result.error == "")
     }
 
-    @Test func `watch prints the path of each image while it is attached`() async throws {
-        try await FakeService.run { service in
-            let slideshow = service.slideshow
-            slideshow.show(1)
-            let watch = try Control.start(["slideshow", "watch"])
-            #expect(try await lines(1, of: watch) == ["/images/1.png"])
-            #expect(slideshow.calls.value == ["Attach"])
-            slideshow.show(2)
-            #expect(try await lines(2, of: watch).last == "/images/2.png")
-            // A like changes the photo, but not the image.
-            var photo = slideshow.photo
-            photo["liked"] = .bool(true)
-            slideshow.show(photo, image: slideshow.image)
-            slideshow.object.flushChanges()
-            slideshow.show([:], image: "")
-            slideshow.object.flushChanges()
-            slideshow.show(3)
-            #expect(try await lines(3, of: watch).last == "/images/3.png")
-            try await interrupt(watch)
-            // The program waits for the end of the call for a limited time.
-            #expect(try await slideshow.calls.elements(2) == ["Attach", "Detach"])
-            #expect(watch.standardOutput.value.text.filter { $0 == "\n" }.count == 3)
-        }
+    @Test(.fakeService) func `watch prints the path of each image while it is attached`()
+        async throws
+    {
+        let slideshow = service.slideshow
+        slideshow.show(1)
+        let watch = try Control.start(["slideshow", "watch"])
+        #expect(try await lines(1, of: watch) == ["/images/1.png"])
+        #expect(slideshow.calls.value == ["Attach"])
+        slideshow.show(2)
+        #expect(try await lines(2, of: watch).last == "/images/2.png")
+        // A like changes the photo, but not the image.
+        var photo = slideshow.photo
+        photo["liked"] = .bool(true)
+        slideshow.show(photo, image: slideshow.image)
+        slideshow.object.flushChanges()
+        slideshow.show([:], image: "")
+        slideshow.object.flushChanges()
+        slideshow.show(3)
+        #expect(try await lines(3, of: watch).last == "/images/3.png")
+        try await interrupt(watch)
+        // The program waits for the end of the call for a limited time.
+        #expect(try await slideshow.calls.elements(2) == ["Attach", "Detach"])
+        #expect(watch.standardOutput.value.text.filter { $0 == "\n" }.count == 3)
     }
 
-    @Test func `watch --json prints each value of the photo`() async throws {
-        try await FakeService.run { service in
-            let slideshow = service.slideshow
-            let watch = try Control.start(["slideshow", "watch", "--json"])
-            #expect(try await lines(1, of: watch) == ["{}"])
-            slideshow.show(1)
-            let line = try #require(try await lines(2, of: watch).last)
-            #expect(line.hasPrefix(#"{"id":"local_ada/1","account":"/org/imagefeed/ImageFeed1/"#))
-            #expect(line.hasSuffix(#""path":"/images/1.png"}"#))
-            var photo = slideshow.photo
-            photo["liked"] = .bool(true)
-            slideshow.show(photo, image: slideshow.image)
-            let liked = try #require(try await lines(3, of: watch).last)
-            #expect(liked.contains(#""liked":true"#))
-            slideshow.show([:], image: "")
-            #expect(try await lines(4, of: watch).last == "{}")
-            try await interrupt(watch)
-        }
+    @Test(.fakeService) func `watch --json prints each value of the photo`() async throws {
+        let slideshow = service.slideshow
+        let watch = try Control.start(["slideshow", "watch", "--json"])
+        #expect(try await lines(1, of: watch) == ["{}"])
+        slideshow.show(1)
+        let line = try #require(try await lines(2, of: watch).last)
+        #expect(line.hasPrefix(#"{"id":"local_ada/1","account":"/org/imagefeed/ImageFeed1/"#))
+        #expect(line.hasSuffix(#""path":"/images/1.png"}"#))
+        var photo = slideshow.photo
+        photo["liked"] = .bool(true)
+        slideshow.show(photo, image: slideshow.image)
+        let liked = try #require(try await lines(3, of: watch).last)
+        #expect(liked.contains(#""liked":true"#))
+        slideshow.show([:], image: "")
+        #expect(try await lines(4, of: watch).last == "{}")
+        try await interrupt(watch)
     }
 
-    @Test(arguments: [[], ["--exec", "/bin/echo"]])
+    @Test(.fakeService, arguments: [[], ["--exec", "/bin/echo"]])
     func `watch without a photo prints a message once, and waits for a photo`(
         options: [String]
     ) async throws {
-        try await FakeService.run { service in
-            let slideshow = service.slideshow
-            let watch = try Control.start(["slideshow", "watch"] + options)
-            try await watch.standardError.wait { $0.text.hasSuffix("\n") ? true : nil }
-            slideshow.show(1)
-            #expect(try await lines(1, of: watch) == ["/images/1.png"])
-            slideshow.show([:], image: "")
-            slideshow.object.flushChanges()
-            slideshow.show(2)
-            #expect(try await lines(2, of: watch).last == "/images/2.png")
-            watch.kill(SIGINT)
-            let result = try await watch.result()
-            #expect(result.exit == .code(0))
-            #expect(result.error.hasPrefix("The slideshow shows no photo. "))
-            #expect(result.error.split(separator: "\n").count == 1)
-            #expect(result.error.contains("“imagefeedctl slideshow next”"))
-        }
+        let slideshow = service.slideshow
+        let watch = try Control.start(["slideshow", "watch"] + options)
+        try await watch.standardError.wait { $0.text.hasSuffix("\n") ? true : nil }
+        slideshow.show(1)
+        #expect(try await lines(1, of: watch) == ["/images/1.png"])
+        slideshow.show([:], image: "")
+        slideshow.object.flushChanges()
+        slideshow.show(2)
+        #expect(try await lines(2, of: watch).last == "/images/2.png")
+        watch.kill(SIGINT)
+        let result = try await watch.result()
+        #expect(result.exit == .code(0))
+        #expect(result.error.hasPrefix("The slideshow shows no photo. "))
+        #expect(result.error.split(separator: "\n").count == 1)
+        #expect(result.error.contains("“imagefeedctl slideshow next”"))
     }
 
     @Test func `watch attaches again after a restart of the daemon`() async throws {
@@ -156,36 +154,34 @@ struct SlideshowWatchTests {
         "$(@)", "`@`", "'; @; '", "\"; @; \"", "x;@ #", "a  b", "*", "-rf", "é|@", "", "a\nb",
     ]
 
-    @Test(arguments: texts)
+    @Test(.fakeService, arguments: texts)
     func `a command receives any path and text unchanged`(text: String) async throws {
-        try await FakeService.run { service in
-            let directory = try PrivateBus.current.directory
-            let trace = directory.appending("trace")
-            let text = text.replacing("@", with: "touch \(trace)")
-            try await Control.install(
-                "handle",
-                #"""
-                printf '%s\0' "$#" "$@" "$PHOTO_ID" "$PHOTO_TITLE" "$PHOTO_AUTHOR" "$PHOTO_URL"
-                echo
-                """#)
-            var photo = Samples.photo("local_ada/\(text)", title: text)
-            photo["author"] = .string(text)
-            service.slideshow.show(photo, image: "/images/\(text)")
-            let handle = directory.appending("bin/handle")
-            let watch = try Control.start(
-                ["slideshow", "watch", "--exec", "\(handle) -a 'b c'"],
-                ["PHOTO_URL": "inherited"])
-            let output = try await watch.standardOutput.wait { output in
-                output.text.hasSuffix("\0\n") || output.isComplete ? output.text : nil
-            }
-            #expect(
-                output.dropLast().split(separator: "\0", omittingEmptySubsequences: false) == [
-                    "3", "-a", "b c", "/images/\(text)", "local_ada/\(text)", "\(text)", "\(text)",
-                    "", "",
-                ])
-            try await interrupt(watch)
-            #expect(access(trace, F_OK) != 0, "a part of the text was executed")
+        let directory = try PrivateBus.current.directory
+        let trace = directory.appending("trace")
+        let text = text.replacing("@", with: "touch \(trace)")
+        try await Control.install(
+            "handle",
+            #"""
+            printf '%s\0' "$#" "$@" "$PHOTO_ID" "$PHOTO_TITLE" "$PHOTO_AUTHOR" "$PHOTO_URL"
+            echo
+            """#)
+        var photo = Samples.photo("local_ada/\(text)", title: text)
+        photo["author"] = .string(text)
+        service.slideshow.show(photo, image: "/images/\(text)")
+        let handle = directory.appending("bin/handle")
+        let watch = try Control.start(
+            ["slideshow", "watch", "--exec", "\(handle) -a 'b c'"],
+            ["PHOTO_URL": "inherited"])
+        let output = try await watch.standardOutput.wait { output in
+            output.text.hasSuffix("\0\n") || output.isComplete ? output.text : nil
         }
+        #expect(
+            output.dropLast().split(separator: "\0", omittingEmptySubsequences: false) == [
+                "3", "-a", "b c", "/images/\(text)", "local_ada/\(text)", "\(text)", "\(text)",
+                "", "",
+            ])
+        try await interrupt(watch)
+        #expect(access(trace, F_OK) != 0, "a part of the text was executed")
     }
 
     /// Installs a command that prints the photo's ID and runs until it receives SIGTERM.
@@ -195,57 +191,51 @@ struct SlideshowWatchTests {
         return try PrivateBus.current.directory.appending("bin/display")
     }
 
-    @Test func `the newest photo replaces a command that still runs`() async throws {
-        try await FakeService.run { service in
-            service.slideshow.show(1)
-            let watch = try Control.start(
-                ["slideshow", "watch", "--exec", try await installDisplay()])
-            let first = try await lines(1, of: watch)
-            #expect(first[0].hasPrefix("local_ada/1 "))
-            for number in 2...5 {
-                service.slideshow.show(number)
-                service.slideshow.object.flushChanges()
-            }
-            let all = try await watch.standardOutput.wait { output in
-                output.text.contains("local_ada/5 ") || output.isComplete ? output.text : nil
-            }.split(separator: "\n").map(String.init)
-            // Photos in between may be skipped; each earlier process has exited.
-            #expect(all.count <= 5)
-            let processes = try all.map { line in
-                try #require(line.split(separator: " ").last.flatMap { pid_t($0) })
-            }
-            for process in processes.dropLast() { #expect(kill(process, 0) != 0) }
-            try await interrupt(watch)
-            #expect(processes.allSatisfy { kill($0, 0) != 0 })
+    @Test(.fakeService) func `the newest photo replaces a command that still runs`() async throws {
+        service.slideshow.show(1)
+        let watch = try Control.start(
+            ["slideshow", "watch", "--exec", try await installDisplay()])
+        let first = try await lines(1, of: watch)
+        #expect(first[0].hasPrefix("local_ada/1 "))
+        for number in 2...5 {
+            service.slideshow.show(number)
+            service.slideshow.object.flushChanges()
         }
+        let all = try await watch.standardOutput.wait { output in
+            output.text.contains("local_ada/5 ") || output.isComplete ? output.text : nil
+        }.split(separator: "\n").map(String.init)
+        // Photos in between may be skipped; each earlier process has exited.
+        #expect(all.count <= 5)
+        let processes = try all.map { line in
+            try #require(line.split(separator: " ").last.flatMap { pid_t($0) })
+        }
+        for process in processes.dropLast() { #expect(kill(process, 0) != 0) }
+        try await interrupt(watch)
+        #expect(processes.allSatisfy { kill($0, 0) != 0 })
     }
 
-    @Test func `a command that fails is reported, and runs again for the next photo`()
+    @Test(.fakeService) func `a command that fails is reported, and runs again for the next photo`()
         async throws
     {
-        try await FakeService.run { service in
-            try await Control.install("fail", "echo \"$1\"\nexit 3")
-            let command = try PrivateBus.current.directory.appending("bin/fail")
-            service.slideshow.show(1)
-            let watch = try Control.start(["slideshow", "watch", "--exec", command])
-            #expect(try await lines(1, of: watch) == ["/images/1.png"])
-            try await watch.standardError.wait { $0.text.hasSuffix("\n") ? true : nil }
-            #expect(watch.standardError.value.text == "\(command) exited with status 3.\n")
-            service.slideshow.show(2)
-            #expect(try await lines(2, of: watch).last == "/images/2.png")
-            watch.terminate()
-            #expect(try await watch.exitStatus() == .code(0))
-        }
+        try await Control.install("fail", "echo \"$1\"\nexit 3")
+        let command = try PrivateBus.current.directory.appending("bin/fail")
+        service.slideshow.show(1)
+        let watch = try Control.start(["slideshow", "watch", "--exec", command])
+        #expect(try await lines(1, of: watch) == ["/images/1.png"])
+        try await watch.standardError.wait { $0.text.hasSuffix("\n") ? true : nil }
+        #expect(watch.standardError.value.text == "\(command) exited with status 3.\n")
+        service.slideshow.show(2)
+        #expect(try await lines(2, of: watch).last == "/images/2.png")
+        watch.terminate()
+        #expect(try await watch.exitStatus() == .code(0))
     }
 
-    @Test func `a command that cannot be started ends watch`() async throws {
-        try await FakeService.run { service in
-            service.slideshow.show(1)
-            let result = try await Control.run(
-                ["slideshow", "watch", "--exec", "/nonexistent/program -a"])
-            #expect(result.exit == .code(1))
-            #expect(result.error.hasPrefix("imagefeedctl: /nonexistent/program cannot be started"))
-            #expect(result.error.split(separator: "\n").count == 1)
-        }
+    @Test(.fakeService) func `a command that cannot be started ends watch`() async throws {
+        service.slideshow.show(1)
+        let result = try await Control.run(
+            ["slideshow", "watch", "--exec", "/nonexistent/program -a"])
+        #expect(result.exit == .code(1))
+        #expect(result.error.hasPrefix("imagefeedctl: /nonexistent/program cannot be started"))
+        #expect(result.error.split(separator: "\n").count == 1)
     }
 }

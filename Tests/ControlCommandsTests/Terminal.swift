@@ -6,6 +6,8 @@ import Testing
 final class Terminal {
     private let process: ChildProcess
     private let keyboard: Int32
+    /// The path of the FIFO with the input.
+    private let pipe: String
 
     /// Starts a program for the running test.
     ///
@@ -13,15 +15,20 @@ final class Terminal {
     ///   - line: A shell command in which `"$CTL"` is the path of `imagefeedctl`.
     ///   - isShell: True if the shell continues after the program.
     ///   - columns: The width of the terminal.
+    ///   - settings: Further environment variables.
+    ///   - input: The first input.
     /// - Throws: The error of the start.
-    init(_ line: String, isShell: Bool = false, columns: Int = 80) throws {
+    init(
+        _ line: String, isShell: Bool = false, columns: Int = 80,
+        _ settings: [String: String] = [:],
+        input: String = ""
+    ) throws {
         let bus = try PrivateBus.current
-        var environment = bus.environment
-        environment["CTL"] = Control.path
-        environment["TERM"] = "xterm"
-        environment["SHELL"] = "/bin/sh"
-        environment["TZ"] = "UTC"
-        let pipe = bus.directory.appending("keyboard")
+        let terminal = [
+            "CTL": Control.path, "TERM": "xterm", "SHELL": "/bin/sh", "TZ": "UTC",
+        ]
+        let environment = bus.environment.merging(terminal) { $1 }.merging(settings) { $1 }
+        pipe = bus.directory.appending("keyboard")
         try #require(mkfifo(pipe, 0o600) == 0)
         // Opening a FIFO for reading and writing does not wait for the other end.
         keyboard = open(pipe, O_RDWR | O_CLOEXEC)
@@ -29,9 +36,13 @@ final class Terminal {
         process = try ChildProcess(
             "/bin/sh", ["-c", "exec script -qec '\(command)' /dev/null < '\(pipe)'"],
             environment: environment)
+        type(input)
     }
 
-    deinit { close(keyboard) }
+    deinit {
+        close(keyboard)
+        unlink(pipe)
+    }
 
     /// Waits until `text` is on the screen or the program ends.
     func wait(for text: String) async throws {

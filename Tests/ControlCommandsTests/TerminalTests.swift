@@ -6,69 +6,49 @@ import Testing
 
 /// Tests of the program on a pseudo-terminal of `script(1)`.
 @MainActor
-@Suite(.privateBus, .timeLimit(.minutes(10)))
+@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
 struct TerminalTests {
-    /// Runs a command on a terminal with this width, and returns the screen and the exit status.
-    private func type(
-        _ command: String, columns: Int = 80, input: String = ""
-    ) async throws -> (exit: ChildProcess.Exit, screen: String) {
-        var environment = try PrivateBus.current.environment
-        environment["CTL"] = Control.path
-        environment["TERM"] = "xterm"
-        environment["SHELL"] = "/bin/sh"
-        let line = "stty cols \(columns); exec \(command)"
-        let script = try ChildProcess(
-            "/usr/bin/script", ["-qec", line, "/dev/null"], environment: environment, input: input)
-        let result = try await script.result()
-        return (result.exit, result.output.replacing("\r\n", with: "\n"))
-    }
+    private var service: FakeService { .current }
 
     @Test(arguments: [40, 80])
     func `a table fits the terminal`(columns: Int) async throws {
-        try await FakeService.run { _ in
-            let (exit, screen) = try await type("\"$CTL\" feed --all", columns: columns)
-            #expect(exit == .code(0))
-            #expect(screen.contains("\u{1B}[1mPHOTO\u{1B}[0m"))
-            let lines = screen.replacing(#/\x1B\[\d+m/#, with: "").split(separator: "\n")
-            #expect(lines.count { $0.hasPrefix("local_ada/") } == 250)
-            #expect(lines.allSatisfy { $0.displayWidth <= columns && !$0.contains("\u{1B}") })
-        }
+        let (exit, screen) = try await Terminal("\"$CTL\" feed --all", columns: columns)
+            .result()
+        #expect(exit == .code(0))
+        #expect(screen.contains("\u{1B}[1mPHOTO\u{1B}[0m"))
+        let lines = screen.replacing(#/\x1B\[\d+m/#, with: "").split(separator: "\n")
+        #expect(lines.count { $0.hasPrefix("local_ada/") } == 250)
+        #expect(lines.allSatisfy { $0.displayWidth <= columns && !$0.contains("\u{1B}") })
     }
 
     @Test(arguments: ["NO_COLOR=1", "TERM=dumb"])
     func `NO_COLOR and TERM=dumb disable colours`(setting: String) async throws {
-        try await FakeService.run { _ in
-            let (_, screen) = try await type("env \(setting) \"$CTL\" status")
-            #expect(screen.contains("Image Feed 1.2.3, online\n"))
-            #expect(!screen.contains("\u{1B}"))
-        }
+        let (_, screen) = try await Terminal("env \(setting) \"$CTL\" status").result()
+        #expect(screen.contains("Image Feed 1.2.3, online\n"))
+        #expect(!screen.contains("\u{1B}"))
     }
 
     @Test func `the confirmation question of logout and remove counts pending likes`() async throws
     {
-        try await FakeService.run { service in
-            service.account.pending = ["1", "2"]
-            for (command, action) in [
-                ("logout", "Log out of Ada[2J"), ("remove local", "Remove Ada[2J (local_ada)"),
-            ] {
-                let (exit, screen) = try await type("\"$CTL\" \(command)", input: "n\n")
-                #expect(exit == .code(1))
-                #expect(
-                    screen.contains(
-                        "\(action) and discard 2 likes that have not been sent yet? [y/N] "))
-            }
-            #expect(service.account.calls.value == [])
+        service.account.pending = ["1", "2"]
+        for (command, action) in [
+            ("logout", "Log out of Ada[2J"), ("remove local", "Remove Ada[2J (local_ada)"),
+        ] {
+            let (exit, screen) = try await Terminal("\"$CTL\" \(command)", input: "n\n").result()
+            #expect(exit == .code(1))
+            #expect(
+                screen.contains(
+                    "\(action) and discard 2 likes that have not been sent yet? [y/N] "))
         }
+        #expect(service.account.calls.value == [])
     }
 
     @Test(arguments: [("y\n", Int32(0), ["Logout"]), ("n\n", 1, []), ("\n", 1, [])])
     func `logout asks for confirmation`(input: String, status: Int32, calls: [String]) async throws
     {
-        try await FakeService.run { service in
-            let (exit, screen) = try await type("\"$CTL\" logout", input: input)
-            #expect(exit == .code(status))
-            #expect(screen.contains("Log out of Ada[2J? [y/N] "))
-            #expect(service.account.calls.value == calls)
-        }
+        let (exit, screen) = try await Terminal("\"$CTL\" logout", input: input).result()
+        #expect(exit == .code(status))
+        #expect(screen.contains("Log out of Ada[2J? [y/N] "))
+        #expect(service.account.calls.value == calls)
     }
 }
