@@ -35,9 +35,9 @@ enum ArgumentList {
                 let bytes = RawText.bytes(of: word)
                 guard let text = String(validating: bytes, as: UTF8.self) else {
                     let text = String(decoding: bytes, as: UTF8.self)
-                    throw CommandFailure(
-                        .usage,
-                        tr("The argument “{argument}” is not valid UTF-8.", ["argument": text]))
+                    throw CommandFailure.tr(
+                        "The argument “{argument}” is not valid UTF-8.", ["argument": text],
+                        status: .usage)
                 }
                 decoded.append(text)
             }

@@ -62,17 +62,14 @@ package struct ImageFeedControl: AsyncParsableCommand {
                 try command.run()
             }
             return .done
-        } catch let failure as CommandFailure {
-            if !failure.message.isEmpty { Console.printError(failure.message) }
-            return failure.status
-        } catch let error as BusError {
-            let failure = CommandFailure(error)
-            Console.printError(failure.message)
-            return failure.status
         } catch is CancellationError {
             return .interrupted
         } catch {
-            return explain(error)
+            let failure =
+                error as? CommandFailure ?? (error as? BusError).map { CommandFailure($0) }
+            guard let failure else { return explain(error) }
+            if !failure.message.isEmpty { Console.printError(failure.message) }
+            return failure.status
         }
     }
 
@@ -86,11 +83,9 @@ package struct ImageFeedControl: AsyncParsableCommand {
             guard
                 let command = commands.first(where: { $0.configuration.commandName == word })
             else {
-                throw CommandFailure(
-                    .usage,
-                    tr(
-                        "There is no command {command}. “imagefeedctl --help” lists the commands.",
-                        ["command": word.quoted]))
+                throw CommandFailure.tr(
+                    "There is no command {command}. “imagefeedctl --help” lists the commands.",
+                    ["command": word.quoted], status: .usage)
             }
             commands = command.configuration.subcommands
         }

@@ -1,3 +1,5 @@
+internal import Translation
+
 /// The exit status of the program.
 ///
 /// Source: `sysexits.h`.
@@ -25,5 +27,19 @@ struct CommandFailure: Error, Equatable {
     init(_ status: ProgramStatus, _ message: String) {
         self.status = status
         self.message = message
+    }
+
+    /// Creates an error with a message in the language of the user.
+    ///
+    /// - Parameters:
+    ///   - text: A literal in English.
+    ///   - values: The values of the names in the text.
+    ///   - status: The exit status.
+    /// - Returns: The error.
+    static func tr(
+        _ text: StaticString, _ values: KeyValuePairs<String, String> = [:],
+        status: ProgramStatus = .failed
+    ) -> CommandFailure {
+        CommandFailure(status, Translation.tr(text, values))
     }
 }

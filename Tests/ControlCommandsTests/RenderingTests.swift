@@ -58,7 +58,7 @@ struct RenderingTests {
         ("locked", "The keyring is locked.", 0, "The keyring is locked."),
         (
             "rate-limited", "Too many.", Samples.retryAt,
-            "Too many. Next try \(Timestamp(secondsSince1970: Samples.retryAt).minute)."
+            "Too many. Next try \(Timestamp(secondsSince1970: Samples.retryAt).minute())."
         ),
         (
             "needs-login", "The service refused the token.", 0,
@@ -180,6 +180,6 @@ struct RenderingTests {
 
     @Test(arguments: [Int64.min, .max, -1])
     func `every time can be printed`(seconds: Int64) {
-        #expect(!Timestamp(secondsSince1970: seconds).minute.isEmpty)
+        #expect(!Timestamp(secondsSince1970: seconds).minute().isEmpty)
     }
 }

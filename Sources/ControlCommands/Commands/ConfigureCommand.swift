@@ -58,21 +58,16 @@ struct ConfigureCommand: AsyncParsableCommand {
         of provider: ProviderProperties, _ client: ProviderClient
     ) async throws(CommandFailure) {
         if provider.state != "ready", !provider.stateReason.isEmpty {
-            throw CommandFailure(
-                .failed,
-                tr(
-                    "{provider} cannot be configured: {reason}",
-                    ["provider": provider.name, "reason": provider.stateReason]))
+            throw CommandFailure.tr(
+                "{provider} cannot be configured: {reason}",
+                ["provider": provider.name, "reason": provider.stateReason])
         }
         do {
             try await client.configure([:])
         } catch let error as BusError where error.isReply(.notSupported) {
-            throw CommandFailure(
-                .failed,
-                tr(
-                    "“{provider}” has no settings. Log in with “imagefeedctl login {id}”.",
-                    ["provider": provider.name, "id": provider.id])
-            )
+            throw CommandFailure.tr(
+                "“{provider}” has no settings. Log in with “imagefeedctl login {id}”.",
+                ["provider": provider.name, "id": provider.id])
         } catch {
             // Other errors are reported by the call that sets the values.
         }
@@ -86,12 +81,9 @@ struct ConfigureCommand: AsyncParsableCommand {
         for provider: ProviderProperties
     ) async throws(CommandFailure) -> [ProviderSetting: Variant] {
         guard Console.canPrompt else {
-            throw CommandFailure(
-                .usage,
-                tr(
-                    "Standard input is not a terminal. Pass the values with --client-id ID and --client-secret-file FILE."
-                )
-            )
+            throw CommandFailure.tr(
+                "Standard input is not a terminal. Pass the values with --client-id ID and --client-secret-file FILE.",
+                status: .usage)
         }
         Console.printMessage(
             provider.isConfigured
@@ -115,7 +107,7 @@ struct ConfigureCommand: AsyncParsableCommand {
         let secret = try await SecretFile.prompt(.clientSecret)
         if let secret { settings[.clientSecret] = .fileDescriptor(secret) }
         guard !settings.isEmpty else {
-            throw CommandFailure(.failed, tr("Nothing was entered. The settings were not changed."))
+            throw CommandFailure.tr("Nothing was entered. The settings were not changed.")
         }
         return settings
     }

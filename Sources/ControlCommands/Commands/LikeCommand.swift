@@ -13,9 +13,7 @@ struct LikeCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        try await changeLike(of: photo, output) { client, photo in
-            (true, try await client.like(photo))
-        }
+        try await changeLike(of: photo, output) { (true, try await $0.like($1)) }
     }
 }
 
@@ -27,9 +25,7 @@ struct UnlikeCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        try await changeLike(of: photo, output) { client, photo in
-            (false, try await client.unlike(photo))
-        }
+        try await changeLike(of: photo, output) { (false, try await $0.unlike($1)) }
     }
 }
 
@@ -41,9 +37,7 @@ struct ToggleCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        try await changeLike(of: photo, output) { client, photo in
-            try await client.toggleLike(photo)
-        }
+        try await changeLike(of: photo, output) { try await $0.toggleLike($1) }
     }
 }
 
@@ -63,9 +57,7 @@ func changeLike(
     let photo = try await service.photo(argument)
     let provider = photo.snapshot.providerName(of: photo.account)
     guard photo.account.hasLikes else {
-        throw CommandFailure(
-            .failed,
-            tr("“{provider}” does not support likes.", ["provider": provider]))
+        throw CommandFailure.tr("“{provider}” does not support likes.", ["provider": provider])
     }
     let (liked, outcome) = try await addingHints(for: photo.account) {
         try await change(photo.client, photo.id)

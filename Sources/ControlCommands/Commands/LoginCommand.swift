@@ -107,12 +107,9 @@ struct LoginCommand: AsyncParsableCommand {
             if username == nil { username = try await promptForName() }
         }
         if provider.capabilities.contains("server"), account == nil, server == nil {
-            throw CommandFailure(
-                .usage,
-                tr(
-                    "{provider} has many servers. Name yours with --server HOST, for example --server photos.example.org.",
-                    ["provider": provider.name])
-            )
+            throw CommandFailure.tr(
+                "{provider} has many servers. Name yours with --server HOST, for example --server photos.example.org.",
+                ["provider": provider.name], status: .usage)
         }
         var options: [LoginOption: Variant] = [:]
         options[.account] = account.map { .objectPath($0.path) }
@@ -145,12 +142,9 @@ struct LoginCommand: AsyncParsableCommand {
         _ provider: ProviderProperties, hasUsername: Bool
     ) async throws(CommandFailure) -> FileDescriptor {
         guard Console.canPrompt else {
-            throw CommandFailure(
-                .usage,
-                tr(
-                    "{provider} requires a key. Pass it with --password-file FILE, or with - for standard input.",
-                    ["provider": provider.name])
-            )
+            throw CommandFailure.tr(
+                "{provider} requires a key. Pass it with --password-file FILE, or with - for standard input.",
+                ["provider": provider.name], status: .usage)
         }
         let isPlain = server?.lowercased().hasPrefix("http://") == true
         let names: KeyValuePairs = ["provider": provider.name, "server": server ?? ""]
@@ -164,23 +158,20 @@ struct LoginCommand: AsyncParsableCommand {
                 tr("Password or key of {provider} at {server}, sent without encryption:", names)
             }
         guard let key = try await SecretFile.prompt(.key, question) else {
-            throw CommandFailure(.failed, tr("No key was entered."))
+            throw CommandFailure.tr("No key was entered.")
         }
         return key
     }
 
     @MainActor private func promptForName() async throws(CommandFailure) -> String {
         guard Console.canPrompt else {
-            throw CommandFailure(
-                .usage,
-                tr(
-                    "A login to {provider} needs --username NAME. To create a user, add --register.",
-                    ["provider": provider])
-            )
+            throw CommandFailure.tr(
+                "A login to {provider} needs --username NAME. To create a user, add --register.",
+                ["provider": provider], status: .usage)
         }
         Console.prompt(tr("User name:"))
         let name = await StandardInput.line() ?? ""
-        guard !name.isEmpty else { throw CommandFailure(.failed, tr("No user name was entered.")) }
+        guard !name.isEmpty else { throw CommandFailure.tr("No user name was entered.") }
         return name
     }
 }

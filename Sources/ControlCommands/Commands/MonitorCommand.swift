@@ -21,45 +21,38 @@ struct MonitorCommand: AsyncParsableCommand {
         if let count, count < 1 { throw ValidationError(tr("--count must be 1 or more.")) }
     }
 
+    /// Prints events until the limit, or until the program is interrupted with Ctrl-C, which is not an error.
+    ///
+    /// The command sends no message to the daemon, because the bus would start the daemon.
     @MainActor func run() async throws {
-        let output = output
-        try await EventMonitor(limit: count) { event in try output.show(event) }.run()
-    }
-}
-
-/// A monitor of the daemon's D-Bus signals and of its starts and ends.
-@MainActor
-final class EventMonitor {
-    private let report: (MonitorEvent) throws -> Void
-    /// The number of events after which the monitor ends; nil for no limit.
-    private var remaining: Int?
-    private var owner: BusName?
-    private let end = OneShotResult<Void, any Error>()
-
-    /// - Parameters:
-    ///   - limit: The number of events to report, at least 1; nil for no limit.
-    ///   - report: Called for each event; an error ends ``run()``.
-    init(limit: Int? = nil, _ report: @escaping (MonitorEvent) throws -> Void) {
-        remaining = limit
-        self.report = report
-    }
-
-    /// Reports events until the limit, or until the program is interrupted with Ctrl-C, which is not an error.
-    ///
-    /// The monitor sends no message to the daemon, because the bus would start the daemon.
-    ///
-    /// - Throws: ``BusError/disconnected`` if the bus closes the connection, and the errors of `report`.
-    func run() async throws {
-        let watch = SignalWatch { [end] in end.complete(.success(())) }
-        let connection = try BusConnection.session()
-        connection.onDisconnect = { [end] in end.complete(.failure(BusError.disconnected)) }
-        let events = try await connection.subscribe(
-            MatchRule(sender: ServiceName.bus, pathNamespace: ServiceName.root)
-        ) { [self] signal in emit(MonitorEvent.events(in: signal)) }
-        owner = try await connection.owner(of: ServiceName.bus)
-        let owners = try await connection.watchOwner(of: ServiceName.bus) { [self] owner in
-            setOwner(owner)
+        let end = OneShotResult<Void, any Error>()
+        var remaining = count
+        let emit = { (events: [MonitorEvent]) in
+            do {
+                for event in events where !end.isComplete {
+                    try output.show(event)
+                    remaining = remaining.map { $0 - 1 }
+                    if remaining == 0 { end.complete(.success(())) }
+                }
+            } catch {
+                end.complete(.failure(error))
+            }
         }
+        let watch = SignalWatch { end.complete(.success(())) }
+        let connection = try BusConnection.session()
+        connection.onDisconnect = { end.complete(.failure(BusError.disconnected)) }
+        let signals = try await connection.subscribe(
+            MatchRule(sender: ServiceName.bus, pathNamespace: ServiceName.root)
+        ) { emit(MonitorEvent.events(in: $0)) }
+        var owner = try await connection.owner(of: ServiceName.bus)
+        let setOwner = { (new: BusName?) in
+            guard new != owner else { return }
+            let events: [MonitorEvent] =
+                (owner == nil ? [] : [.daemonGone]) + (new == nil ? [] : [.daemonBack])
+            owner = new
+            emit(events)
+        }
+        let owners = try await connection.watchOwner(of: ServiceName.bus, setOwner)
         // The daemon may have started or ended before the subscription was active.
         let present = try await connection.owner(of: ServiceName.bus)
         if present == nil {
@@ -69,27 +62,6 @@ final class EventMonitor {
             setOwner(present)
         }
         try await end.value()
-        withExtendedLifetime((watch, connection, events, owners)) {}
-    }
-
-    private func setOwner(_ new: BusName?) {
-        guard new != owner else { return }
-        let events: [MonitorEvent] =
-            (owner == nil ? [] : [.daemonGone]) + (new == nil ? [] : [.daemonBack])
-        owner = new
-        emit(events)
-    }
-
-    private func emit(_ events: [MonitorEvent]) {
-        do {
-            for event in events where !end.isComplete {
-                try report(event)
-                guard let count = remaining else { continue }
-                remaining = count - 1
-                if count == 1 { end.complete(.success(())) }
-            }
-        } catch {
-            end.complete(.failure(error))
-        }
+        withExtendedLifetime((watch, connection, signals, owners)) {}
     }
 }

@@ -22,7 +22,7 @@ struct OpenCommand: AsyncParsableCommand {
             _ = try await addingHints(for: photo.account) {
                 try await photo.client.photo(photo.id)
             }
-            try await ViewerWindow(service.connection).open(reference)
+            try await DesktopViewer.openWindow(reference, service.connection)
             return try output.show(CommandResult(.object([.init("photo", .string(reference))])))
         }
         let path = try await addingHints(for: photo.account) {

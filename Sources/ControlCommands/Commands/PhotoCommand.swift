@@ -29,14 +29,8 @@ struct PhotoArgument: ParsableArguments {
         help: .tr(
             "ACCOUNT/ID as printed by the lists, or the ID of a photo of the default account. If omitted: the current photo of the slideshow.",
             valueName: "photo"),
-        transform: PhotoReference.init)
+        transform: PhotoReference.parse)
     var reference: PhotoReference?
-
-    func validate() throws {
-        if reference?.id.isEmpty == true {
-            throw ValidationError(tr("The photo argument has no ID."))
-        }
-    }
 }
 
 /// The output of a photo is the list of all known properties.

@@ -15,15 +15,9 @@ struct ProfileCommand: AsyncParsableCommand {
     @Option(
         parsing: .unconditional,
         help: .tr("Set the avatar to this photo, then show the profile.", valueName: "photo"),
-        transform: PhotoReference.init)
+        transform: PhotoReference.parse)
     var setAvatar: PhotoReference?
     @OptionGroup var output: OutputOptions
-
-    func validate() throws {
-        if setAvatar?.id.isEmpty == true {
-            throw ValidationError(tr("The value of --set-avatar has no photo ID."))
-        }
-    }
 
     @MainActor func run() async throws {
         let service = try ServiceClient()

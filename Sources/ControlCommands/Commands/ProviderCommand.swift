@@ -122,14 +122,13 @@ struct ProviderTestCommand: AsyncParsableCommand {
                 [JSON.object(options + members).text],
                 descriptors: descriptors)
         } catch {
-            throw CommandFailure(
-                .failed,
-                tr("The test cannot be started: {reason}", ["reason": error.message.translated]))
+            throw CommandFailure.tr(
+                "The test cannot be started: {reason}", ["reason": error.message.translated])
         }
         _ = try await LineReader().run(ends.takeReading(), handler)
         if case .signal(let number) = await process.exit() {
-            throw CommandFailure(
-                .failed, tr("The test was ended by signal {signal}.", ["signal": String(number)]))
+            throw CommandFailure.tr(
+                "The test was ended by signal {signal}.", ["signal": String(number)])
         }
     }
 }

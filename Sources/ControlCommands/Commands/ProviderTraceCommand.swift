@@ -41,9 +41,9 @@ struct ProviderTraceCommand: AsyncParsableCommand {
             try output.show(TraceEvent(line))
         }
         guard isInterrupted else {
-            throw CommandFailure(
-                .unavailable, tr("The trace ended because the daemon ended; run the command again.")
-            )
+            throw CommandFailure.tr(
+                "The trace ended because the daemon ended; run the command again.",
+                status: .unavailable)
         }
     }
 }
@@ -69,7 +69,7 @@ struct TraceEvent: Renderable {
     private var time: String {
         let milliseconds = Int64(((json["time"]?.number ?? 0) * 1000).rounded())
         let rest = String(milliseconds % 1000)
-        return Timestamp(secondsSince1970: milliseconds / 1000).second.suffix(8) + "."
+        return Timestamp(secondsSince1970: milliseconds / 1000).second().suffix(8) + "."
             + String(repeating: "0", count: 3 - rest.count) + rest
     }
 

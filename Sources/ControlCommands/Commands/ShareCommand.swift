@@ -26,8 +26,7 @@ struct ShareCommand: AsyncParsableCommand {
             try await photo.client.photo(photo.id)
         }
         guard let address = properties.url, Self.isWebAddress(address) else {
-            throw CommandFailure(
-                .failed, tr("The photo has no link, because it has no public web page."))
+            throw CommandFailure.tr("The photo has no link, because it has no public web page.")
         }
         try output.show(
             CommandResult(.object([.init("url", .string(address))])) { _ in [address] })

@@ -170,18 +170,16 @@ struct SlideshowRemoveCommand: AsyncParsableCommand {
 
     @MainActor func run() async throws {
         guard let name = options.name else {
-            throw CommandFailure(
-                .usage, tr("Name the slideshow with --name. The default one cannot be removed."))
+            throw CommandFailure.tr(
+                "Name the slideshow with --name. The default one cannot be removed.", status: .usage
+            )
         }
         let service = try ServiceClient()
         let others = try await service.snapshot().slideshows.dropFirst()
         guard let path = others.first(where: { $0.name == name })?.path else {
-            throw CommandFailure(
-                .failed,
-                tr(
-                    "There is no slideshow “{slideshow}”. “imagefeedctl slideshow list” lists all.",
-                    ["slideshow": TerminalText.line(name)])
-            )
+            throw CommandFailure.tr(
+                "There is no slideshow “{slideshow}”. “imagefeedctl slideshow list” lists all.",
+                ["slideshow": TerminalText.line(name)])
         }
         try await service.slideshow(path).remove()
         try options.output.show(CommandResult(.object([.init("Removed", .string(name))])))
@@ -241,12 +239,6 @@ struct NamedPhotoArgument: ParsableArguments {
         help: .tr(
             "ACCOUNT/ID as printed by the lists, or the ID of a photo of the default account.",
             valueName: "photo"),
-        transform: PhotoReference.init)
+        transform: PhotoReference.parse)
     var reference: PhotoReference
-
-    func validate() throws {
-        guard !reference.id.isEmpty else {
-            throw ValidationError(tr("The photo argument has no ID."))
-        }
-    }
 }

@@ -36,12 +36,9 @@ struct SlideshowSetCommand: AsyncParsableCommand {
     @MainActor func run() async throws {
         // The parser refuses unknown options only after `validate`.
         if interval == nil, shuffle == nil, source.isEmpty, orientation == nil, size == nil {
-            throw CommandFailure(
-                .usage,
-                tr(
-                    "Give at least one setting to change. See 'imagefeedctl slideshow set --help' for more information."
-                )
-            )
+            throw CommandFailure.tr(
+                "Give at least one setting to change. See 'imagefeedctl slideshow set --help' for more information.",
+                status: .usage)
         }
         let service = try ServiceClient()
         let client = try await options.client(service)

@@ -41,11 +41,11 @@ struct StatusScreen: Renderable {
             target.styled(TerminalText.line("Image Feed \(snapshot.version)"), .heading) + ", "
             + target.styled(online.0, online.1) + "\n"
             + paragraph(serviceMessages.joined(separator: " "), columns) + "\n"
-        guard !snapshot.accounts.isEmpty else {
-            return head
-                + paragraph(loginAdvice, columns)
-        }
-        return head + accounts(target, columns) + unconfigured(columns) + unusable(columns)
+        guard !snapshot.accounts.isEmpty else { return head + paragraph(loginAdvice, columns) }
+        let advice = ProviderList(providers: snapshot.providers).advice
+        let problems = [advice] + snapshot.providers.map(\.problem)
+        return head + accounts(target, columns)
+            + problems.compactMap(\.self).map { "\n" + paragraph($0, columns) }.joined()
     }
 
     /// The messages about the daemon, other than those about accounts and providers.
@@ -58,7 +58,8 @@ struct StatusScreen: Renderable {
                 )
             )
         }
-        if isOutdated {
+        // Both are installed together.
+        if snapshot.version != installedVersion {
             messages.append(
                 tr(
                     """
@@ -78,9 +79,6 @@ struct StatusScreen: Renderable {
         }
         return messages
     }
-
-    /// True if the versions of the daemon and of this program differ. Both are installed together.
-    private var isOutdated: Bool { snapshot.version != installedVersion }
 
     /// The status as tab-separated fields: one object per line, with its kind in the first field.
     private var pipeText: String {
@@ -165,16 +163,6 @@ struct StatusScreen: Renderable {
                 There are no accounts. Log in with “imagefeedctl login PROVIDER”; \
                 available providers: {providers}.
                 """, ["providers": list(providers)])
-    }
-
-    private func unconfigured(_ columns: Int) -> String {
-        let advice = ProviderList(providers: snapshot.providers).advice
-        return advice.map { "\n" + paragraph($0, columns) } ?? ""
-    }
-
-    /// Returns the providers that cannot be used, with the reasons.
-    private func unusable(_ columns: Int) -> String {
-        snapshot.providers.compactMap(\.problem).map { "\n" + paragraph($0, columns) }.joined()
     }
 
     private func paragraph(_ text: String, _ columns: Int) -> String {

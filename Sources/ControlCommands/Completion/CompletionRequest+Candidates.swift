@@ -6,10 +6,13 @@ internal import ProviderKit
 internal import Translation
 
 extension CompletionRequest {
+    /// A word with its description, for shells that show one.
+    typealias Candidate = (word: String, summary: String)
+
     /// Returns the completions that begin with the typed part of the word; nil for file names, which the shell completes.
     ///
     /// Without a session bus or a running daemon, there are no completions of IDs.
-    @MainActor func candidates() async -> [CompletionCandidate]? {
+    @MainActor func candidates() async -> [Candidate]? {
         switch expected {
         case .nothing: return []
         case .command:
@@ -26,7 +29,7 @@ extension CompletionRequest {
         }
     }
 
-    @MainActor private func idCandidates(_ kind: String) async -> [CompletionCandidate] {
+    @MainActor private func idCandidates(_ kind: String) async -> [Candidate] {
         do {
             return words(try await fetchIDs(kind))
         } catch {
@@ -35,11 +38,15 @@ extension CompletionRequest {
         }
     }
 
-    /// Returns the pairs of word and summary whose word begins with the typed part.
-    private func words(_ all: [(String, String)]) -> [CompletionCandidate] {
-        all.filter { $0.0.hasPrefix(prefix) }.compactMap { word, summary in
-            CompletionCandidate(optionPrefix + word, summary)
-        }
+    /// Returns the candidates whose word begins with the typed part.
+    ///
+    /// Empty words and words with control characters, as a name from a service or a file system may have, are left out:
+    /// the shell scripts use line feeds and tabs as separators.
+    private func words(_ all: [(String, String)]) -> [Candidate] {
+        all.filter { word, _ in
+            word.hasPrefix(prefix) && !(optionPrefix + word).isEmpty
+                && !word.unicodeScalars.contains(where: TerminalText.isUnwanted)
+        }.map { (optionPrefix + $0, TerminalText.line($1).truncated(to: 50)) }
     }
 
     // MARK: IDs of the daemon

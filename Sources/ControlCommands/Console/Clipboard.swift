@@ -20,11 +20,8 @@ enum Clipboard {
         let candidates =
             (isSet("WAYLAND_DISPLAY") ? wayland : []) + (isSet("DISPLAY") ? x : [])
         guard !candidates.isEmpty else {
-            throw CommandFailure(
-                .failed,
-                tr(
-                    "There is no clipboard: neither WAYLAND_DISPLAY nor DISPLAY is set. Run this in a desktop session."
-                )
+            throw CommandFailure.tr(
+                "There is no clipboard: neither WAYLAND_DISPLAY nor DISPLAY is set. Run this in a desktop session."
             )
         }
         for (program, arguments) in candidates {
@@ -34,11 +31,9 @@ enum Clipboard {
         }
         // Translators: between the names of programs of which one is enough.
         let names = candidates.map(\.0).joined(separator: tr(" or "))
-        throw CommandFailure(
-            .failed,
-            tr(
-                "The link could not be copied to the clipboard. To use --copy, install {programs}.",
-                ["programs": names]))
+        throw CommandFailure.tr(
+            "The link could not be copied to the clipboard. To use --copy, install {programs}.",
+            ["programs": names])
     }
 
     /// Starts a program that reads `input`; returns nil if it is not installed.
@@ -68,9 +63,8 @@ enum Clipboard {
     }
 
     private static func failure(_ reason: String) -> CommandFailure {
-        CommandFailure(
-            .failed,
-            tr("The link could not be copied to the clipboard: {reason}.", ["reason": reason]))
+        CommandFailure.tr(
+            "The link could not be copied to the clipboard: {reason}.", ["reason": reason])
     }
 
     private static func isSet(_ name: String) -> Bool { getenv(name).map { $0[0] != 0 } ?? false }

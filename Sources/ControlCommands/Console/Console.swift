@@ -16,11 +16,9 @@ enum Console {
         let number = write(bytes, to: STDOUT_FILENO)
         if number == EPIPE { exit(ProgramStatus.done.rawValue) }
         guard number == 0 else {
-            throw CommandFailure(
-                .failed,
-                tr(
-                    "Standard output cannot be written: {reason}.",
-                    ["reason": String(cString: strerror(number))]))
+            throw CommandFailure.tr(
+                "Standard output cannot be written: {reason}.",
+                ["reason": String(cString: strerror(number))])
         }
     }
 

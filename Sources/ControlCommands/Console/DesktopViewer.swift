@@ -37,6 +37,26 @@ enum DesktopViewer {
         }
     }
 
+    /// Shows a photo in the window of Image Feed, a separate program that the bus starts when it is needed.
+    ///
+    /// - Parameters:
+    ///   - reference: `ACCOUNT/ID`.
+    ///   - connection: The connection to the bus.
+    /// - Throws: ``CommandFailure`` if the window is not installed; ``BusError``.
+    ///
+    /// Source: Desktop Entry Specification, "D-Bus Activation".
+    static func openWindow(_ reference: String, _ connection: BusConnection) async throws {
+        do {
+            try await BusProxy(connection, "org.imagefeed.Viewer", "/org/imagefeed/Viewer").perform(
+                "org.freedesktop.Application", "ActivateAction", "open",
+                [Variant.string(reference)], [String: Variant]())
+        } catch BusError.reply(let reply) where reply.name == .serviceUnknown {
+            throw CommandFailure.tr(
+                "The window is not installed. Install the package imagefeed-viewer.",
+                status: .unavailable)
+        }
+    }
+
     /// Runs `xdg-open` and waits for its end, which on some desktops is the end of the viewer.
     ///
     /// Its standard output is redirected to standard error, because standard output is for results only.
@@ -80,35 +100,6 @@ extension SpawnedProcess.Exit {
             tr(
                 "{program} was terminated by signal {signal}",
                 ["program": program, "signal": String(signal)])
-        }
-    }
-}
-
-/// The window of Image Feed, a separate program that the bus starts when it is needed.
-///
-/// Source: Desktop Entry Specification, "D-Bus Activation".
-@MainActor
-struct ViewerWindow {
-    private static let name: BusName = "org.imagefeed.Viewer"
-    private let window: BusProxy
-
-    init(_ connection: BusConnection) {
-        window = BusProxy(connection, Self.name, "/org/imagefeed/Viewer")
-    }
-
-    /// Shows a photo.
-    ///
-    /// - Parameter reference: `ACCOUNT/ID`.
-    /// - Throws: ``CommandFailure`` if the window is not installed; ``BusError``.
-    func open(_ reference: String) async throws {
-        do {
-            try await window.perform(
-                "org.freedesktop.Application", "ActivateAction", "open",
-                [Variant.string(reference)], [String: Variant]())
-        } catch BusError.reply(let reply) where reply.name == .serviceUnknown {
-            throw CommandFailure(
-                .unavailable,
-                tr("The window is not installed. Install the package imagefeed-viewer."))
         }
     }
 }

@@ -60,7 +60,9 @@ enum HiddenInput {
         Console.prompt(prompt)
         let line = await DispatchQueue.global().run { read() }
         // Ctrl-D cancels the prompt; it is not an empty line.
-        guard let line else { throw CommandFailure(.interrupted, tr("Nothing was entered.")) }
+        guard let line else {
+            throw CommandFailure.tr("Nothing was entered.", status: .interrupted)
+        }
         return line
     }
 
@@ -90,11 +92,8 @@ enum HiddenInput {
     }
 
     private static func failure() -> CommandFailure {
-        CommandFailure(
-            .failed,
-            tr(
-                "The terminal cannot be read: {reason}.",
-                ["reason": String(cString: strerror(errno))]))
+        CommandFailure.tr(
+            "The terminal cannot be read: {reason}.", ["reason": String(cString: strerror(errno))])
     }
 }
 
@@ -108,11 +107,9 @@ enum HiddenInput {
 func requireConfirmation(_ question: String, isGiven: Bool) async throws(CommandFailure) {
     if isGiven { return }
     guard Console.canPrompt else {
-        throw CommandFailure(
-            .usage,
-            tr(
-                "This command needs a confirmation, but standard input is not a terminal. Add --yes."
-            ))
+        throw CommandFailure.tr(
+            "This command needs a confirmation, but standard input is not a terminal. Add --yes.",
+            status: .usage)
     }
     guard await StandardInput.confirm(question) else { throw CommandFailure(.failed, "") }
 }

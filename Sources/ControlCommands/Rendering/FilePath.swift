@@ -23,18 +23,7 @@ extension PathBytes: ExpressibleByArgument {
             defer { free(folder) }
             absolute = PathBytes(bytes: [UInt8](cString: folder)).appending(self).bytes
         }
-        let unreserved = Set("-._~/".utf8)
-        return absolute.reduce(into: "file://") { address, byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                address.unicodeScalars.append(Unicode.Scalar(byte))
-            case _ where unreserved.contains(byte):
-                address.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                address += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-            }
-        }
+        return "file://" + absolute.escaped("%", keeping: "-._~/", uppercase: true)
     }
 }
 

@@ -39,32 +39,22 @@ enum HelpText {
     /// The first column of descriptions.
     private static let indent = 26
 
-    /// The headings that are followed by text. They are on lines of their own, because the text is aligned with them.
-    private static let headings = [
-        "OVERVIEW: ": tr("OVERVIEW:") + "\n",
-        "USAGE: ": tr("USAGE:") + "\n" + String(repeating: " ", count: 7),
-    ]
-
-    private static let texts = [
-        "Show the version.": tr("Show the version."),
-        "Show help information.": tr("Show help information."),
-    ]
-
+    /// Headings that are followed by text become lines of their own, because the text is aligned with them.
     private static func translated(line: Substring) -> String {
         switch line {
-        case "ARGUMENTS:": return tr("ARGUMENTS:")
-        case "OPTIONS:": return tr("OPTIONS:")
-        case "SUBCOMMANDS:": return tr("SUBCOMMANDS:")
-        case _ where line.hasPrefix("  See '"): return "  " + translated(advice: line)
-        default: break
+        case "ARGUMENTS:": tr("ARGUMENTS:")
+        case "OPTIONS:": tr("OPTIONS:")
+        case "SUBCOMMANDS:": tr("SUBCOMMANDS:")
+        case _ where line.hasPrefix("OVERVIEW: "): tr("OVERVIEW:") + "\n" + line.dropFirst(10)
+        case _ where line.hasPrefix("USAGE: "):
+            tr("USAGE:") + "\n" + String(repeating: " ", count: 7) + line.dropFirst(7)
+        case _ where line.hasPrefix("  See '"): "  " + translated(advice: line)
+        case _ where line.hasSuffix(" Show the version."):
+            line.dropLast(17) + tr("Show the version.")
+        case _ where line.hasSuffix(" Show help information."):
+            line.dropLast(22) + tr("Show help information.")
+        default: String(line)
         }
-        for (prefix, heading) in headings where line.hasPrefix(prefix) {
-            return heading + line.dropFirst(prefix.count)
-        }
-        for (english, text) in texts where line.hasSuffix(" " + english) {
-            return line.dropLast(english.count) + text
-        }
-        return String(line)
     }
 
     /// Returns the lines of a line that is too long, with the indentation of its description.

@@ -5,10 +5,21 @@ struct Layout {
     /// The largest width of a column whose fields are never truncated. A wider field makes only its own line longer.
     static let maximumColumnWidth = 60
 
-    /// The indices and widths of the visible columns, from left to right.
-    var widths: [(index: Int, width: Int)]
+    struct Column {
+        /// The index of the column in the table.
+        let index: Int
+        var width: Int
+        /// The smallest width to which the column may be narrowed.
+        let minimum: Int
+    }
 
-    var total: Int { widths.reduce(0) { $0 + $1.width } + Self.gap * max(0, widths.count - 1) }
+    /// The columns from left to right.
+    var columns: [Column]
+
+    /// Returns the width of the table, if its columns have these widths.
+    fileprivate func total(_ width: KeyPath<Column, Int>) -> Int {
+        columns.reduce(0) { $0 + $1[keyPath: width] } + Self.gap * max(0, columns.count - 1)
+    }
 }
 
 extension Table {
@@ -18,57 +29,40 @@ extension Table {
     /// Identifiers are never truncated, because a part of an identifier cannot be used, so the result may be wider than
     /// the terminal.
     func layout(_ available: Int) -> Layout {
+        // Empty columns are dropped first.
+        let shown = columns.indices.filter { index in
+            columns[index].dropRank == nil || rows.contains { !$0[index].text.isEmpty }
+        }
         var layout = Layout(
-            widths: columns.enumerated().map { index, column in
+            columns: shown.map { index in
+                let limit = columns[index].minimumWidth
                 let cells = rows.map { $0[index].text.displayWidth }
-                    .filter { column.minimumWidth != nil || $0 <= Layout.maximumColumnWidth }
-                return (index, max(column.title.displayWidth, cells.max() ?? 0))
+                    .filter { limit != nil || $0 <= Layout.maximumColumnWidth }
+                let width = max(columns[index].title.displayWidth, cells.max() ?? 0)
+                return .init(index: index, width: width, minimum: min(width, limit ?? width))
             })
-        dropColumns(&layout, available)
-        cutColumns(&layout, available)
+        func rank(_ column: Layout.Column) -> Int { columns[column.index].dropRank ?? -1 }
+        while layout.total(\.minimum) > available,
+            let last = layout.columns.max(by: { rank($0) < rank($1) }), rank(last) >= 0
+        {
+            layout.columns.removeAll { $0.index == last.index }
+        }
+        while layout.total(\.width) > available,
+            let widest = layout.columns.indices
+                .filter({ layout.columns[$0].width > layout.columns[$0].minimum })
+                .max(by: { layout.columns[$0].width < layout.columns[$1].width })
+        {
+            layout.columns[widest].width -= 1
+        }
         return layout
     }
 
     /// Returns true if all fields that must not be truncated fit into a layout that was computed for other rows.
     func fits(_ layout: Layout) -> Bool {
-        layout.widths.allSatisfy { index, width in
-            columns[index].minimumWidth != nil
-                || rows.map { $0[index].text.displayWidth }
-                    .allSatisfy { $0 <= width || $0 > Layout.maximumColumnWidth }
-        }
-    }
-
-    private func dropColumns(_ layout: inout Layout, _ available: Int) {
-        func smallest(_ layout: Layout) -> Int {
-            Layout(widths: layout.widths.map { ($0.index, smallest($0)) }).total
-        }
-        func smallest(_ column: (index: Int, width: Int)) -> Int {
-            min(column.width, columns[column.index].minimumWidth ?? column.width)
-        }
-        // Empty columns are dropped first.
-        layout.widths.removeAll { index, _ in
-            columns[index].dropRank != nil && rows.allSatisfy { $0[index].text.isEmpty }
-        }
-        while smallest(layout) > available {
-            let candidates = layout.widths.indices.compactMap { position in
-                columns[layout.widths[position].index].dropRank.map {
-                    (position: position, rank: $0)
-                }
-            }
-            guard let first = candidates.max(by: { $0.rank < $1.rank }) else { return }
-            layout.widths.remove(at: first.position)
-        }
-    }
-
-    private func cutColumns(_ layout: inout Layout, _ available: Int) {
-        while layout.total > available {
-            let candidates = layout.widths.indices.filter { position in
-                columns[layout.widths[position].index].minimumWidth
-                    .map { $0 < layout.widths[position].width } ?? false
-            }
-            let widest = candidates.max { layout.widths[$0].width < layout.widths[$1].width }
-            guard let widest else { return }
-            layout.widths[widest].width -= 1
+        layout.columns.allSatisfy { column in
+            columns[column.index].minimumWidth != nil
+                || rows.map { $0[column.index].text.displayWidth }
+                    .allSatisfy { $0 <= column.width || $0 > Layout.maximumColumnWidth }
         }
     }
 }

@@ -27,13 +27,13 @@ struct PictureGrid {
 
     /// Returns the lines of one row of tiles, followed by an empty line.
     func text(_ tiles: [Tile]) -> String {
-        let pictures = (tiles.map(\.picture.count).max() ?? 0)
-        let captions = tiles.map(\.captions.count).max() ?? 0
+        let height = tiles.map(\.picture.count).max() ?? 0
+        let columns = tiles.map { cells($0, height) }
         var text = ""
-        for row in 0..<(pictures + captions) {
+        for row in 0..<(columns.map(\.count).max() ?? 0) {
             var padding = 0
-            for tile in tiles {
-                let cell = row < pictures ? line(tile.picture, row) : caption(tile, row - pictures)
+            for cells in columns {
+                let cell = row < cells.count ? cells[row] : (text: "", width: 0)
                 if !cell.text.isEmpty {
                     text += String(repeating: " ", count: padding) + cell.text
                     padding = 0
@@ -45,15 +45,11 @@ struct PictureGrid {
         return text + "\n"
     }
 
-    private func line(_ lines: [String], _ row: Int) -> (text: String, width: Int) {
-        guard row < lines.count else { return ("", 0) }
-        return (lines[row], lines[row].withoutEscapes.displayWidth)
-    }
-
-    private func caption(_ tile: Tile, _ row: Int) -> (text: String, width: Int) {
-        guard row < tile.captions.count else { return ("", 0) }
-        let text = TerminalText.line(tile.captions[row]).truncated(to: width)
-        return (text, text.displayWidth)
+    /// Returns the lines of a tile with their widths, with captions below the height of the pictures.
+    private func cells(_ tile: Tile, _ height: Int) -> [(text: String, width: Int)] {
+        let space = Array(repeating: "", count: height - tile.picture.count)
+        let captions = tile.captions.map { TerminalText.line($0).truncated(to: width) }
+        return (tile.picture + space + captions).map { ($0, $0.withoutEscapes.displayWidth) }
     }
 }
 

@@ -35,7 +35,8 @@ struct Table {
     private func line(_ cells: [Cell], _ layout: Layout, _ target: OutputTarget) -> String {
         var line = ""
         var padding = 0
-        for (index, width) in layout.widths {
+        for column in layout.columns {
+            let (index, width) = (column.index, column.width)
             let cell = cells[index]
             let text =
                 columns[index].minimumWidth == nil ? cell.text : cell.text.truncated(to: width)

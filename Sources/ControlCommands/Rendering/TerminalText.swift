@@ -43,21 +43,33 @@ enum FileName {
     ///   - mediaType: The media type of the photo.
     /// - Returns: The name, at most 205 bytes long.
     static func photo(_ id: String, mediaType: String?) -> String {
-        var name = ""
-        for byte in id.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-                name.unicodeScalars.append(Unicode.Scalar(byte))
-            case UInt8(ascii: "-") where !name.isEmpty, UInt8(ascii: ".") where !name.isEmpty:
-                name.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                name += byte < 16 ? "_0" : "_"
-                name += String(byte, radix: 16)
+        // File systems limit names to 255 bytes.
+        let start = id.utf8.prefix(1).escaped("_", keeping: "_")
+        let rest = id.utf8.dropFirst().escaped("_", keeping: "_-.")
+        let name = String((start + rest).prefix(200))
+        return mediaType.flatMap { DownloadFile.nameExtensions[$0] }.map { "\(name).\($0)" } ?? name
+    }
+}
+
+extension Sequence<UInt8> {
+    /// Returns text with ASCII letters, ASCII digits and some other bytes, and with two hexadecimal digits for the rest.
+    ///
+    /// - Parameters:
+    ///   - mark: The character in front of the hexadecimal digits.
+    ///   - others: The other characters that are kept.
+    ///   - isUppercase: True for uppercase hexadecimal digits.
+    /// - Returns: The text.
+    func escaped(_ mark: String, keeping others: String, uppercase isUppercase: Bool = false)
+        -> String
+    {
+        reduce(into: "") { text, byte in
+            let character = Character(Unicode.Scalar(byte))
+            if byte < 0x80, character.isLetter || character.isNumber || others.contains(character) {
+                text.append(character)
+            } else {
+                text += mark + (byte < 16 ? "0" : "")
+                text += String(byte, radix: 16, uppercase: isUppercase)
             }
         }
-        // File systems limit names to 255 bytes.
-        name = String(name.prefix(200))
-        return mediaType.flatMap { DownloadFile.nameExtensions[$0] }.map { "\(name).\($0)" } ?? name
     }
 }

@@ -3,18 +3,13 @@ internal import ProviderKit
 internal import Translation
 
 extension Timestamp {
-    /// The date and time to the minute, such as `2026-11-21 14:03`.
-    var minute: String { minute(for: .pipe) }
-    /// The date and time to the second, such as `2026-11-21 14:03:22`.
-    var second: String { second(for: .pipe) }
-
-    /// Returns ``minute`` for a pipe, and on a terminal the date in the format of the user.
-    func minute(for target: OutputTarget) -> String {
+    /// Returns the date and time to the minute, such as `2026-11-21 14:03`, on a terminal in the format of the user.
+    func minute(for target: OutputTarget = .pipe) -> String {
         text(Self.isLocal(target) ? "%x %H:%M" : "%Y-%m-%d %H:%M")
     }
 
-    /// Returns ``second`` for a pipe, and on a terminal the date in the format of the user.
-    func second(for target: OutputTarget) -> String {
+    /// Returns the date and time to the second, such as `2026-11-21 14:03:22`, on a terminal in the format of the user.
+    func second(for target: OutputTarget = .pipe) -> String {
         text(Self.isLocal(target) ? "%x %H:%M:%S" : "%Y-%m-%d %H:%M:%S")
     }
 

@@ -46,24 +46,13 @@ extension AccountProperties {
     var retryAt: Timestamp? {
         self[.account, .retryAt]?.int64.flatMap { $0 > 0 ? Timestamp(secondsSince1970: $0) : nil }
     }
-    /// The rate limit; nil if it is unknown.
-    var rateLimit: RateLimit? { self[.account, .rateLimit].flatMap(RateLimit.init) }
-}
-
-/// The rate limit of a service.
-struct RateLimit: Equatable {
-    let remaining: UInt32
-    let limit: UInt32
-    /// The time when the limit is reset, in seconds since 1970; 0 if it is unknown.
-    let reset: Int64
-
-    init?(_ value: Variant) {
-        guard case .structure(let fields) = value, fields.count == 3,
+    /// The rate limit, with the time when it is reset in seconds since 1970, or 0 if that is unknown; nil if there is
+    /// no rate limit.
+    var rateLimit: (remaining: UInt32, limit: UInt32, reset: Int64)? {
+        guard case .structure(let fields)? = self[.account, .rateLimit], fields.count == 3,
             let remaining = fields[0].uint32, let limit = fields[1].uint32, limit > 0,
             let reset = fields[2].int64
         else { return nil }
-        self.remaining = remaining
-        self.limit = limit
-        self.reset = reset
+        return (remaining, limit, reset)
     }
 }

@@ -12,28 +12,19 @@ extension CommandFailure {
     init(_ error: BusError, advice: String? = nil) {
         switch error {
         case .noBus(let reason):
-            self.init(
-                .unavailable,
-                tr(
-                    """
-                    There is no session bus: {reason} \
-                    Run this in a desktop session or with dbus-run-session.
-                    """, ["reason": reason.sentence])
-            )
+            self = .tr(
+                """
+                There is no session bus: {reason} \
+                Run this in a desktop session or with dbus-run-session.
+                """, ["reason": reason.sentence], status: .unavailable)
         case .disconnected:
-            self.init(.unavailable, tr("The session bus closed the connection."))
-        case .reply(let reply):
-            self.init(reply, advice)
+            self = .tr("The session bus closed the connection.", status: .unavailable)
+        case .reply(let reply): self.init(reply, advice)
         case .invalidName(_, let text):
-            self.init(.usage, tr("“{name}” is not a valid D-Bus name.", ["name": text]))
+            self = .tr("“{name}” is not a valid D-Bus name.", ["name": text], status: .usage)
         case .invalidValue(let reason):
-            self.init(
-                .failed,
-                tr(
-                    "The daemon sent an invalid reply: {reason}",
-                    ["reason": reason.sentence]))
-        case .tooLarge:
-            self.init(.failed, tr("The message is larger than D-Bus allows."))
+            self = .tr("The daemon sent an invalid reply: {reason}", ["reason": reason.sentence])
+        case .tooLarge: self = .tr("The message is larger than D-Bus allows.")
         }
     }
 
@@ -45,13 +36,11 @@ extension CommandFailure {
                 [error.explanation(details: message), advice ?? error.advice].compactMap(\.self)
                     .joined(separator: " "))
         } else if Self.isUnreachable(reply.name) {
+            let reason = Self.tr(
+                "The Image Feed daemon cannot be reached: {reason}", ["reason": message])
             self.init(
                 .unavailable,
-                [
-                    tr("The Image Feed daemon cannot be reached: {reason}", ["reason": message]),
-                    Self.unreachableAdvice(reply.name),
-                ].joined(separator: " ")
-            )
+                [reason.message, Self.unreachableAdvice(reply.name)].joined(separator: " "))
         } else {
             self.init(reply.name == .invalidArgs ? .usage : .failed, message)
         }
@@ -70,8 +59,9 @@ extension CommandFailure {
 
     private static func unreachableAdvice(_ name: ErrorName) -> String {
         name == .serviceUnknown || name == .nameHasNoOwner
-            ? tr("Install Image Feed, or start imagefeedd in a terminal.")
+            ? tr("Install Image Feed, or start imagefeedd in a terminal.").message
             : tr("See “systemctl --user status imagefeedd”, or start imagefeedd in a terminal.")
+                .message
     }
 }
 

@@ -27,20 +27,15 @@ extension DaemonMirror {
         let loggedIn = prefersLoggedIn ? matches.filter(\.isLoggedIn) : []
         let candidates = loggedIn.count == 1 ? loggedIn : matches
         guard let account = candidates.first else {
-            throw CommandFailure(
-                .failed,
-
-                tr(
-                    "There is no account “{account}”. “imagefeedctl accounts” lists the accounts.",
-                    ["account": id.excerpt]))
+            throw CommandFailure.tr(
+                "There is no account “{account}”. “imagefeedctl accounts” lists the accounts.",
+                ["account": id.excerpt])
         }
         guard candidates.count == 1 else {
             let ids = list(candidates.map(\.id))
-            throw CommandFailure(
-                .usage,
-                tr(
-                    "The account “{account}” is ambiguous. Choose one of: {accounts}.",
-                    ["account": id.excerpt, "accounts": ids]))
+            throw CommandFailure.tr(
+                "The account “{account}” is ambiguous. Choose one of: {accounts}.",
+                ["account": id.excerpt, "accounts": ids], status: .usage)
         }
         return account
     }
@@ -77,12 +72,9 @@ extension DaemonMirror {
         of path: ObjectPath = ServiceName.slideshow
     ) throws(CommandFailure) -> PhotoReference {
         guard let id = slideshow(path)?.photo?.id else {
-            throw CommandFailure(
-                .usage,
-                tr(
-                    "The slideshow shows no photo. Name a photo, or start it with “imagefeedctl slideshow next”."
-                )
-            )
+            throw CommandFailure.tr(
+                "The slideshow shows no photo. Name a photo, or start it with “imagefeedctl slideshow next”.",
+                status: .usage)
         }
         return PhotoReference(id)
     }
@@ -94,25 +86,20 @@ extension DaemonMirror {
         "\(try account(reference.account).id)/\(reference.id)"
     }
 
-    private static let noAccount = CommandFailure(
-        .needsLogin,
-        tr(
-            """
-            No account is logged in. Log in with “imagefeedctl login PROVIDER”; \
-            “imagefeedctl providers” lists the providers.
-            """))
+    private static let noAccount = CommandFailure.tr(
+        """
+        No account is logged in. Log in with “imagefeedctl login PROVIDER”; \
+        “imagefeedctl providers” lists the providers.
+        """, status: .needsLogin)
 
     /// Returns the provider with an ID.
     ///
     /// - Throws: ``CommandFailure`` if there is no such provider.
     func provider(_ id: String) throws(CommandFailure) -> ProviderProperties {
         guard let provider = providers.first(where: { $0.id == id }) else {
-            throw CommandFailure(
-                .failed,
-                tr(
-                    "There is no provider “{provider}”. “imagefeedctl providers” lists the providers.",
-                    ["provider": id.excerpt])
-            )
+            throw CommandFailure.tr(
+                "There is no provider “{provider}”. “imagefeedctl providers” lists the providers.",
+                ["provider": id.excerpt])
         }
         return provider
     }

@@ -49,11 +49,22 @@ final class LoginDialogue {
         guard !address.isEmpty, browserTask == nil else { return }
         browserTask = Task {
             do throws(CommandFailure) {
-                try show(address)
+                if command.output.json {
+                    Console.printMessage(address)
+                } else {
+                    try Console.write(TerminalText.fields([address]))
+                }
             } catch {
                 return await cancel(login, error)
             }
-            if !command.noBrowser { await openBrowser(login) }
+            if !command.noBrowser {
+                do {
+                    try await login.openBrowser()
+                } catch {
+                    Console.printMessage(
+                        tr("The browser could not be opened. Open the address above in a browser."))
+                }
+            }
             if command.manual || Self.isOutOfBand(address) {
                 await promptForCode(login)
             } else {
@@ -63,31 +74,14 @@ final class LoginDialogue {
         }
     }
 
-    private func show(_ address: String) throws(CommandFailure) {
-        if command.output.json {
-            Console.printMessage(address)
-        } else {
-            try Console.write(TerminalText.line(address) + "\n")
-        }
-    }
-
-    private func openBrowser(_ login: LoginClient) async {
-        do {
-            try await login.openBrowser()
-        } catch {
-            Console.printMessage(
-                tr("The browser could not be opened. Open the address above in a browser."))
-        }
-    }
-
     /// Prompts until the daemon accepts a code. If a wrong code ends the login, the D-Bus method `Wait` returns the
     /// error.
     private func promptForCode(_ login: LoginClient) async {
         while !Task.isCancelled {
             Console.prompt(tr("Paste the code, or the last address in the browser:"))
             guard let code = await StandardInput.line() else {
-                let message = tr("The login was cancelled, because no code was entered.")
-                return await cancel(login, CommandFailure(.failed, message))
+                return await cancel(
+                    login, .tr("The login was cancelled, because no code was entered."))
             }
             guard !code.isEmpty else { continue }
             do {

@@ -29,7 +29,7 @@ struct MonitorEvent: Renderable {
     func text(for target: OutputTarget) -> String {
         let subject = object.map(\.lastElement) ?? "daemon"
         guard target != .pipe else {
-            return TerminalText.fields([time.second, name, subject, summary])
+            return TerminalText.fields([time.second(), name, subject, summary])
         }
         return target.styled(time.second(for: target), .faint) + "  "
             + target.styled(TerminalText.line(subject), .heading) + "  "

@@ -1,5 +1,7 @@
+internal import ArgumentParser
 internal import Contract
 internal import DBus
+internal import Translation
 
 /// A photo argument: `ACCOUNT/ID`, or the ID of a photo of the default account.
 ///
@@ -22,6 +24,17 @@ struct PhotoReference: Equatable {
         }
         account = slash == short.startIndex ? nil : String(short[..<slash])
         id = String(short[short.index(after: slash)...])
+    }
+
+    /// Parses an argument.
+    ///
+    /// - Throws: `ValidationError` if there is no ID.
+    static func parse(_ argument: String) throws -> PhotoReference {
+        let reference = PhotoReference(argument)
+        guard !reference.id.isEmpty else {
+            throw ValidationError(tr("The photo argument has no ID."))
+        }
+        return reference
     }
 
     private static func isAccountByte(_ byte: UInt8) -> Bool {

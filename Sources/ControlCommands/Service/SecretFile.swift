@@ -91,9 +91,7 @@ struct SecretFile {
         var second = try await HiddenInput.readLine(tr("Password again:"))
         defer { HiddenInput.erase(&second) }
         guard first == second else {
-            throw CommandFailure(
-                .failed,
-                tr("The second password differs from the first one. Try again."))
+            throw CommandFailure.tr("The second password differs from the first one. Try again.")
         }
         return try SecretFile(PathBytes("-"), .password).piped(first)
     }

@@ -27,25 +27,18 @@ extension ServiceClient {
     /// Finds the photo of a photo argument.
     ///
     /// - Parameter argument: The photo; without one, the current photo of the slideshow.
-    /// - Returns: The photo and its logged-in account.
+    /// - Returns: The ID of the photo within its account, the logged-in account, its client, and the state of the daemon.
     /// - Throws: ``CommandFailure`` if there is no such account, it is logged out, or there is no current photo.
-    func photo(_ argument: PhotoArgument) async throws -> SelectedPhoto {
+    func photo(
+        _ argument: PhotoArgument
+    ) async throws -> (
+        id: String, account: AccountProperties, client: AccountClient, snapshot: DaemonMirror
+    ) {
         let snapshot = try await snapshot()
         let reference = try argument.reference ?? snapshot.currentPhoto()
         let account = try snapshot.loggedInAccount(reference.account)
-        return SelectedPhoto(
-            id: reference.id, account: account, client: self.account(account.path),
-            snapshot: snapshot)
+        return (reference.id, account, self.account(account.path), snapshot)
     }
-}
-
-/// The photo that a command uses.
-struct SelectedPhoto {
-    /// The ID of the photo within its account.
-    let id: String
-    let account: AccountProperties
-    let client: AccountClient
-    let snapshot: DaemonMirror
 }
 
 /// Runs a request to an account, and adds a hint to an error that requires a login, and to one about a missing source.

@@ -14,9 +14,6 @@ final class SlideshowWatch {
     /// The properties of the slideshow; nil until the first attempt to attach has succeeded.
     private var properties: SlideshowProperties?
     private var reported: SlideshowPhoto?
-    /// True if the name of the daemon has an owner to which this client has not attached.
-    private var hasNewOwner = false
-    private var isAttaching = false
     /// True if this client has attached, or sent the request to attach, to the running daemon.
     private var isAttached = false
     private let end = OneShotResult<Void, any Error>()
@@ -45,15 +42,21 @@ final class SlideshowWatch {
             end.complete(.failure(BusError.disconnected))
         }
         let signals = try await slideshow.watch { [weak self] in self?.merge($0) }
-        let owners = try await client.connection.watchOwner(of: ServiceName.bus) {
-            [weak self] owner in self?.setOwner(owner)
+        let (owners, changes) = AsyncStream.makeStream(
+            of: BusName?.self, bufferingPolicy: .bufferingNewest(1))
+        let ownerWatch = try await client.connection.watchOwner(of: ServiceName.bus) {
+            [weak self] owner in
+            self?.isAttached = false
+            changes.yield(owner)
         }
-        isAttaching = true
         try await attach()
-        isAttaching = false
-        if hasNewOwner { attachAgain() }
+        let restarts = Task {
+            // If an attempt fails, the daemon has ended again, or has no slideshow. A later start reports another owner.
+            for await owner in owners where owner != nil { try? await attach() }
+        }
+        defer { restarts.cancel() }
         try await end.value()
-        withExtendedLifetime((watch, signals, owners)) {}
+        withExtendedLifetime((watch, signals, ownerWatch)) {}
     }
 
     /// Detaches. After an error, this client is not attached any more.
@@ -66,31 +69,10 @@ final class SlideshowWatch {
     func fail(_ error: any Error) { end.complete(.failure(error)) }
 
     private func attach() async throws {
-        hasNewOwner = false
         isAttached = true
         try await slideshow.attach()
         properties = try await slideshow.properties()
         reportChange()
-    }
-
-    private func setOwner(_ owner: BusName?) {
-        hasNewOwner = owner != nil
-        isAttached = false
-        if hasNewOwner, !isAttaching { attachAgain() }
-    }
-
-    private func attachAgain() {
-        isAttaching = true
-        Task {
-            while hasNewOwner, !end.isComplete {
-                do {
-                    try await attach()
-                } catch {
-                    // The daemon has ended again, or has no slideshow. A later start reports another owner.
-                }
-            }
-            isAttaching = false
-        }
     }
 
     private func merge(_ changes: [String: Variant]) {
