@@ -63,7 +63,7 @@ struct CommandTests {
     @Test func `default accepts a prefix of an account ID`() async throws {
         let result = try await Control.run(["default", "uns"])
         #expect(result.exit == .code(0))
-        #expect(service.defaultAccount == ServiceName.accounts.appending("unsplash_bob"))
+        #expect(service.manager.defaultAccount == ServiceName.accounts.appending("unsplash_bob"))
     }
 
     @Test func `image prints the unchanged path to a pipe`() async throws {
@@ -86,9 +86,8 @@ struct CommandTests {
     }
 
     @Test func `open without a viewer names the file in the error`() async throws {
-        let result = try await Control.run(["open", "7"], path: "/nonexistent")
-        #expect(result.exit == .code(1))
-        #expect(result.error.contains("/tmp/image file.jpg"))
+        try await Control.expectFailure(
+            ["open", "7"], path: "/nonexistent", status: 1, "/tmp/image file.jpg")
     }
 
     @Test func `open --viewer passes the photo to the window`() async throws {
@@ -101,9 +100,7 @@ struct CommandTests {
     }
 
     @Test func `open --viewer without the window names its package`() async throws {
-        let result = try await Control.run(["open", "--viewer", "7"])
-        #expect(result.exit == .code(69))
-        #expect(result.error.contains("imagefeed-viewer"))
+        try await Control.expectFailure(["open", "--viewer", "7"], status: 69, "imagefeed-viewer")
     }
 
     @Test func `open --viewer of an unknown photo does not start the window`() async throws {
@@ -115,9 +112,7 @@ struct CommandTests {
 
     @Test(arguments: ["logout", "remove"])
     func `logout and remove change nothing without a confirmation`(command: String) async throws {
-        let refused = try await Control.run([command, "local_ada"], input: "y\n")
-        #expect(refused.exit == .code(64))
-        #expect(refused.error.contains("--yes"))
+        try await Control.expectFailure([command, "local_ada"], input: "y\n", status: 64, "--yes")
         #expect(service.account.calls.value == [])
         #expect(try await Control.run([command, "local_ada", "--yes"]).exit == .code(0))
         #expect(service.account.calls.value == [command.capitalized])

@@ -11,15 +11,12 @@ struct ConfigureTests {
     private let configure = ["configure", "unsplash"]
 
     @Test func `configuring an unusable provider is refused`() async throws {
-        service.unsplash.state = "invalid"
-        service.unsplash.stateReason = "Exec is missing."
-        let result = try await Control.run(["configure", "unsplash", "--client-id", "x"])
-        #expect(result.exit == .code(1))
-        #expect(
-            result.error
-                == "imagefeedctl: Unsplash cannot be configured: Exec is missing.\n"
-        )
-        #expect(service.unsplash.settings.value.isEmpty)
+        service.manager.unsplash.state = "invalid"
+        service.manager.unsplash.stateReason = "Exec is missing."
+        try await Control.expectFailure(
+            ["configure", "unsplash", "--client-id", "x"], status: 1,
+            "Unsplash cannot be configured: Exec is missing.\n")
+        #expect(service.manager.unsplash.settings.value.isEmpty)
         let status = try await Control.run(["status"])
         #expect(
             status.output.contains("\nprovider\tunsplash\tinvalid\tExec is missing.\n"),
@@ -35,7 +32,7 @@ struct ConfigureTests {
     func `configure passes the ID and the secret without its last line feed`(
         input: String, secret: String
     ) async throws {
-        service.unsplash.isConfigured = false
+        service.manager.unsplash.isConfigured = false
         let arguments = configure + ["--client-id", "-id", "--client-secret-file"]
         let result = try await Control.run(arguments + ["-"], input: input)
         #expect(result.exit == .code(0))
@@ -44,17 +41,17 @@ struct ConfigureTests {
         let file = try PrivateBus.current.directory.write(input, to: "secret")
         #expect(try await Control.run(arguments + [file]).exit == .code(0))
         let both = ["client_id": "-id", "client_secret": secret]
-        #expect(service.unsplash.settings.value == [both, both])
+        #expect(service.manager.unsplash.settings.value == [both, both])
     }
 
     @Test func `configure with one option changes only one setting`() async throws {
-        service.unsplash.isConfigured = false
+        service.manager.unsplash.isConfigured = false
         let result = try await Control.run(configure + ["--client-id", "a", "--json"])
         #expect(result.output.contains(#""Configured":false"#))
         #expect(
             result.error
                 == "Unsplash is not completely configured yet. Set the other value, too.\n")
-        #expect(service.unsplash.settings.value == [["client_id": "a"]])
+        #expect(service.manager.unsplash.settings.value == [["client_id": "a"]])
     }
 
     @Test(arguments: [
@@ -67,17 +64,13 @@ struct ConfigureTests {
     func `an invalid configuration is a one-line error`(
         arguments: [String], status: Int32, message: String
     ) async throws {
-        let result = try await Control.run(["configure"] + arguments)
-        #expect(result.exit == .code(status))
-        #expect(result.output == "")
-        #expect(result.error.contains(message))
-        #expect(result.error.split(separator: "\n").count == 1)
-        #expect(service.unsplash.settings.value == [])
+        try await Control.expectFailure(["configure"] + arguments, status: status, message)
+        #expect(service.manager.unsplash.settings.value == [])
     }
 
     @Test func `configure prints where to register and prompts for the hidden secret`() async throws
     {
-        service.unsplash.isConfigured = false
+        service.manager.unsplash.isConfigured = false
         let terminal = try Terminal("\"$CTL\" configure unsplash")
         try await terminal.wait(for: "Client ID: ")
         terminal.type("my id\n")
@@ -96,8 +89,8 @@ struct ConfigureTests {
 
                 """)
         let both = ["client_id": "my id", "client_secret": "geheim"]
-        #expect(service.unsplash.settings.value == [both])
-        #expect(service.logins.value.isEmpty)
+        #expect(service.manager.unsplash.settings.value == [both])
+        #expect(service.manager.logins.value.isEmpty)
     }
 
     @Test func `empty input keeps the settings and starts no login`()
@@ -111,8 +104,8 @@ struct ConfigureTests {
         let result = try await terminal.result()
         #expect(result.exit == .code(1))
         #expect(result.screen.contains("Unsplash is already configured"))
-        #expect(service.unsplash.settings.value == [])
-        #expect(service.logins.value.isEmpty)
+        #expect(service.manager.unsplash.settings.value == [])
+        #expect(service.manager.logins.value.isEmpty)
     }
 
     @Test func `Ctrl-C at the secret restores the terminal`() async throws {
@@ -125,6 +118,6 @@ struct ConfigureTests {
         let screen = try await terminal.result().screen
         #expect(screen.contains("130\n"))
         #expect(screen.contains(" echo "))
-        #expect(service.unsplash.settings.value == [])
+        #expect(service.manager.unsplash.settings.value == [])
     }
 }

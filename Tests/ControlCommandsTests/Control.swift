@@ -1,9 +1,18 @@
+import Foundation
 import TestSupport
 import Testing
 
 /// Runner of the built `imagefeedctl` on the bus of the running test.
 enum Control {
     static let path = BuiltProducts.path("imagefeedctl")
+    /// The folder of the project.
+    static let project = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    /// Returns the content of a file of the project.
+    static func file(_ path: String) throws -> String {
+        try String(contentsOf: project.appending(path: path), encoding: .utf8)
+    }
 
     /// Starts the program.
     static func start(
@@ -20,6 +29,30 @@ enum Control {
         _ settings: [String: String] = [:]
     ) async throws -> (exit: ChildProcess.Exit, output: String, error: String) {
         try await start(arguments, input: input, path: folder, settings).result()
+    }
+
+    /// Runs the program, and expects that it prints nothing but an error of one line.
+    ///
+    /// - Parameters:
+    ///   - arguments: The arguments.
+    ///   - input: The standard input.
+    ///   - folder: The value of `PATH`; nil for that of the tests.
+    ///   - status: The exit status.
+    ///   - text: A part of the error.
+    ///   - location: The place of the test.
+    /// - Throws: An error if the program cannot be started.
+    static func expectFailure(
+        _ arguments: [String], input: String = "", path folder: String? = nil, status: Int32,
+        _ text: String = "", location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let result = try await run(arguments, input: input, path: folder)
+        #expect(result.exit == .code(status), sourceLocation: location)
+        #expect(result.output == "", sourceLocation: location)
+        #expect(
+            result.error.hasPrefix("imagefeedctl: ") && result.error.hasSuffix("\n")
+                && result.error.split(separator: "\n").count == 1
+                && (text.isEmpty || result.error.contains(text)),
+            "\(result.error)", sourceLocation: location)
     }
 
     /// Installs a script in place of a desktop program, in the folder `bin` of the running test.

@@ -21,12 +21,7 @@ struct ExitStatusTests {
         ] as [([String], Int32)])
     func `a failure is one line on standard error`(arguments: [String], status: Int32) async throws
     {
-        let result = try await Control.run(arguments)
-        #expect(result.exit == .code(status))
-        #expect(result.output == "")
-        #expect(result.error.hasPrefix("imagefeedctl: "))
-        #expect(
-            result.error.split(separator: "\n", omittingEmptySubsequences: false).count == 2)
+        try await Control.expectFailure(arguments, status: status)
     }
 
     @Test(arguments: [
@@ -44,11 +39,7 @@ struct ExitStatusTests {
         ["slideshow", "--json", "next"],
     ])
     func `a usage error is one line`(arguments: [String]) async throws {
-        let result = try await Control.run(arguments)
-        #expect(result.exit == .code(64))
-        #expect(result.output == "")
-        #expect(result.error.split(separator: "\n").count == 1)
-        #expect(result.error.contains("--help"))
+        try await Control.expectFailure(arguments, status: 64, "--help")
     }
 
     @Test(arguments: [
@@ -117,18 +108,12 @@ struct ExitStatusTests {
 
     @Test(arguments: everyCommand)
     func `every command is unavailable without a daemon`(arguments: [String]) async throws {
-        let result = try await Control.run(arguments)
-        #expect(result.exit == .code(69))
-        #expect(result.output == "")
-        #expect(result.error.contains("Install Image Feed"))
-        #expect(result.error.split(separator: "\n").count == 1)
+        try await Control.expectFailure(arguments, status: 69, "Install Image Feed")
     }
 
     @Test func `a command is unavailable if the daemon does not start`() async throws {
         try PrivateBus.current.addService(ServiceName.bus, command: "/bin/false")
-        let result = try await Control.run(["status"])
-        #expect(result.exit == .code(69))
-        #expect(result.error.contains("imagefeedd"))
+        try await Control.expectFailure(["status"], status: 69, "imagefeedd")
     }
 
     @Test(

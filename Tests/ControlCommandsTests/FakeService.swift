@@ -10,7 +10,7 @@ import Testing
 final class FakeService {
     let connection: BusConnection
     let tree: ObjectTree
-    private let manager = FakeManager()
+    let manager = FakeManager()
     let account = FakeAccount("local_ada", "local")
     private(set) var accountObject: ExportedObject
     /// The combined account. Its photos are those of ``account``.
@@ -55,16 +55,6 @@ final class FakeService {
         tree.start()
         _ = try await connection.requestName(ServiceName.bus, replacing: false, onLost: {})
     }
-
-    var logins: Observed<[FakeLogin]> { manager.logins }
-    var unsplash: FakeProvider { manager.unsplash }
-    var local: FakeProvider { manager.local }
-    /// The URLs of the next browser logins, in this order; the last one is repeated.
-    var loginAddresses: [String] {
-        get { manager.loginAddresses }
-        set { manager.loginAddresses = newValue }
-    }
-    var defaultAccount: ObjectPath { manager.defaultAccount }
 
     /// Removes the combined account, as without a logged-in account.
     func removeCombined() { tree.remove(combinedObject) }
@@ -121,6 +111,7 @@ final class FakeManager {
     var defaultAccount = ServiceName.accounts.appending("local_ada")
     weak var tree: ObjectTree?
     let logins = Observed<[FakeLogin]>([])
+    /// The URLs of the next browser logins, in this order; the last one is repeated.
     var loginAddresses = [FakeLogin.address]
     let local = FakeProvider("local", "Pictures")
     let unsplash = FakeProvider("unsplash", "Unsplash")

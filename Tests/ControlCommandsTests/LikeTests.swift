@@ -69,16 +69,13 @@ struct LikeTests {
         ("NotFound", Int32(1)), ("NeedsLogin", 77), ("SecretStoreLocked", 75),
     ])
     func `a refused like fails`(photo: String, status: Int32) async throws {
-        let result = try await Control.run(["like", photo])
-        #expect(result.exit == .code(status))
-        #expect(result.output == "")
+        try await Control.expectFailure(["like", photo], status: status)
     }
 
     @Test func `liking fails if the provider has no likes`() async throws {
         service.accountObject.remove([.like])
-        let result = try await Control.run(["like", "7"])
-        #expect(result.exit == .code(1))
-        #expect(result.error == "imagefeedctl: “Pictures” does not support likes.\n")
+        try await Control.expectFailure(
+            ["like", "7"], status: 1, "“Pictures” does not support likes.\n")
     }
 
     @Test func `likes lists the liked photos`() async throws {

@@ -12,7 +12,7 @@ struct LoginTests {
     private let oauth = ["login", "unsplash"]
 
     private func login(_ service: FakeService) async throws -> FakeLogin {
-        try await service.logins.wait { $0.first }
+        try await service.manager.logins.wait { $0.first }
     }
 
     @Test func `a local login prints the account ID`() async throws {
@@ -35,7 +35,7 @@ struct LoginTests {
         #expect(try await login(service).password == password)
         let file = try PrivateBus.current.directory.write(input, to: "password")
         #expect(try await Control.run(arguments + [file]).exit == .code(0))
-        #expect(service.logins.value.last?.password == password)
+        #expect(service.manager.logins.value.last?.password == password)
     }
 
     @Test(arguments: [(65536, Int32(0)), (65537, 1)])
@@ -44,7 +44,7 @@ struct LoginTests {
             ["login", "local", "--username", "ada", "--password-file", "-"],
             input: String(repeating: "p", count: count) + "\n")
         #expect(result.exit == .code(status))
-        #expect(service.logins.value.count == (status == 0 ? 1 : 0))
+        #expect(service.manager.logins.value.count == (status == 0 ? 1 : 0))
     }
 
     @Test func `login prints the URL on a line of its own, then the account ID`() async throws {
@@ -79,7 +79,7 @@ struct LoginTests {
 
     @Test func `login prompts for the code if the port is in use`() async throws {
         let address = FakeLogin.address + "&redirect_uri=urn%3Aietf%3Awg%3Aoauth%3A2.0%3Aoob"
-        service.loginAddresses = [address]
+        service.manager.loginAddresses = [address]
         let result = try await Control.run(oauth, input: " right \n")
         #expect(result.exit == .code(0))
         #expect(result.output == "\(address)\nunsplash_bob\n")
@@ -87,7 +87,7 @@ struct LoginTests {
     }
 
     @Test func `a URL that follows later is printed once`() async throws {
-        service.loginAddresses = ["", FakeLogin.address]
+        service.manager.loginAddresses = ["", FakeLogin.address]
         let control = try Control.start(oauth)
         #expect(try await control.firstLine() == FakeLogin.address)
         let login = try await login(service)
@@ -107,7 +107,7 @@ struct LoginTests {
     }
 
     @Test func `a login to an unconfigured provider names the command to run`() async throws {
-        service.unsplash.isConfigured = false
+        service.manager.unsplash.isConfigured = false
         let result = try await Control.run(oauth)
         #expect(result.exit == .code(78))
         #expect(

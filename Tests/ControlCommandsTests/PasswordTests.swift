@@ -27,7 +27,7 @@ struct PasswordTests {
                 local_ada
 
                 """)
-        let login = try #require(service.logins.value.last)
+        let login = try #require(service.manager.logins.value.last)
         #expect(login.password == "geheim")
         #expect(login.options["username"] == .string("ada"))
         #expect(login.options["register"] == .bool(true))
@@ -39,7 +39,7 @@ struct PasswordTests {
         terminal.type("\n")
         #expect(try await terminal.result().exit == .code(0))
         let options: [String: Variant] = ["username": .string("ada"), "register": .bool(true)]
-        #expect(service.logins.value.map(\.options) == [options])
+        #expect(service.manager.logins.value.map(\.options) == [options])
     }
 
     @Test(arguments: [["--username", "ada"], []])
@@ -54,7 +54,7 @@ struct PasswordTests {
         let options: [String: Variant] = [
             "username": .string(name.last ?? user), "register": .bool(true),
         ]
-        #expect(service.logins.value.map(\.options) == [options])
+        #expect(service.manager.logins.value.map(\.options) == [options])
     }
 
     @Test func `Ctrl-D at the password prompt cancels the registration`() async throws {
@@ -65,7 +65,7 @@ struct PasswordTests {
         let result = try await terminal.result()
         #expect(result.exit == .code(130))
         #expect(result.screen.contains("Nothing was entered."))
-        #expect(service.logins.value.isEmpty)
+        #expect(service.manager.logins.value.isEmpty)
     }
 
     @Test func `two different passwords cancel the registration`() async throws {
@@ -77,7 +77,7 @@ struct PasswordTests {
         let result = try await terminal.result()
         #expect(result.exit == .code(1))
         #expect(result.screen.contains("The second password differs from the first one."))
-        #expect(service.logins.value.isEmpty)
+        #expect(service.manager.logins.value.isEmpty)
     }
 
     @Test(arguments: [("geheim", Int32(0)), ("geraten", 1)])
@@ -90,7 +90,7 @@ struct PasswordTests {
         let result = try await terminal.result()
         #expect(result.exit == .code(status))
         #expect(!result.screen.contains(typed))
-        #expect(service.logins.value.map(\.password) == [nil, typed])
+        #expect(service.manager.logins.value.map(\.password) == [nil, typed])
     }
 
     @Test func `a password file may have a name that is not UTF-8`() async throws {
@@ -101,24 +101,21 @@ struct PasswordTests {
                 "$CTL" login local --username grace --password-file "$file" && rm "$file"
             """)
         #expect(result.exit == .code(0), "\(result.error)")
-        #expect(service.logins.value.map(\.password) == ["geheim"])
+        #expect(service.manager.logins.value.map(\.password) == ["geheim"])
     }
 
     @Test func `a key is sufficient for a provider without user names`() async throws {
-        service.local.hasNames = false
+        service.manager.local.hasNames = false
         let result = try await Control.run(
             ["login", "local", "--password-file", "-"], input: "key\n")
         #expect(result.exit == .code(0), "\(result.error)")
-        #expect(service.logins.value.map(\.password) == ["key"])
+        #expect(service.manager.logins.value.map(\.password) == ["key"])
     }
 
     @Test func `without a terminal, missing input is a usage error`() async throws {
-        let unnamed = try await Control.run(["login", "local", "--register"])
-        #expect(unnamed.exit == .code(64))
-        #expect(unnamed.error.contains("--username"))
-        #expect(service.logins.value.isEmpty)
-        let without = try await Control.run(["login", "local", "--username", "grace"])
-        #expect(without.exit == .code(1))
-        #expect(without.error.contains("--password-file"))
+        try await Control.expectFailure(["login", "local", "--register"], status: 64, "--username")
+        #expect(service.manager.logins.value.isEmpty)
+        try await Control.expectFailure(
+            ["login", "local", "--username", "grace"], status: 1, "--password-file")
     }
 }

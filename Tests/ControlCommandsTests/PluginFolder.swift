@@ -22,6 +22,8 @@ final class PluginFolder {
         let id: String
         let result: String
         let checks: [Check]
+        /// The exit status; nil after a signal.
+        var exit: Int32?
 
         /// The checks with one of the results.
         func checks(_ results: String...) -> [Check] {
@@ -126,17 +128,9 @@ final class PluginFolder {
             """, to: "plugins/odd/odd.py")
     }
 
-    /// The folder of an example.
-    nonisolated private static func example(_ id: String) -> URL {
-        URL(filePath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "dist/examples/\(id)")
-    }
-
     /// A recorded answer of an example's service; an empty text if there is none.
     nonisolated static func answer(_ id: String, _ name: String) -> String {
-        let file = example(id).appending(path: "answers/\(name).json")
-        return (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+        (try? Control.file("dist/examples/\(id)/answers/\(name).json")) ?? ""
     }
 
     /// The only favorite in the answers of PhotoPrism, which is the first photo.
@@ -152,15 +146,13 @@ final class PluginFolder {
     ///   - script: Its program.
     /// - Throws: An error if the files cannot be written.
     func writeExample(_ id: String, script: String) throws {
-        let folder = Self.example(id)
-        let manifest = try String(
-            contentsOf: folder.appending(path: "\(id).provider"), encoding: .utf8)
+        let manifest = try Control.file("dist/examples/\(id)/\(id).provider")
         try directory.write(
             manifest.replacing("Hosts=", with: "Hosts=\(server.origin);"),
             to: "plugins/\(id).provider")
-        let program = try String(contentsOf: folder.appending(path: script), encoding: .utf8)
         let name = script.split(separator: "/").last ?? ""
-        try directory.write(program, to: "plugins/\(id)/\(name)")
+        try directory.write(
+            Control.file("dist/examples/\(id)/\(script)"), to: "plugins/\(id)/\(name)")
     }
 
     /// Tests a plugin, without a bus, and waits until no process remains.
@@ -169,11 +161,14 @@ final class PluginFolder {
     ///   - id: The plugin.
     ///   - arguments: Further arguments of the command.
     ///   - input: The standard input of the command.
-    /// - Returns: The exit status and the report.
+    ///   - status: The expected exit status; nil for any.
+    ///   - location: The place of the test.
+    /// - Returns: The report.
     /// - Throws: An error if the command cannot be started, or if its output is not a report.
     func test(
-        _ id: String, _ arguments: [String], input: String = ""
-    ) async throws -> (exit: ChildProcess.Exit, report: Report) {
+        _ id: String, _ arguments: [String], input: String = "", status: Int32?,
+        location: SourceLocation = #_sourceLocation
+    ) async throws -> Report {
         let result = try await ChildProcess(
             Control.path,
             ["provider", "test", "--set", "AllowLoopback=true", "--json"] + arguments + [
@@ -181,10 +176,12 @@ final class PluginFolder {
             ],
             environment: directory.environment, input: input
         ).result()
-        let report = try JSONDecoder().decode(Report.self, from: Data(result.output.utf8))
-        #expect(result.error == "")
+        var report = try JSONDecoder().decode(Report.self, from: Data(result.output.utf8))
+        #expect(result.error == "", sourceLocation: location)
+        if case .code(let code) = result.exit { report.exit = code }
+        if let status { #expect(report.exit == status, sourceLocation: location) }
         try await waitForEnd()
-        return (result.exit, report)
+        return report
     }
 
     /// Waits until no process of the plugin is there. The kernel ends one in a sandbox a moment after the sandbox.
@@ -204,10 +201,7 @@ final class PluginFolder {
 
     /// The headings of imagefeed-providers(7).
     static func headings() throws -> Set<String> {
-        let page = try String(
-            contentsOf: URL(filePath: #filePath)
-                .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-                .appending(path: "man/imagefeed-providers.7"), encoding: .utf8)
+        let page = try Control.file("man/imagefeed-providers.7")
         return Set(
             page.split(separator: "\n").filter { $0.hasPrefix(".Sh ") || $0.hasPrefix(".Ss ") }
                 .map { String($0.dropFirst(4)) })

@@ -43,9 +43,7 @@ struct ProfileTests {
             (["profile", "--set-avatar", ""], 64),
         ] as [([String], Int32)])
     func `an impossible avatar is an error`(arguments: [String], status: Int32) async throws {
-        let result = try await Control.run(arguments)
-        #expect(result.exit == .code(status))
-        #expect(result.output == "")
+        try await Control.expectFailure(arguments, status: status)
         #expect(service.account.calls.value == [])
     }
 

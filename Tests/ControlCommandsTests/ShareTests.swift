@@ -23,10 +23,7 @@ struct ShareTests {
     ])
     func `text that is not a web URL is not a link`(url: String?) async throws {
         service.account.link = url
-        let result = try await Control.run(["share", "7", "--open"])
-        #expect(result.exit == .code(1))
-        #expect(result.output == "")
-        #expect(result.error.contains("no link"))
+        try await Control.expectFailure(["share", "7", "--open"], status: 1, "no link")
     }
 
     @Test(arguments: [

@@ -45,9 +45,8 @@ struct SlideshowTests {
     }
 
     @Test func `previous without history fails`() async throws {
-        let result = try await Control.run(["slideshow", "previous"])
-        #expect(result.exit == .code(1))
-        #expect(result.error == "imagefeedctl: No photo was shown before.\n")
+        try await Control.expectFailure(
+            ["slideshow", "previous"], status: 1, "No photo was shown before.")
     }
 
     @Test func `the state names the photo and the settings`() async throws {
@@ -80,8 +79,8 @@ struct SlideshowTests {
     }
 
     @Test func `a logged-out account cannot be the source`() async throws {
-        let result = try await Control.run(["slideshow", "set", "--source", "unsplash_bob"])
-        #expect(result.exit == .code(77))
+        try await Control.expectFailure(
+            ["slideshow", "set", "--source", "unsplash_bob"], status: 77)
         #expect(service.slideshow.calls.value == [])
     }
 
@@ -112,10 +111,7 @@ struct SlideshowTests {
         ["slideshow", "hide"],
     ])
     func `a command without any photo is a usage error`(arguments: [String]) async throws {
-        let result = try await Control.run(arguments)
-        #expect(result.exit == .code(64))
-        #expect(result.output == "")
-        #expect(result.error.hasPrefix("imagefeedctl: The slideshow shows no photo."))
+        try await Control.expectFailure(arguments, status: 64, "The slideshow shows no photo.")
         #expect(service.account.calls.value == [])
         #expect(service.slideshow.calls.value == [])
     }
@@ -133,15 +129,14 @@ struct SlideshowTests {
         #expect(likes.output.hasPrefix("local_ada/42\t"))
         let sources = try await Control.run(["sources", "--combined"])
         #expect(sources.output.contains("\teverything\tfeed\t250\tAll\n"))
-        let unknown = try await Control.run(["feed", "--combined", "--source", "NotFound"])
-        #expect(unknown.exit == .code(1))
-        #expect(unknown.error.contains("“imagefeedctl sources --combined” lists the sources"))
+        try await Control.expectFailure(
+            ["feed", "--combined", "--source", "NotFound"], status: 1,
+            "“imagefeedctl sources --combined” lists the sources")
     }
 
     @Test func `the combined account requires a login`() async throws {
         service.removeCombined()
-        let result = try await Control.run(["feed", "--combined"])
-        #expect(result.exit == .code(77))
-        #expect(result.error.contains("imagefeedctl login PROVIDER"))
+        try await Control.expectFailure(
+            ["feed", "--combined"], status: 77, "imagefeedctl login PROVIDER")
     }
 }

@@ -232,10 +232,8 @@ struct SlideshowWatchTests {
 
     @Test(.fakeService) func `a command that cannot be started ends watch`() async throws {
         service.slideshow.show(1)
-        let result = try await Control.run(
-            ["slideshow", "watch", "--exec", "/nonexistent/program -a"])
-        #expect(result.exit == .code(1))
-        #expect(result.error.hasPrefix("imagefeedctl: /nonexistent/program cannot be started"))
-        #expect(result.error.split(separator: "\n").count == 1)
+        try await Control.expectFailure(
+            ["slideshow", "watch", "--exec", "/nonexistent/program -a"], status: 1,
+            "/nonexistent/program cannot be started")
     }
 }
