@@ -49,15 +49,12 @@ struct AccountList: Renderable {
                         target.word(account.stateText), account.stateStyle),
                     // On a terminal, a name that equals the label is omitted.
                     Cell(target == .pipe || account.name != account.label ? account.name : ""),
-                    Cell(pendingLikeCount(account)),
+                    Cell(
+                        showsPendingLikes && !account.pendingLikes.isEmpty
+                            ? String(account.pendingLikes.count) : ""),
                 ]
             })
         return table.text(for: target)
-    }
-
-    private func pendingLikeCount(_ account: AccountProperties) -> String {
-        let count = account.pendingLikes.count
-        return count == 0 || !showsPendingLikes ? "" : String(count)
     }
 }
 

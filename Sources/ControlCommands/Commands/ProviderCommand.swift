@@ -223,11 +223,9 @@ struct ProviderTestReport: Renderable {
 
     var json: JSON {
         let result = status == .done ? "passed" : status == .failed ? "failed" : "inconclusive"
-        return .object([
-            .init("manifest", plugin["manifest"] ?? .null), .init("id", plugin["id"] ?? .null),
-            .init("name", plugin["name"] ?? .null), .init("result", .string(result)),
-            .init("checks", .array(checks)),
-        ])
+        let names = ["manifest", "id", "name"].map { JSON.Member($0, plugin[$0] ?? .null) }
+        return .object(
+            names + [.init("result", .string(result)), .init("checks", .array(checks))])
     }
 
     func text(for target: OutputTarget) -> String {

@@ -34,12 +34,11 @@ struct StatusScreen: Renderable {
 
     func text(for target: OutputTarget) -> String {
         guard case .terminal(let columns, _) = target else { return pipeText }
-        let online =
-            snapshot.isOnline
-            ? (target.word("online"), TextStyle.good) : (target.word("offline"), TextStyle.warning)
+        let isOnline = snapshot.isOnline
+        let state = target.word(isOnline ? "online" : "offline")
         let head =
             target.styled(TerminalText.line("Image Feed \(snapshot.version)"), .heading) + ", "
-            + target.styled(online.0, online.1) + "\n"
+            + target.styled(state, isOnline ? .good : .warning) + "\n"
             + paragraph(serviceMessages.joined(separator: " "), columns) + "\n"
         guard !snapshot.accounts.isEmpty else { return head + paragraph(loginAdvice, columns) }
         let advice = ProviderList(providers: snapshot.providers).advice

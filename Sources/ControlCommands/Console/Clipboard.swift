@@ -24,8 +24,24 @@ enum Clipboard {
                 "There is no clipboard: neither WAYLAND_DISPLAY nor DISPLAY is set. Run this in a desktop session."
             )
         }
+        guard let pipe = FileDescriptor.pipe(holding: Array(text.utf8), text.utf8.count) else {
+            throw failure(String(cString: strerror(errno)))
+        }
+        defer { withExtendedLifetime(pipe) {} }
+        // The program continues in the background. It does not inherit standard output and standard error: otherwise, a
+        // caller that reads them to their end would wait for the program.
+        let descriptors = [
+            STDIN_FILENO: pipe.rawValue, STDOUT_FILENO: Console.nullDevice,
+            STDERR_FILENO: Console.nullDevice,
+        ]
         for (program, arguments) in candidates {
-            guard let process = try start(program, arguments, input: text) else { continue }
+            let process: SpawnedProcess
+            do {
+                process = try SpawnedProcess(program, arguments, descriptors: descriptors)
+            } catch {
+                if error.code == ENOENT { continue }
+                throw failure(String(error.message.translated.dropLast()))
+            }
             guard let problem = await process.exit().failureDescription(program) else { return }
             throw failure(problem)
         }
@@ -34,32 +50,6 @@ enum Clipboard {
         throw CommandFailure.tr(
             "The link could not be copied to the clipboard. To use --copy, install {programs}.",
             ["programs": names])
-    }
-
-    /// Starts a program that reads `input`; returns nil if it is not installed.
-    ///
-    /// The program continues in the background. It does not inherit standard output and standard error: otherwise, a
-    /// caller that reads them to their end would wait for the program.
-    private static func start(
-        _ program: String, _ arguments: [String], input: String
-    ) throws(CommandFailure) -> SpawnedProcess? {
-        guard let pipe = FileDescriptor.pipe(holding: Array(input.utf8), input.utf8.count) else {
-            throw failure(String(cString: strerror(errno)))
-        }
-        defer { withExtendedLifetime(pipe) {} }
-        do {
-            return try SpawnedProcess(
-                program, arguments,
-                descriptors: [
-                    STDIN_FILENO: pipe.rawValue, STDOUT_FILENO: Console.nullDevice,
-                    STDERR_FILENO: Console.nullDevice,
-                ])
-        } catch {
-            guard error.code == ENOENT else {
-                throw failure(String(error.message.translated.dropLast()))
-            }
-            return nil
-        }
     }
 
     private static func failure(_ reason: String) -> CommandFailure {

@@ -133,101 +133,85 @@ extension OutputTarget {
         return String(cString: nl_langinfo_l(nl_item(RADIXCHAR), locale))
     }()
 
-    static let words = [
-        // Translators: the state of the daemon: there is a network.
-        "online": tr("online"),
-        // Translators: the state of a provider.
-        "not configured": tr("not configured"),
-        // Translators: the state of a plugin that cannot be used because of an error in its files.
-        "invalid": tr("invalid"),
-        "disabled": tr("disabled"),
-        // Translators: the kind of login of a provider: OAuth 2 in a browser.
-        "oauth2": tr("oauth2"),
-        "password": tr("password"),
-        // Translators: no login, no sandbox, or no photo.
-        "none": tr("none"),
-        // Translators: photos of an account or a service, one after another.
-        "feed": tr("feed"),
-        "album": tr("album"),
-        // Translators: a topic, tag or search, whose photos are shown.
-        "topic": tr("topic"),
-        "collection": tr("collection"),
-        // Translators: the number of likes, or the photos that the user likes.
-        "likes": tr("likes"),
-        // Translators: a capability of a provider, in a list, as are the next seven texts.
-        "like": tr("like"),
-        "profile": tr("profile"),
-        "albums": tr("albums"),
-        "avatar": tr("avatar"),
-        "register": tr("register"),
-        "search": tr("search"),
-        "download": tr("download"),
-        "server": tr("server"),
-        // Translators: the photos that were taken on this day in earlier years.
-        "memories": tr("memories"),
-        "yes": tr("yes"),
-        "no": tr("no"),
-        // Translators: a property of a photo, as are the following texts.
-        "id": tr("id"),
-        "account": tr("account"),
-        // Translators: the time at which the photo was taken or published.
-        "created": tr("created"),
-        "updated": tr("updated"),
-        "width": tr("width"),
-        "height": tr("height"),
-        // Translators: the mean colour of a photo.
-        "color": tr("color"),
-        // Translators: a blurred preview of a photo in a few characters.
-        "blur_hash": tr("blur_hash"),
-        // Translators: the point of a photo that stays when the photo is cropped.
-        "focus": tr("focus"),
-        "title": tr("title"),
-        "description": tr("description"),
-        "author": tr("author"),
-        // Translators: the user name of the author of a photo.
-        "author_username": tr("author_username"),
-        // Translators: the address of the page of the author of a photo.
-        "author_url": tr("author_url"),
-        // Translators: the address of the page of a photo.
-        "url": tr("url"),
-        // Translators: yes if the user likes the photo.
-        "liked": tr("liked"),
-        // Translators: yes if a like has not been sent yet.
-        "pending": tr("pending"),
-        // Translators: yes if a photo is sensitive, such as violence.
-        "sensitive": tr("sensitive"),
-        // Translators: the type of the file, such as image/jpeg.
-        "media_type": tr("media_type"),
-        "camera": tr("camera"),
-        "latitude": tr("latitude"),
-        "longitude": tr("longitude"),
-        // Translators: the text of the post of a photo.
-        "text": tr("text"),
-        "lens": tr("lens"),
-        "exposure_time": tr("exposure_time"),
-        "aperture": tr("aperture"),
-        "iso": tr("iso"),
-        "license": tr("license"),
-        "license_url": tr("license_url"),
-        // Translators: yes if a photo moves.
-        "animated": tr("animated"),
-        // Translators: a property of a profile, as are the following texts.
-        "State": tr("State"),
-        "Username": tr("Username"),
-        // Translators: the full name of a user.
-        "Name": tr("Name"),
-        // Translators: the text in which a user introduces himself or herself.
-        "Bio": tr("Bio"),
-        "Location": tr("Location"),
-        // Translators: the address of the page of a user.
-        "Url": tr("Url"),
-        "Avatar": tr("Avatar"),
-        // Translators: yes if the profile can be edited.
-        "Editable": tr("Editable"),
-        "Version": tr("Version"),
-    ]
-
-    private static func tr(_ text: StaticString) -> String { Translation.tr(text) }
+    /// The translations of words and of the names of properties.
+    static let words = Dictionary(
+        uniqueKeysWithValues: [
+            // Translators: the state of the daemon: there is a network.
+            Message("online"),
+            // Translators: the state of a provider.
+            Message("not configured"),
+            // Translators: the state of a plugin that cannot be used because of an error in its files.
+            Message("invalid"),
+            Message("disabled"),
+            // Translators: the kind of login of a provider: OAuth 2 in a browser.
+            Message("oauth2"),
+            Message("password"),
+            // Translators: no login, no sandbox, or no photo.
+            Message("none"),
+            // Translators: photos of an account or a service, one after another.
+            Message("feed"),
+            Message("album"),
+            // Translators: a topic, tag or search, whose photos are shown.
+            Message("topic"),
+            Message("collection"),
+            // Translators: the number of likes, or the photos that the user likes.
+            Message("likes"),
+            // Translators: a capability of a provider, in a list, as are the next seven texts.
+            Message("like"),
+            Message("profile"), Message("albums"), Message("avatar"), Message("register"),
+            Message("search"), Message("download"), Message("server"),
+            // Translators: the photos that were taken on this day in earlier years.
+            Message("memories"),
+            Message("yes"), Message("no"),
+            // Translators: a property of a photo, as are the following texts.
+            Message("id"),
+            Message("account"),
+            // Translators: the time at which the photo was taken or published.
+            Message("created"),
+            Message("updated"), Message("width"), Message("height"),
+            // Translators: the mean colour of a photo.
+            Message("color"),
+            // Translators: a blurred preview of a photo in a few characters.
+            Message("blur_hash"),
+            // Translators: the point of a photo that stays when the photo is cropped.
+            Message("focus"),
+            Message("title"), Message("description"), Message("author"),
+            // Translators: the user name of the author of a photo.
+            Message("author_username"),
+            // Translators: the address of the page of the author of a photo.
+            Message("author_url"),
+            // Translators: the address of the page of a photo.
+            Message("url"),
+            // Translators: yes if the user likes the photo.
+            Message("liked"),
+            // Translators: yes if a like has not been sent yet.
+            Message("pending"),
+            // Translators: yes if a photo is sensitive, such as violence.
+            Message("sensitive"),
+            // Translators: the type of the file, such as image/jpeg.
+            Message("media_type"),
+            Message("camera"), Message("latitude"), Message("longitude"),
+            // Translators: the text of the post of a photo.
+            Message("text"),
+            Message("lens"), Message("exposure_time"), Message("aperture"), Message("iso"),
+            Message("license"), Message("license_url"),
+            // Translators: yes if a photo moves.
+            Message("animated"),
+            // Translators: a property of a profile, as are the following texts.
+            Message("State"),
+            Message("Username"),
+            // Translators: the full name of a user.
+            Message("Name"),
+            // Translators: the text in which a user introduces himself or herself.
+            Message("Bio"),
+            Message("Location"),
+            // Translators: the address of the page of a user.
+            Message("Url"),
+            Message("Avatar"),
+            // Translators: yes if the profile can be edited.
+            Message("Editable"),
+            Message("Version"),
+        ].map { ($0.english, $0.translated) })
 }
 
 /// Returns a list of names in one line.

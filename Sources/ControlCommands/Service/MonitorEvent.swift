@@ -152,14 +152,13 @@ extension MonitorEvent {
         case .string(let text): text.contains(" ") ? "“\(text)”" : text
         case .objectPath(.root): output.word("none")
         case .objectPath(let path): path.lastElement
-        case .bool(let flag): output.word(flag ? "yes" : "no")
         case .array([], _): output.word("none")
         case .array(let elements, String.signature), .array(let elements, ObjectPath.signature):
             elements.compactMap(word).joined(separator: " ")
         // The current photo of the slideshow.
         case .dictionary([], _, _): output.word("none")
         case .dictionary: value.members?["id"]?.string ?? JSON(value).text
-        default: JSON(value).text
+        default: output.text("", value)
         }
     }
 

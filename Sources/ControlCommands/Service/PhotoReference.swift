@@ -16,7 +16,9 @@ struct PhotoReference: Equatable {
         let prefix = ServiceName.accounts.text + "/"
         let short = text.hasPrefix(prefix) ? text.dropFirst(prefix.count) : text[...]
         guard let slash = short.firstIndex(of: "/"),
-            short[..<slash].utf8.allSatisfy(Self.isAccountByte)
+            short[..<slash].allSatisfy({
+                $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber)
+            })
         else {
             account = nil
             id = String(short)
@@ -35,14 +37,5 @@ struct PhotoReference: Equatable {
             throw ValidationError(tr("The photo argument has no ID."))
         }
         return reference
-    }
-
-    private static func isAccountByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
     }
 }
