@@ -112,7 +112,7 @@ struct SlideshowStateTests {
 struct SlideshowSearchTests {
     private let id = CombinedPhotoID(AccountID(stored: "a"), PhotoID("1"))
     private let other = CombinedPhotoID(AccountID(stored: "b"), PhotoID("1"))
-    private var search = SlideshowSearch()
+    private var search = SlideshowSearch(timeLimit: .seconds(10))
 
     @Test mutating func `a search fetches five images, then looks up cached ones`() {
         for _ in 0..<5 {

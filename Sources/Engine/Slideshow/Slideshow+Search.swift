@@ -67,7 +67,7 @@ extension Slideshow {
     }
 
     private func search() async throws -> Candidate {
-        var search = SlideshowSearch()
+        var search = SlideshowSearch(timeLimit: searchTimeLimit)
         let count = settings.sources.count
         // The source that is shown is the last one, too: then it is read from its top on.
         for index in 0...count {
@@ -292,7 +292,7 @@ extension Slideshow {
             guard !state.past.isEmpty else {
                 throw EngineError.notFound("No photo was shown before this one.")
             }
-            var search = SlideshowSearch()
+            var search = SlideshowSearch(timeLimit: searchTimeLimit)
             guard
                 try await stepInHistory(
                     state.past.reversed(), &search, { $0.goBack(to: $1) })
@@ -326,7 +326,7 @@ extension Slideshow {
 
     /// Shows the next photo: of ``SlideshowState/future``, or of the order.
     func step() async throws {
-        var search = SlideshowSearch()
+        var search = SlideshowSearch(timeLimit: searchTimeLimit)
         if try await stepInHistory(state.future, &search, { $0.goForward(to: $1) }) { return }
         // The candidate may be removed or hidden while it is about to be shown. Ten repetitions are unlikely.
         for _ in 0..<10 {

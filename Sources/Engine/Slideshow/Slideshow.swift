@@ -85,6 +85,9 @@ package final class Slideshow {
         isImageMissing = contents.isImageMissing
     }
 
+    /// The time limit of a search; tests that wait for other tasks within a search set a longer one.
+    var searchTimeLimit = Duration.seconds(10)
+
     // MARK: State
 
     package var settings: SlideshowSettings { state.settings }

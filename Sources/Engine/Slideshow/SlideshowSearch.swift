@@ -10,8 +10,6 @@ nonisolated struct SlideshowSearch {
     static let lookupLimit = 200
     /// The maximum number of pages of remote sources.
     static let pageLimit = 5
-    /// The time after which no other fetch begins, so that a call of a client does not outlive its timeout.
-    static let timeLimit = Duration.seconds(10)
 
     enum Attempt {
         /// The image may be fetched.
@@ -22,6 +20,8 @@ nonisolated struct SlideshowSearch {
         case stop
     }
 
+    /// The time after which no other fetch begins, so that a call of a client does not outlive its timeout.
+    let timeLimit: Duration
     /// True if no other source follows.
     var isLastSource = true
     /// The current photo, if it was found in a source, and the position after it if that is the last source. It is the
@@ -37,6 +37,8 @@ nonisolated struct SlideshowSearch {
     private(set) var error: (any Error)?
     /// True if a photo was found and could not be shown.
     private(set) var hasSkipped = false
+
+    init(timeLimit: Duration) { self.timeLimit = timeLimit }
 
     /// True if no other image is searched for.
     var isExhausted: Bool { lookups >= Self.lookupLimit }
@@ -66,7 +68,7 @@ nonisolated struct SlideshowSearch {
     }
 
     private func mayFetchMore(of account: AccountID) -> Bool {
-        ContinuousClock.now - start < Self.timeLimit && !failedAccounts.contains(account)
+        ContinuousClock.now - start < timeLimit && !failedAccounts.contains(account)
     }
 
     /// Records that an image could not be fetched.
