@@ -12,11 +12,16 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct HelperRestrictionsTests {
     @Test(arguments: ["decode", "decode-heif", "draw"])
-    func `a restricted helper cannot access files, sockets and processes`(name: String) async {
-        await #expect(processExitsWith: .success) { [name] in
+    func `a restricted helper cannot access files, sockets and processes`(name: String)
+        async throws
+    {
+        // The restricted process cannot remove the directory.
+        let directory = try TemporaryDirectory()
+        let secret = try directory.write("secret", to: "home/secret")
+        let new = directory.appending("new")
+        await #expect(processExitsWith: .success) {
+            [name, secret = secret as String, new = new as String] in
             await recordErrors {
-                let directory = try TemporaryDirectory()
-                let secret = try directory.write("secret", to: "home/secret")
                 let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
                 let hasFileRules = FileRules.kernelVersion > 0
                 let restrictions = try ImageHelper.applyRestrictions(
@@ -31,7 +36,7 @@ struct HelperRestrictionsTests {
                     expectDenied(open("/proc/self/environ", O_RDONLY))
                 }
                 expectDenied(open(secret, O_WRONLY))
-                expectDenied(open(directory.appending("new"), O_WRONLY | O_CREAT, 0o600))
+                expectDenied(open(new, O_WRONLY | O_CREAT, 0o600))
                 expectDenied(unlink(secret))
                 expectDenied(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
                 expectDenied(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))
