@@ -204,8 +204,6 @@ final class FeedObject {
         switch event {
         case .changed(.session): discardPages()
         case .changed(.likes), .changed(.feed): photosChanged()
-        case .changed(.settings), .changed(.state), .changed(.profile), .updated, .tokenRemains:
-            break
         case .photosChanged(let photos):
             photosChanged()
             announceChanges(of: photos.map(entry))
@@ -217,6 +215,7 @@ final class FeedObject {
         case .likeFailed(let photo, let isWanted, let error):
             let reply = ErrorTable.reply(error)
             exported.emit(.like, .failed, photo.text, isWanted, reply.name.text, reply.message)
+        default: break
         }
     }
 

@@ -230,8 +230,7 @@ extension Slideshow: EngineObserver {
             if settings.hasSource(of: account) { checkSourceSoon() }
             let ids = Set(photos.map { CombinedPhotoID(account, $0) })
             Task { await removePhotos(ids) }
-        case .changed(.profile), .changed(.likes), .likeConfirmed, .likeFailed, .tokenRemains:
-            break
+        default: break
         }
     }
 }

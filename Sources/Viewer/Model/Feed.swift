@@ -279,7 +279,7 @@ final class Feed {
                 // 0 if the service does not count likes.
                 if likes > 0 || $0.photo.likes != nil { $0.photo.likes = Int(likes) }
             }
-        case .likeFailed, .tokenRemains: break
+        default: break
         }
     }
 
