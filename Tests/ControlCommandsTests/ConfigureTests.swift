@@ -72,10 +72,8 @@ struct ConfigureTests {
     {
         service.manager.unsplash.isConfigured = false
         let terminal = try Terminal("\"$CTL\" configure unsplash")
-        try await terminal.wait(for: "Client ID: ")
-        terminal.type("my id\n")
-        try await terminal.wait(for: "Client secret: ")
-        terminal.type("geheim\n")
+        try await terminal.reply(to: "Client ID: ", "my id\n")
+        try await terminal.reply(to: "Client secret: ", "geheim\n")
         let result = try await terminal.result()
         #expect(result.exit == .code(0))
         #expect(
@@ -97,10 +95,8 @@ struct ConfigureTests {
         async throws
     {
         let terminal = try Terminal("\"$CTL\" configure unsplash")
-        try await terminal.wait(for: "Client ID: ")
-        terminal.type("\n")
-        try await terminal.wait(for: "Client secret: ")
-        terminal.type("\n")
+        try await terminal.reply(to: "Client ID: ", "\n")
+        try await terminal.reply(to: "Client secret: ", "\n")
         let result = try await terminal.result()
         #expect(result.exit == .code(1))
         #expect(result.screen.contains("Unsplash is already configured"))
@@ -111,10 +107,8 @@ struct ConfigureTests {
     @Test func `Ctrl-C at the secret restores the terminal`() async throws {
         let terminal = try Terminal(
             "trap : INT; \"$CTL\" configure unsplash; echo $?; stty -a", isShell: true)
-        try await terminal.wait(for: "Client ID: ")
-        terminal.type("a\n")
-        try await terminal.wait(for: "Client secret: ")
-        terminal.type("\u{3}")
+        try await terminal.reply(to: "Client ID: ", "a\n")
+        try await terminal.reply(to: "Client secret: ", "\u{3}")
         let screen = try await terminal.result().screen
         #expect(screen.contains("130\n"))
         #expect(screen.contains(" echo "))

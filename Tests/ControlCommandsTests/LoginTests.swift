@@ -15,6 +15,19 @@ struct LoginTests {
         try await service.manager.logins.wait { $0.first }
     }
 
+    /// Logs in through the browser, and expects that the URL and the account ID are printed once.
+    private func expectLoginInBrowser() async throws {
+        let control = try Control.start(oauth)
+        #expect(try await control.firstLine() == FakeLogin.address)
+        let login = try await login(service)
+        try await login.browsers.wait { $0 == 1 ? true : nil }
+        login.succeed()
+        let result = try await control.result()
+        #expect(result.exit == .code(0))
+        #expect(result.output == "\(FakeLogin.address)\nunsplash_bob\n")
+        #expect(login.browsers.value == 1)
+    }
+
     @Test func `a local login prints the account ID`() async throws {
         let result = try await Control.run([
             "login", "local", "--username", "ada", "--register",
@@ -48,14 +61,7 @@ struct LoginTests {
     }
 
     @Test func `login prints the URL on a line of its own, then the account ID`() async throws {
-        let control = try Control.start(oauth)
-        #expect(try await control.firstLine() == FakeLogin.address)
-        let login = try await login(service)
-        try await login.browsers.wait { $0 == 1 ? true : nil }
-        login.succeed()
-        let result = try await control.result()
-        #expect(result.exit == .code(0))
-        #expect(result.output == "\(FakeLogin.address)\nunsplash_bob\n")
+        try await expectLoginInBrowser()
     }
 
     @Test func `--no-browser does not open the browser`() async throws {
@@ -88,14 +94,7 @@ struct LoginTests {
 
     @Test func `a URL that follows later is printed once`() async throws {
         service.manager.loginAddresses = ["", FakeLogin.address]
-        let control = try Control.start(oauth)
-        #expect(try await control.firstLine() == FakeLogin.address)
-        let login = try await login(service)
-        try await login.browsers.wait { $0 == 1 ? true : nil }
-        login.succeed()
-        let result = try await control.result()
-        #expect(result.output == "\(FakeLogin.address)\nunsplash_bob\n")
-        #expect(login.browsers.value == 1)
+        try await expectLoginInBrowser()
     }
 
     @Test func `a URL that cannot be printed cancels the login`() async throws {

@@ -11,12 +11,9 @@ struct PasswordTests {
 
     @Test func `registration prompts for a name and twice for a hidden password`() async throws {
         let terminal = try Terminal("\"$CTL\" login local --register")
-        try await terminal.wait(for: "User name: ")
-        terminal.type(" ada \n")
-        try await terminal.wait(for: "Password (empty for none): ")
-        terminal.type("geheim\n")
-        try await terminal.wait(for: "Password again: ")
-        terminal.type("geheim\n")
+        try await terminal.reply(to: "User name: ", " ada \n")
+        try await terminal.reply(to: "Password (empty for none): ", "geheim\n")
+        try await terminal.reply(to: "Password again: ", "geheim\n")
         let result = try await terminal.result()
         #expect(result.exit == .code(0))
         #expect(
@@ -35,8 +32,7 @@ struct PasswordTests {
 
     @Test func `an empty password registers a user without a password`() async throws {
         let terminal = try Terminal("\"$CTL\" login local --register --username ada")
-        try await terminal.wait(for: "Password (empty for none): ")
-        terminal.type("\n")
+        try await terminal.reply(to: "Password (empty for none): ", "\n")
         #expect(try await terminal.result().exit == .code(0))
         let options: [String: Variant] = ["username": .string("ada"), "register": .bool(true)]
         #expect(service.manager.logins.value.map(\.options) == [options])
@@ -59,9 +55,8 @@ struct PasswordTests {
 
     @Test func `Ctrl-D at the password prompt cancels the registration`() async throws {
         let terminal = try Terminal("\"$CTL\" login local --register --username ada")
-        try await terminal.wait(for: "Password (empty for none): ")
         // Ctrl-D
-        terminal.type("\u{4}")
+        try await terminal.reply(to: "Password (empty for none): ", "\u{4}")
         let result = try await terminal.result()
         #expect(result.exit == .code(130))
         #expect(result.screen.contains("Nothing was entered."))
@@ -70,10 +65,8 @@ struct PasswordTests {
 
     @Test func `two different passwords cancel the registration`() async throws {
         let terminal = try Terminal("\"$CTL\" login local --register --username ada")
-        try await terminal.wait(for: "Password (empty for none): ")
-        terminal.type("geheim\n")
-        try await terminal.wait(for: "Password again: ")
-        terminal.type("geheum\n")
+        try await terminal.reply(to: "Password (empty for none): ", "geheim\n")
+        try await terminal.reply(to: "Password again: ", "geheum\n")
         let result = try await terminal.result()
         #expect(result.exit == .code(1))
         #expect(result.screen.contains("The second password differs from the first one."))
@@ -85,8 +78,7 @@ struct PasswordTests {
         typed: String, status: Int32
     ) async throws {
         let terminal = try Terminal("\"$CTL\" login local --username grace")
-        try await terminal.wait(for: "Password: ")
-        terminal.type("\(typed)\n")
+        try await terminal.reply(to: "Password: ", "\(typed)\n")
         let result = try await terminal.result()
         #expect(result.exit == .code(status))
         #expect(!result.screen.contains(typed))

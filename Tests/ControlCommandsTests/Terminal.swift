@@ -51,6 +51,12 @@ final class Terminal {
         }
     }
 
+    /// Waits for a prompt, and types a reply to it.
+    func reply(to prompt: String, _ text: String) async throws {
+        try await wait(for: prompt)
+        type(text)
+    }
+
     func type(_ text: String) { _ = write(keyboard, text, text.utf8.count) }
 
     /// Waits for the end of the program.
