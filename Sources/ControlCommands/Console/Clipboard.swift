@@ -18,7 +18,8 @@ enum Clipboard {
         let wayland = [("wl-copy", [String]())]
         let x = [("xclip", ["-selection", "clipboard"]), ("xsel", ["--clipboard", "--input"])]
         let candidates =
-            (isSet("WAYLAND_DISPLAY") ? wayland : []) + (isSet("DISPLAY") ? x : [])
+            (Console.variable("WAYLAND_DISPLAY").isEmpty ? [] : wayland)
+            + (Console.variable("DISPLAY").isEmpty ? [] : x)
         guard !candidates.isEmpty else {
             throw CommandFailure.tr(
                 "There is no clipboard: neither WAYLAND_DISPLAY nor DISPLAY is set. Run this in a desktop session."
@@ -56,6 +57,4 @@ enum Clipboard {
         CommandFailure.tr(
             "The link could not be copied to the clipboard: {reason}.", ["reason": reason])
     }
-
-    private static func isSet(_ name: String) -> Bool { getenv(name).map { $0[0] != 0 } ?? false }
 }

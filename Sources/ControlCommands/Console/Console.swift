@@ -3,6 +3,11 @@ internal import Translation
 
 /// Standard output, for results only, and standard error, for messages, prompts and progress.
 enum Console {
+    /// Returns a variable of the environment; empty if it is not set.
+    static func variable(_ name: String) -> String {
+        getenv(name).map { String(cString: $0) } ?? ""
+    }
+
     /// Writes to standard output without buffering.
     ///
     /// If the reader of a pipe has exited, as in `imagefeedctl feed | head`, the program exits with success and without

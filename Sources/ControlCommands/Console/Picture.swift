@@ -10,9 +10,9 @@ enum Picture {
     /// True if standard output is a terminal that can show drawings, and `chafa` is installed.
     static var canShow: Bool {
         guard case .terminal(_, let isColoured) = OutputTarget.standardOutput else { return false }
-        let variable = { (name: String) in getenv(name).map { String(cString: $0) } ?? "" }
-        return (isColoured || variable("TERM") != "dumb")
-            && variable("PATH").split(separator: ":").contains { access("\($0)/chafa", X_OK) == 0 }
+        return (isColoured || Console.variable("TERM") != "dumb")
+            && Console.variable("PATH").split(separator: ":")
+                .contains { access("\($0)/chafa", X_OK) == 0 }
     }
 
     /// Draws the file at `path` in the best format that the terminal supports.

@@ -61,12 +61,8 @@ extension OutputTarget {
         var size = winsize()
         let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
         // Source: https://no-color.org: the variable applies if it is set and not empty.
-        let isColoured = environment("NO_COLOR").isEmpty && environment("TERM") != "dumb"
+        let isColoured = Console.variable("NO_COLOR").isEmpty && Console.variable("TERM") != "dumb"
         return .terminal(columns: isKnown ? Int(size.ws_col) : 80, isColoured: isColoured)
-    }
-
-    private static func environment(_ name: String) -> String {
-        getenv(name).map { String(cString: $0) } ?? ""
     }
 }
 
