@@ -36,11 +36,10 @@ extension CommandFailure {
                 [error.explanation(details: message), advice ?? error.advice].compactMap(\.self)
                     .joined(separator: " "))
         } else if Self.isUnreachable(reply.name) {
-            let reason = Self.tr(
+            let reason = Translation.tr(
                 "The Image Feed daemon cannot be reached: {reason}", ["reason": message])
             self.init(
-                .unavailable,
-                [reason.message, Self.unreachableAdvice(reply.name)].joined(separator: " "))
+                .unavailable, [reason, Self.unreachableAdvice(reply.name)].joined(separator: " "))
         } else {
             self.init(reply.name == .invalidArgs ? .usage : .failed, message)
         }
@@ -59,9 +58,9 @@ extension CommandFailure {
 
     private static func unreachableAdvice(_ name: ErrorName) -> String {
         name == .serviceUnknown || name == .nameHasNoOwner
-            ? tr("Install Image Feed, or start imagefeedd in a terminal.").message
-            : tr("See “systemctl --user status imagefeedd”, or start imagefeedd in a terminal.")
-                .message
+            ? Translation.tr("Install Image Feed, or start imagefeedd in a terminal.")
+            : Translation.tr(
+                "See “systemctl --user status imagefeedd”, or start imagefeedd in a terminal.")
     }
 }
 

@@ -57,6 +57,8 @@ package final class Slideshow {
     /// The chosen sources that do not exist, for example because an album was renamed.
     private var missingSources: Set<SlideshowSource> = []
     private var isCheckingSource = false
+    /// The time limit of a search; tests that wait for other tasks within a search set a longer one.
+    var searchTimeLimit = Duration.seconds(10)
     /// Returns the seed of the next random order.
     private let makeSeed: () -> UInt64
 
@@ -84,9 +86,6 @@ package final class Slideshow {
         timer = SlideshowTimer(clock) { [weak self] in self?.timerFired() }
         isImageMissing = contents.isImageMissing
     }
-
-    /// The time limit of a search; tests that wait for other tasks within a search set a longer one.
-    var searchTimeLimit = Duration.seconds(10)
 
     // MARK: State
 
