@@ -1,4 +1,5 @@
 package import ProviderKit
+internal import Quoting
 
 /// The permanent ID of an account: readable, stable, and valid as an element of an object path.
 ///
@@ -17,7 +18,7 @@ nonisolated package struct AccountID: Hashable, Sendable, CustomStringConvertibl
     ///   - identity: The identity of the account.
     ///   - isTaken: Returns true if another account has an ID already. Then `_2`, `_3`, … is appended.
     package init(provider: String, _ identity: AccountIdentity, isTaken: (AccountID) -> Bool) {
-        let base = "\(provider)_\(Self.escape("\(identity)"))"
+        let base = "\(provider)_\("\(identity)".utf8.escaped(keeping: "_"))"
         var candidate = AccountID(stored: base)
         var number = 2
         while isTaken(candidate) {
@@ -38,20 +39,5 @@ nonisolated package struct AccountID: Hashable, Sendable, CustomStringConvertibl
         var hash = StableHash()
         hash.combine(text.utf8)
         return "\(text.prefix(150))-\(hash.value.hexDigits)"
-    }
-
-    private static func escape(_ name: String) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        var escaped: [UInt8] = []
-        for byte in name.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-                escaped.append(byte)
-            default:
-                escaped += [UInt8(ascii: "_"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: escaped, as: UTF8.self)
     }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import JSONFormat
+internal import ProviderKit
 internal import Quoting
 internal import System
 
@@ -17,13 +18,19 @@ extension PathBytes: ExpressibleByArgument {
     ///
     /// Source: RFC 8089, RFC 3986.
     var address: String? {
+        let slash = UInt8(ascii: "/")
         var absolute = bytes
-        if bytes.first != UInt8(ascii: "/") {
+        if bytes.first != slash {
             guard let folder = getcwd(nil, 0) else { return nil }
             defer { free(folder) }
             absolute = PathBytes(bytes: [UInt8](cString: folder)).appending(self).bytes
         }
-        return "file://" + absolute.escaped("%", keeping: "-._~/", uppercase: true)
+        var address = Array("file://".utf8)
+        for name in absolute.split(separator: slash, omittingEmptySubsequences: false).dropFirst() {
+            address.append(slash)
+            URLEncoding.escape(name, into: &address)
+        }
+        return String(decoding: address, as: UTF8.self)
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Contract
+internal import Quoting
 
 /// Removal of control characters from text of services and files.
 ///
@@ -44,32 +45,9 @@ enum FileName {
     /// - Returns: The name, at most 205 bytes long.
     static func photo(_ id: String, mediaType: String?) -> String {
         // File systems limit names to 255 bytes.
-        let start = id.utf8.prefix(1).escaped("_", keeping: "_")
-        let rest = id.utf8.dropFirst().escaped("_", keeping: "_-.")
+        let start = id.utf8.prefix(1).escaped(keeping: "_")
+        let rest = id.utf8.dropFirst().escaped(keeping: "_-.")
         let name = String((start + rest).prefix(200))
         return mediaType.flatMap { DownloadFile.nameExtensions[$0] }.map { "\(name).\($0)" } ?? name
-    }
-}
-
-extension Sequence<UInt8> {
-    /// Returns text with ASCII letters, ASCII digits and some other bytes, and with two hexadecimal digits for the rest.
-    ///
-    /// - Parameters:
-    ///   - mark: The character in front of the hexadecimal digits.
-    ///   - others: The other characters that are kept.
-    ///   - isUppercase: True for uppercase hexadecimal digits.
-    /// - Returns: The text.
-    func escaped(_ mark: String, keeping others: String, uppercase isUppercase: Bool = false)
-        -> String
-    {
-        reduce(into: "") { text, byte in
-            let character = Character(Unicode.Scalar(byte))
-            if byte < 0x80, character.isLetter || character.isNumber || others.contains(character) {
-                text.append(character)
-            } else {
-                text += mark + (byte < 16 ? "0" : "")
-                text += String(byte, radix: 16, uppercase: isUppercase)
-            }
-        }
     }
 }

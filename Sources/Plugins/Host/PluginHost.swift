@@ -1,6 +1,7 @@
 internal import Glibc
 package import Logging
 package import ProviderKit
+internal import Quoting
 internal import System
 package import Translation
 
@@ -106,9 +107,10 @@ package final class PluginHost {
             // Only the daemon uses the client ID: its change does not affect the plugin.
             var settings = settings(base)
             settings["ClientId"] = nil
-            // The ID of an unusable plugin must differ from the IDs of the built-in providers.
+            // The ID of an unusable plugin must differ from the IDs of the built-in providers. It is an element of an
+            // object path.
             let id =
-                ManifestFile.isID(base) && !reserved.contains(base) ? base : Self.escaped(name)
+                ManifestFile.isID(base) && !reserved.contains(base) ? base : name.utf8.escaped()
             if let known = installed[id], known.path == path, known.settings == settings,
                 !known.stamp.haveChanged
             {
@@ -186,18 +188,6 @@ package final class PluginHost {
                 "limit": "\(Self.maximumManifests)",
             ])
         return Array(names.sorted().prefix(Self.maximumManifests))
-    }
-
-    /// Returns a name as an element of an object path.
-    private static func escaped(_ name: String) -> String {
-        name.utf8.reduce(into: "") { text, byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                0x30...0x39:
-                text.unicodeScalars.append(Unicode.Scalar(byte))
-            default: text += "_" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-            }
-        }
     }
 }
 
