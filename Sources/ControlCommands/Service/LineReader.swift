@@ -20,9 +20,8 @@ final class LineReader {
         -> Bool
     {
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-        let source = DescriptorSource(descriptor, .reading) { [weak self] in
-            self?.read(descriptor, handler)
-        }
+        // The source keeps the reader until it is cancelled.
+        let source = DescriptorSource(descriptor, .reading) { self.read(descriptor, handler) }
         source.resume()
         defer { source.cancel() }
         return try await result.value()
