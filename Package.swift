@@ -224,7 +224,9 @@ let development = [
         ImmichSimulator MastodonSimulator NextcloudSimulator ServiceSimulator UnsplashSimulator
         WikimediaSimulator
         """, in: "Development/simulated-services"),
-    program("event-loop-scenarios", "LoopbackHTTP System", in: "Development/event-loop-scenarios"),
+    program(
+        "event-loop-scenarios", "CSwiftRuntime LoopbackHTTP System",
+        in: "Development/event-loop-scenarios"),
     module(
         "TestSupport",
         "CSandbox DBus LoopbackHTTP ProviderKit System Translation", in: "Development/TestSupport"),
@@ -252,7 +254,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// The benchmark is opt-in: see `dist/benchmark`.
+// The benchmark is opt-in: see `dist/development/benchmark`.
 if Context.environment["IMAGEFEED_BENCHMARK"] != nil {
     package.targets.append(
         program(
@@ -263,7 +265,7 @@ if Context.environment["IMAGEFEED_BENCHMARK"] != nil {
             """, in: "Development/Benchmark"))
 }
 
-// The fuzzer is opt-in: see `dist/fuzz`.
+// The fuzzer is opt-in: see `dist/development/fuzz`.
 if Context.environment["IMAGEFEED_FUZZER"] != nil {
     package.targets += [
         library("CFuzzer"),

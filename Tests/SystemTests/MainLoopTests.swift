@@ -103,6 +103,16 @@ struct MainLoopTests {
         #expect(try await lines(.loop, "busy-descriptor") == ["main queue"])
     }
 
+    /// A failure says that a version of the Swift libraries needs another way; `CSwiftRuntime` names it.
+    @Test func `the private functions of the Swift libraries work`() async throws {
+        #expect(
+            try await lines(.loop, "private-functions") == [
+                "_dispatch_get_main_queue_handle_4CF: ready true",
+                "_dispatch_main_queue_callback_4CF: called true",
+                "swift_task_enqueueGlobal_hook: main thread true",
+            ])
+    }
+
     // MARK: Timers and child processes
 
     @Test(arguments: Driver.allCases)

@@ -1,6 +1,10 @@
 #pragma once
-// Hooks of Swift's concurrency runtime (Concurrency.h in its source) and of libdispatch (private.h) that are not
-// available in Swift.
+// Private functions of Swift's concurrency runtime (Concurrency.h in its source) and of libdispatch (private.h). A test
+// of SystemTests, "the private functions of the Swift libraries work", calls each of them.
+//
+// Their public replacement is the protocol ExecutorFactory: a typealias DefaultExecutorFactory in the main module
+// selects the executor of the main actor and that of all other tasks. The library of Swift 6.3 contains it, but not in
+// its public interface (proposed to Swift Evolution as "Custom Main and Global Executors").
 
 #define SHIM_SWIFT_CALL __attribute__((swiftcall))
 

@@ -1,3 +1,4 @@
+internal import CSwiftRuntime
 internal import Dispatch
 internal import Glibc
 internal import LoopbackHTTP
@@ -7,6 +8,7 @@ internal import System
 @MainActor let mainQueueScenarios: [String: @MainActor () -> Void] = [
     "queue": runQueue, "tasks": runTasks, "threads": runFromThreads, "busy-queue": keepQueueBusy,
     "busy-tasks": keepTasksBusy, "busy-descriptor": keepDescriptorBusy,
+    "private-functions": callPrivateFunctions,
 ]
 
 @MainActor private var channel: Channel?
@@ -78,4 +80,17 @@ internal import System
     channel = Channel { _ in channel?.send() }
     channel?.send()
     onThread { DispatchQueue.main.async { finish("main queue") } }
+}
+
+/// Calls the private functions that the event loop uses, and prints whether they do what it expects.
+@MainActor private func callPrivateFunctions() {
+    var queue = pollfd(fd: dispatch_main_queue_descriptor(), events: Int16(POLLIN), revents: 0)
+    DispatchQueue.main.async { count += 1 }
+    print("_dispatch_get_main_queue_handle_4CF: ready", poll(&queue, 1, 1000) == 1)
+    dispatch_main_queue_run(nil)
+    print("_dispatch_main_queue_callback_4CF: called", count == 1)
+    let main = pthread_self()
+    Task.detached {
+        finish("swift_task_enqueueGlobal_hook: main thread \(pthread_self() == main)")
+    }
 }
