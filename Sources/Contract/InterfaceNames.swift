@@ -1,4 +1,4 @@
-// Written by dist/manual from dist/interfaces; run it after a change of these files.
+// Written by dist/development/manual from dist/interfaces; run it after a change of these files.
 
 package import DBus
 

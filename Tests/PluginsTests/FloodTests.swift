@@ -29,7 +29,7 @@ struct FloodTests {
     }
 }
 
-/// The floods of `dist/flood-plugin.py`.
+/// The floods of `dist/development/flood-plugin.py`.
 private enum Flood: String, CaseIterable {
     case log, values, rates, requests, silent, large, unread, incomplete, packets
     case errors, threads, memory, spin, denied

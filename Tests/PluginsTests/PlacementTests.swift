@@ -4,7 +4,7 @@ import ProviderKit
 import TestSupport
 import Testing
 
-/// Control groups of plugins. `dist/try-package` tries those of a service manager.
+/// Control groups of plugins. `dist/development/try-package` tries those of a service manager.
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct PlacementTests {
     private struct Placed: Sendable {

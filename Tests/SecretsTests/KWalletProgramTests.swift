@@ -6,7 +6,7 @@ import Testing
 
 @testable import Secrets
 
-/// Tests with ksecretd of KDE Frameworks, on the bus of `dist/try-keyrings`, with an open and empty wallet.
+/// Tests with ksecretd of KDE Frameworks, on the bus of `dist/development/try-keyrings`, with an open and empty wallet.
 @Suite(.enabled(if: getenv("IMAGEFEED_KWALLET_BUS") != nil), .timeLimit(.minutes(5)))
 struct KWalletProgramTests {
     @Test func `a secret is stored, replaced and deleted, and a closed wallet preserves it`()

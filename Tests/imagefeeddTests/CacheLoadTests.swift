@@ -11,7 +11,7 @@ import Testing
 
 /// Tests of the effect of the size of the feed cache on start-up, memory and pages.
 ///
-/// `dist/benchmark --cache` runs them with a hundred thousand photos and the installed daemon.
+/// `dist/development/benchmark --cache` runs them with a hundred thousand photos and the installed daemon.
 @Suite(.privateBus, .timeLimit(.minutes(10)), .serialized) @MainActor
 struct CacheLoadTests {
     private static let accounts = 20

@@ -10,7 +10,7 @@ import UnsplashSimulator
 /// Kills the daemon at random moments while it likes, walks and downloads, and tests that nothing is lost. A watching
 /// client stays on the bus, and daemons start on a second bus with the same folders.
 ///
-/// `dist/soak` runs a thousand kills with the installed daemon.
+/// `dist/development/soak` runs a thousand kills with the installed daemon.
 @Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(60))) @MainActor
 struct KillTests {
     private static let kills = getenv("IMAGEFEED_KILLS").flatMap { Int(String(cString: $0)) } ?? 20

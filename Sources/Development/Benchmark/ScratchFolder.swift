@@ -113,12 +113,12 @@ final class ScratchFolder {
         return "\(path)/plugins"
     }
 
-    /// Installs the plugin of `dist/flood-plugin.py` once for each flood.
+    /// Installs the plugin of `dist/development/flood-plugin.py` once for each flood.
     func addFloods(_ floods: [String], seconds: Int, servers: [String]) throws {
         let data = "home/.local/share/imagefeed"
         for name in [data, "\(data)/providers", "\(data)/providers/flood"] { try make(name) }
         try PluginFiles.copy(
-            "dist/flood-plugin.py", to: "\(path)/\(data)/providers/flood/flood.py")
+            "dist/development/flood-plugin.py", to: "\(path)/\(data)/providers/flood/flood.py")
         var configuration = ""
         for flood in floods {
             try write(

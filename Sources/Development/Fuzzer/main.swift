@@ -5,7 +5,7 @@
 //   Fuzzer --list
 //
 // If a parser traps, violates memory safety or exceeds its time limit, the program ends and stores the input. See
-// `dist/fuzz`.
+// `dist/development/fuzz`.
 
 internal import CFuzzer
 internal import Glibc

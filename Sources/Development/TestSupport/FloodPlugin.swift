@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// The plugin of `dist/flood-plugin.py`, which floods the daemon. Its argument selects the kind of flood.
+/// The plugin of `dist/development/flood-plugin.py`, which floods the daemon. Its argument selects the kind of flood.
 package enum FloodPlugin {
     /// Installs the plugin once for each flood.
     ///
@@ -16,7 +16,7 @@ package enum FloodPlugin {
         of directory: TemporaryDirectory
     ) throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../dist/flood-plugin.py").standardized.path
+            .appending(path: "../../../dist/development/flood-plugin.py").standardized.path
         try directory.write(
             String(contentsOfFile: file, encoding: .utf8), to: "\(folder)/flood/flood.py")
         for flood in floods {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The extent of the simulations: `dist/simulate` runs many histories, the tests run few.
+/// The extent of the simulations: `dist/development/simulate` runs many histories, the tests run few.
 public enum Simulation {
     /// The seeds of the histories to run.
     ///

@@ -1,4 +1,5 @@
-// Measurements of the grid of photos, for `dist/test-viewer --measure`. The library is loaded before the window's own.
+// Measurements of the grid of photos, for `dist/development/test-viewer --measure`. The library is loaded before those of
+// the window.
 //
 // It prints the time at which the visible photos are shown. With FRAME_TRACE=scroll, it also scrolls to the end of the grid
 // at 4,000 units per second, and prints the times of the frames and the processor times of the main thread between them. With

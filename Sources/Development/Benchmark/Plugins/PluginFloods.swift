@@ -5,7 +5,7 @@ internal import LoopbackHTTP
 
 /// A comparison of the duration of calls to other accounts with and without plugins that flood the daemon.
 ///
-/// Both alternate, because the load of the machine varies. The floods are those of `dist/flood-plugin.py`.
+/// Both alternate, because the load of the machine varies. The floods are those of `dist/development/flood-plugin.py`.
 final class PluginFloods {
     private static let floods = [
         ("log", "Logs of 8 MiB"), ("values", "65,000 values"),
