@@ -143,11 +143,4 @@ extension Widget {
         }
         motion.connect("leave") { _ in left() }
     }
-
-    /// Calls `handler` when the widget or one of its children gets or loses the focus.
-    package func onFocusChange(_ handler: @escaping (_ isFocused: Bool) -> Void) {
-        let focus = controller(gtk_event_controller_focus_new())
-        focus.connect("enter") { _ in handler(true) }
-        focus.connect("leave") { _ in handler(false) }
-    }
 }

@@ -65,14 +65,6 @@ package final class Window: Widget {
         gtk_window_get_default_size(window, &width, &height)
         return (Int(width), Int(height))
     }
-    /// Calls `handler` when ``restoredSize`` changes.
-    package func onResize(_ handler: @escaping () -> Void) {
-        onChange(of: "default-width", handler)
-        onChange(of: "default-height", handler)
-    }
-    package func setDecorated(_ isDecorated: Bool) {
-        gtk_window_set_decorated(window, isDecorated ? 1 : 0)
-    }
 
     /// Prevents the screen from turning off, or allows it again.
     package func inhibitIdle(_ isInhibited: Bool) {
@@ -86,14 +78,5 @@ package final class Window: Widget {
     /// Copies text to the clipboard.
     package func copy(_ text: String) {
         gdk_clipboard_set_text(gtk_widget_get_clipboard(widget), text)
-    }
-}
-
-/// A wrapper that makes its child move the window when it is dragged.
-@MainActor
-package final class WindowHandle: Widget {
-    package init(_ child: Widget) {
-        super.init(gtk_window_handle_new())
-        gtk_window_handle_set_child(opaque, child.widget)
     }
 }

@@ -28,7 +28,5 @@ enum Style {
         label.month-label, label.badge { padding: 4px 10px; border-radius: 999px; }
         label.facts { padding: 4px 10px; border-radius: 0 0 8px 8px; }
         .download-bar { padding: 10px 14px; }
-        .slideshow-frame { background: #1c1c1e; color: white; }
-        .slideshow-frame .controls { padding: 6px; border-radius: 12px; }
         """
 }

@@ -8,20 +8,17 @@ internal import Translation
 /// The program: one instance per session.
 package enum ViewerApplication {
     private static var mainWindow: MainWindow?
-    /// The windows of slideshows by their names; empty for the default one.
-    private static var slideshows: [String: SlideshowWindow] = [:]
     private static var service: Service?
     private static var loader: ImageLoader?
 
     private static let usage = tr(
         """
-        Usage: imagefeed [--widget[=NAME]] [FILE... | PHOTO | ACCOUNT]
+        Usage: imagefeed [FILE... | PHOTO | ACCOUNT]
 
         Shows files, or the photos of the accounts of imagefeedd(1), in a window.
 
-          --widget[=NAME]  show the slideshow in a small window; with NAME, one of its own
-          --version        print the version and exit
-          --help           print this help and exit
+          --version  print the version and exit
+          --help     print this help and exit
 
         """)
 
@@ -33,14 +30,11 @@ package enum ViewerApplication {
             return print(usage, terminator: "")
         }
         // The bus starts the program with the option of GApplication.
-        if let unknown = options.first(where: {
-            $0 != "--gapplication-service" && slideshowName($0) == nil
-        }) {
+        if let unknown = options.first(where: { $0 != "--gapplication-service" }) {
             fail(
                 tr("Unknown option {option}. Use --help for the options.", ["option": unknown]),
                 EX_USAGE)
         }
-        LayerSurface.loadLibrary()
         MainLoop.use()
         let application = Application(id: "org.imagefeed.Viewer")
         application.onStart = { start(application) }
@@ -57,7 +51,7 @@ package enum ViewerApplication {
 
     private static func start(_ application: Application) {
         application.addStyle(Style.rules)
-        application.addAction("quit", key: "<Control>q") { _ in quit() }
+        application.addAction("quit", key: "<Control>q") { _ in mainWindow?.window.close() }
         application.addAction("open", hasText: true) { open([$0], application, folder: "/") }
         do {
             let service = Service(try BusConnection.session())
@@ -69,13 +63,6 @@ package enum ViewerApplication {
         }
     }
 
-    /// Closes the windows, after which the program ends.
-    private static func quit() {
-        let closeSlideshows = { for window in slideshows.values { window.window.close() } }
-        guard let mainWindow else { return closeSlideshows() }
-        mainWindow.close(closeSlideshows)
-    }
-
     /// - Parameters:
     ///   - arguments: The arguments of an invocation.
     ///   - application: The application.
@@ -83,14 +70,6 @@ package enum ViewerApplication {
     private static func open(
         _ arguments: [String], _ application: Application, folder: String
     ) {
-        guard let service, let loader else { return }
-        if let name = arguments.lazy.compactMap(slideshowName).first {
-            let window = slideshows[name] ?? SlideshowWindow(application, name, service, loader)
-            // The window still exists while its signal is handled.
-            window.onClosed = { Task { slideshows[name] = nil } }
-            slideshows[name] = window
-            return window.present()
-        }
         let window = show(application)
         let names = arguments.filter { !$0.hasPrefix("-") }
         let paths = names.map { $0.hasPrefix("/") ? $0 : "\(folder)/\($0)" }
@@ -99,13 +78,6 @@ package enum ViewerApplication {
         } else if !paths.isEmpty {
             window.open(files: paths)
         }
-    }
-
-    /// Returns the name of the slideshow that the option `--widget` shows; nil for another argument.
-    private static func slideshowName(_ argument: String) -> String? {
-        if argument == "--widget" { return "" }
-        let prefix = "--widget="
-        return argument.hasPrefix(prefix) ? String(argument.dropFirst(prefix.count)) : nil
     }
 
     /// Returns true for a path that cannot be the ID of a photo or an account.

@@ -58,33 +58,3 @@ static inline GtkWidget *shim_message_dialog(GtkWindow *parent, const char *head
     adw_message_dialog_set_body(ADW_MESSAGE_DIALOG(dialog), body);
     return dialog;
 }
-
-// The functions of X11, whose headers GTK lacks if it was built without it.
-gulong gdk_x11_surface_get_xid(GdkSurface *);
-gpointer gdk_x11_display_get_xdisplay(GdkDisplay *);
-gulong XInternAtom(gpointer display, const char *name, int only_if_exists);
-int XChangeProperty(gpointer display, gulong window, gulong property, gulong type, int format, int mode,
-                    const void *data, int count);
-int XMoveWindow(gpointer display, gulong window, int x, int y);
-int XTranslateCoordinates(gpointer display, gulong source, gulong destination, int source_x, int source_y, int *x,
-                          int *y, gulong *child);
-gulong XDefaultRootWindow(gpointer display);
-
-#define SHIM_X11_FUNCTIONS(f) \
-    f(gdk_x11_surface_get_xid) f(gdk_x11_display_get_xdisplay) f(XInternAtom) f(XChangeProperty) f(XMoveWindow) \
-    f(XTranslateCoordinates) f(XDefaultRootWindow)
-SHIM_LIBRARY(shim_x11, SHIM_X11_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
-
-// The functions of gtk4-layer-shell, which is not required.
-int gtk_layer_is_supported(void);
-void gtk_layer_init_for_window(gpointer window);
-void gtk_layer_set_namespace(gpointer window, const char *name);
-void gtk_layer_set_layer(gpointer window, int layer);
-void gtk_layer_set_keyboard_mode(gpointer window, int mode);
-void gtk_layer_set_anchor(gpointer window, int edge, int set);
-void gtk_layer_set_margin(gpointer window, int edge, int margin);
-
-#define SHIM_LAYER_FUNCTIONS(f) \
-    f(gtk_layer_is_supported) f(gtk_layer_init_for_window) f(gtk_layer_set_namespace) f(gtk_layer_set_layer) \
-    f(gtk_layer_set_keyboard_mode) f(gtk_layer_set_anchor) f(gtk_layer_set_margin)
-SHIM_LIBRARY(shim_layer, SHIM_LAYER_FUNCTIONS, SHIM_FIELD, SHIM_FIND)

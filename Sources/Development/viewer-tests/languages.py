@@ -198,14 +198,5 @@ def languages(start, step):
     check.finish()
     step("long texts fit into a narrow window")
 
-    session.start_window("--widget")
-    screen.wait(doubled("Image Feed Slideshow"), "frame")
-    # The buttons appear under the pointer.
-    screen.mouse("mousemove", 200, 150, "mousemove", 205, 155)
-    screen.wait(doubled("Next photo"), "push button")
-    check.page("slideshow")
-    check.finish()
-    step("the texts of the slideshow are translated")
-
 
 TESTS = [languages]

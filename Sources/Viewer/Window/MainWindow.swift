@@ -27,8 +27,6 @@ final class MainWindow {
     /// The name from the command line, until the accounts are known.
     private var nameToOpen: String?
     private var state = MainWindowState.load()
-    /// Called after the window was closed by ``close(_:)``.
-    private var completion: (() -> Void)?
 
     init(_ application: Application, _ service: Service, _ loader: ImageLoader) {
         self.service = service
@@ -99,14 +97,6 @@ final class MainWindow {
         window.onClose = { [weak self] in self?.keepsOpen() ?? false }
     }
 
-    /// Closes the window, unless the user keeps it open for a running download.
-    ///
-    /// - Parameter completion: Called after the window was closed.
-    func close(_ completion: @escaping () -> Void) {
-        self.completion = completion
-        window.close()
-    }
-
     /// Asks before running downloads are cancelled.
     private func keepsOpen() -> Bool {
         guard actions.downloads.isRunning else {
@@ -118,8 +108,7 @@ final class MainWindow {
             body: tr("A download is running. It is cancelled if you close the window."),
             cancel: tr("_Keep open"), confirm: tr("_Cancel download and close")
         ) { [weak self] isConfirmed in
-            guard let self else { return }
-            guard isConfirmed else { return completion = nil }
+            guard let self, isConfirmed else { return }
             actions.downloads.cancelAll()
             closed()
             window.destroy()
@@ -135,7 +124,6 @@ final class MainWindow {
         }
         state.save()
         onClosed?()
-        completion?()
     }
 
     // MARK: Photos
