@@ -10,7 +10,7 @@ import Testing
 /// The combined account over the bus.
 @Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct CombinedObjectTests {
-    private let service = CombinedService()
+    private let service = FakeService()
 
     private func setPhotos(_ user: String, _ photos: (String, Int64)...) {
         service.update(user) { $0.photos = photos.map { (id: $0.0, created: $0.1) } }
@@ -19,7 +19,7 @@ struct CombinedObjectTests {
     // MARK: Object
 
     @Test func `the combined account exists while an account is logged in`() async throws {
-        let fixture = try await CombinedFixture(["ada", "bob"], service)
+        let fixture = try await BusFixture(["ada", "bob"], service)
         let client = try CombinedClient()
         let services = ServiceClient(client.connection)
         let interfaces = try #require(try await services.objects()[ServiceName.combined])
@@ -59,7 +59,7 @@ struct CombinedObjectTests {
         async throws
     {
         setPhotos("ada", ("a1", 50))
-        let fixture = try await CombinedFixture(["ada"], service)
+        let fixture = try await BusFixture(["ada"], service)
         let client = try CombinedClient()
         #expect(try await client.combined.like("service_ada/a1") == .done)
         try await fixture.until { fixture.engine.combined.likeCount == 1 }
@@ -69,8 +69,8 @@ struct CombinedObjectTests {
                 source("likes", "Liked photos", .likes, count: 1),
             ])
         fixture.engine.stop()
-        let next = CombinedService(capabilities: [.feed, .like, .memories])
-        let later = try await CombinedFixture(["ada"], next)
+        let next = FakeService(capabilities: [.feed, .like, .memories])
+        let later = try await BusFixture(["ada"], next)
         #expect(
             try await client.combined.sources() == [
                 source("all", "All accounts", .feed),
@@ -91,13 +91,13 @@ struct CombinedObjectTests {
     @Test func `a walk merges the accounts and survives a restart of the daemon`() async throws {
         setPhotos("ada", ("a1", 50), ("a2", 30))
         setPhotos("bob", ("b1", 40), ("b2", 20))
-        let fixture = try await CombinedFixture(["ada", "bob"], service)
+        let fixture = try await BusFixture(["ada", "bob"], service)
         let client = try CombinedClient()
         let (first, cursor) = try await client.page(count: 3)
         #expect(first == ["service_ada/a1", "service_bob/b1", "service_ada/a2"])
         fixture.engine.stop()
         service.update("ada") { $0.photos.insert((id: "a0", created: 90), at: 0) }
-        let next = try await CombinedFixture(["ada", "bob"], service, after: fixture.directory)
+        let next = try await BusFixture(["ada", "bob"], service, after: fixture.directory)
         #expect(try await client.page(cursor) == (ids: ["service_bob/b2"], next: ""))
         let photo = try await client.combined.page("", cursor: "", count: 1).photos[0]
         #expect(photo["id"]?.string == "service_ada/a1")
@@ -118,11 +118,11 @@ struct CombinedObjectTests {
         service.update("offline") { $0.error = HTTPError.unreachable("It cannot be reached.") }
         service.update("limited") { $0.error = ProviderError.rateLimited(until: nil) }
         service.update("locked") { $0.error = SecretStoreError.locked("It is locked.") }
-        let fixture = try await CombinedFixture(users, service)
+        let fixture = try await BusFixture(users, service)
         let client = try CombinedClient()
         try await client.listen()
         async let page = client.page(count: 1)
-        try await service.users.wait { $0.values.allSatisfy { $0.requests > 0 } ? true : nil }
+        try await service.users.wait { $0.values.allSatisfy { !$0.requests.isEmpty } ? true : nil }
         try await fixture.clock.waitForSleeps(
             until: .milliseconds(1_800), begun: users.count, pending: 1)
         fixture.clock.advance(by: .seconds(2))
@@ -155,7 +155,7 @@ struct CombinedObjectTests {
     @Test func `an account that fails contributes its cache`() async throws {
         setPhotos("ada", ("a1", 50), ("a2", 30))
         setPhotos("bob", ("b1", 40))
-        let fixture = try await CombinedFixture(["ada", "bob"], service)
+        let fixture = try await BusFixture(["ada", "bob"], service)
         let client = try CombinedClient()
         let ids = ["service_ada/a1", "service_bob/b1", "service_ada/a2"]
         #expect(try await client.page().ids == ids)
@@ -169,13 +169,13 @@ struct CombinedObjectTests {
     @Test func `equal first pages share one reply until an account changes`() async throws {
         setPhotos("ada", ("a1", 50))
         setPhotos("bob", ("b1", 40))
-        let fixture = try await CombinedFixture(["ada", "bob"], service)
+        let fixture = try await BusFixture(["ada", "bob"], service)
         let client = try CombinedClient()
         try await client.listen()
         for _ in 0..<3 { _ = try await client.page() }
-        let made = try fixture.object.feed.madePageCount
+        let made = try fixture.combined.feed.madePageCount
         for _ in 0..<5 { _ = try await client.page() }
-        #expect(try fixture.object.feed.madePageCount == made)
+        #expect(try fixture.combined.feed.madePageCount == made)
         service.update("bob") { $0.photos.insert((id: "b0", created: 60), at: 0) }
         #expect(try await fixture.engine.combined.refresh("") == 1)
         try await client.wait(for: "updated all 1")
@@ -186,7 +186,7 @@ struct CombinedObjectTests {
     @Test func `a first page watches the source of each account`() async throws {
         setPhotos("ada", ("a1", 50))
         setPhotos("bob", ("b1", 40))
-        let fixture = try await CombinedFixture(["ada", "bob"], service)
+        let fixture = try await BusFixture(["ada", "bob"], service)
         let client = try CombinedClient()
         _ = try await client.page()
         for user in ["ada", "bob"] {
@@ -202,7 +202,7 @@ struct CombinedObjectTests {
     @Test func `likes and signals have the IDs of the combined account`() async throws {
         setPhotos("ada", ("a1", 50))
         setPhotos("bob", ("x/y", 40))
-        let fixture = try await CombinedFixture(["ada", "bob"], service)
+        let fixture = try await BusFixture(["ada", "bob"], service)
         let client = try CombinedClient()
         try await client.listen()
         _ = try await client.page()
@@ -235,7 +235,7 @@ struct CombinedObjectTests {
 
     @Test func `simultaneous updates of several accounts are announced once`() async throws {
         setPhotos("ada", ("a1", 50))
-        let fixture = try await CombinedFixture(["ada", "bob"], service)
+        let fixture = try await BusFixture(["ada", "bob"], service)
         let client = try CombinedClient()
         try await client.listen()
         for (user, new) in [("ada", 1), ("bob", 2)] {
@@ -254,7 +254,7 @@ struct CombinedObjectTests {
         async throws
     {
         setPhotos("bob", ("x/y", 40))
-        let fixture = try await CombinedFixture(["bob"], service)
+        let fixture = try await BusFixture(["bob"], service)
         let client = try CombinedClient()
         try await client.listen()
         _ = try await client.page()
@@ -274,7 +274,7 @@ struct CombinedObjectTests {
     {
         setPhotos("ada", ("a1", 50))
         setPhotos("bob", ("b1", 40))
-        let fixture = try await CombinedFixture(["ada", "bob"], service)
+        let fixture = try await BusFixture(["ada", "bob"], service)
         let client = try CombinedClient()
         #expect(try await client.page().ids.count == 2)
         #expect(try await client.page().ids.count == 2)
@@ -284,7 +284,7 @@ struct CombinedObjectTests {
         try await client.wait(for: "updated likes 0")
         #expect(try await client.page().ids == ["service_ada/a1"])
         client.signals.update { $0 = [] }
-        try await fixture.account("ada").setDefaultSource(SourceID("other"))
+        try await fixture.account("ada").setDefaultSource(SourceID("topic"))
         try await client.wait(for: "updated all 0")
         try await client.combined.setDefaultSource("likes")
         try await client.wait(for: "property DefaultSource")

@@ -1,60 +1,22 @@
 import Contract
 import DBus
-import Logging
-import OAuth
 import ProviderKit
-import Storage
 import TestSupport
 import Testing
 
 @testable import BusService
 @testable import Engine
 
-/// The engine on the bus of the running test, with one remote account and a clock that the test advances.
+/// The engine on the bus of the running test, with one account whose feed has no likes.
 @MainActor
-final class FeedFixture {
-    let directory: TemporaryDirectory
-    let clock = ManualClock()
-    let time = Observed(Timestamp(secondsSince1970: 1_800_000_000))
-    let service = FeedService()
-    let engine: Engine
-    let account: Account
-    let connection: BusConnection
-    let busService: BusService
+final class FeedFixture: BusFixture {
+    var account: Account { engine.accounts.all[0] }
 
     init(photos: [String]) async throws {
-        let directory = try TemporaryDirectory()
-        self.directory = directory
-        service.state.update { $0.photos = photos }
-        let (store, _) = try AccountStore.open(folder: directory.appending("data"))
-        try await store.save(
-            AccountRecord(
-                id: AccountID(stored: "service_ada"), provider: "service",
-                identity: AccountIdentity(username: "ada"), label: "ada", isLoggedIn: true),
-            defaultAccount: nil)
-        store.close()
-        let (reopened, contents) = try AccountStore.open(folder: directory.appending("data"))
-        let secrets = InMemorySecretStore()
-        let token = OAuthToken(
-            accessToken: Secret("token"), refreshToken: nil, scopes: [], obtained: time.value,
-            expires: nil)
-        try await secrets.store(token.encoded, for: .account("service_ada"), label: "")
-        let time = time
-        engine = Engine(
-            providers: [service], store: reopened, contents: contents,
-            ports: EnginePorts(
-                http: ScriptedHTTP(), secrets: secrets, settings: FixedSettings(),
-                cacheFolder: directory.appending("cache"), cacheLimitBytes: 1 << 20,
-                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: clock,
-                now: { time.value }))
-        account = try #require(engine.accounts.all.first)
-        connection = try PrivateBus.current.connect()
-        _ = try await connection.requestName(BusService.name, replacing: false) {}
-        let tree = BusService.makeTree(connection)
-        busService = BusService(engine, tree, version: "1") { _ in }
-        tree.start()
-        engine.start()
-        try await until { account.state == .ready }
+        let service = FakeService(capabilities: [.feed])
+        service.update("ada") { $0.photos = photos.map { (id: $0, created: 0) } }
+        try await super.init(["ada"], service)
+        try await until { self.account.state == .ready }
     }
 
     /// The exported account.
@@ -70,19 +32,22 @@ final class FeedFixture {
         clock.advance(by: duration)
     }
 
-    /// Waits for a condition that changes on the main actor.
-    func until(_ condition: () throws -> Bool) async throws {
-        // A closure of its own: a synchronous function value would run outside of the main actor.
-        try await poll { try condition() }
-    }
-
     /// Waits until the daemon's match rules watch the given number of clients.
     func waitForNames(_ count: Int) async throws {
         while try await watchedNames().count != count { try Task.checkCancellation() }
     }
 
     /// Publishes a photo at the service.
-    func publish(_ photo: String) { service.state.update { $0.photos.insert(photo, at: 0) } }
+    func publish(_ photo: String) {
+        service.update("ada") { $0.photos.insert((id: photo, created: 0), at: 0) }
+    }
+
+    /// The number of requests for pages.
+    var requestCount: Int { service.users.value["ada"]?.requests.count ?? 0 }
+
+    func waitForRequests(_ count: Int) async throws {
+        try await service.users.wait { $0["ada"]?.requests.count == count ? true : nil }
+    }
 
     /// Returns the daemon's match rules for clients that leave the bus.
     func watchedNames() async throws -> [String] {
@@ -137,9 +102,4 @@ final class FeedClient {
         subscription = nil
         openConnection = nil
     }
-}
-
-private final class FixedSettings: SettingsStore {
-    func settings(of provider: String) -> ProviderSettings { ProviderSettings(["ClientId": "id"]) }
-    func set(_ value: String, for key: String, of provider: String) async throws {}
 }

@@ -26,9 +26,7 @@ struct FreshnessTests {
             if second.isMultiple(of: 300) {
                 // A refresh that is in progress when the clock advances exceeds its time limit.
                 let requests = second / 300 + 1
-                try await fixture.service.state.wait {
-                    $0.requests.count == requests ? true : nil
-                }
+                try await fixture.waitForRequests(requests)
                 try await fixture.until {
                     fixture.account.remote?.feed?.tops.isRunning(SourceID("new")) == false
                 }
@@ -36,7 +34,7 @@ struct FreshnessTests {
             #expect(ids == (second > 300 ? ["p4"] + three : three), "after \(second) s")
         }
         // One for the first read, and one per five minutes.
-        #expect(fixture.service.state.value.requests.count == 3)
+        #expect(fixture.requestCount == 3)
     }
 
     @Test func `a refresh removes deleted photos below the top of a prepared page`()
@@ -44,11 +42,11 @@ struct FreshnessTests {
     {
         let fixture = try await FeedFixture(photos: ["p4"] + three)
         fixture.engine.setRefreshInterval(.zero)
-        fixture.service.state.update { $0.pageSize = 2 }
+        fixture.service.update("ada") { $0.pageSize = 2 }
         let client = try fixture.connect()
         for _ in 0..<3 { #expect(try await client.ids() == ["p4"] + three) }
         try await client.listen()
-        fixture.service.state.update { $0.photos.removeLast() }
+        fixture.service.update("ada") { $0.photos.removeLast() }
         fixture.pass(.seconds(300))
         #expect(try await client.ids() == ["p4"] + three)
         try await client.updates.wait { $0 == ["new 0"] ? true : nil }
@@ -64,14 +62,14 @@ struct FreshnessTests {
         #expect(try fixture.object.feed.madePageCount == 2)
         fixture.pass(.seconds(300))
         _ = try await client.ids()
-        try await fixture.service.state.wait { $0.requests.count == 2 ? true : nil }
+        try await fixture.waitForRequests(2)
         // There was nothing new.
         try await fixture.until {
             fixture.account.remote?.feed?.tops.isRunning(SourceID("new")) == false
         }
         for _ in 0..<5 { _ = try await client.ids() }
         #expect(try fixture.object.feed.madePageCount == 3)
-        #expect(fixture.service.state.value.requests.count == 2)
+        #expect(fixture.requestCount == 2)
     }
 
     @Test func `the first page after Updated is prepared although the rate limit changed`()
@@ -125,11 +123,11 @@ struct FreshnessTests {
             for try await ids in group { #expect(ids == three) }
         }
         #expect(try fixture.object.feed.madePageCount == made + 1)
-        #expect(fixture.service.state.value.requests.count == 1)
+        #expect(fixture.requestCount == 1)
         try await fixture.waitForNames(64)
         fixture.publish("p4")
         fixture.pass(.seconds(990))
-        try await fixture.service.state.wait { $0.requests.count == 2 ? true : nil }
+        try await fixture.waitForRequests(2)
         for client in clients { client.disconnect() }
         try await fixture.waitForNames(0)
     }
@@ -153,7 +151,7 @@ struct FreshnessTests {
         #expect(!fixture.account.feedWatch.isWatched(SourceID("new")))
         try await fixture.waitForNames(0)
         fixture.pass(.seconds(86_400))
-        #expect(fixture.service.state.value.requests.count == 4)
+        #expect(fixture.requestCount == 4)
     }
 
     @Test func `a client that leaves immediately watches nothing`() async throws {

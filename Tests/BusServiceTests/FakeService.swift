@@ -1,8 +1,8 @@
 import ProviderKit
 import TestSupport
 
-/// A remote service in memory with several users, whose photos and failures a test sets.
-final class CombinedService: OAuthLogin {
+/// A remote service in memory with several users, whose photos and failures a test sets. Each page reports the rate limit.
+final class FakeService: OAuthLogin {
     struct User: Sendable {
         /// The photos with their creation times, the newest first.
         var photos: [(id: String, created: Int64)] = []
@@ -13,8 +13,10 @@ final class CombinedService: OAuthLogin {
         var likeError: (any Error & Sendable)?
         /// True while requests have no response.
         var isHeld = false
-        /// The number of requests for pages.
-        var requests = 0
+        /// The number of photos per page.
+        var pageSize = 30
+        /// The sources of the requests for pages.
+        var requests: [String] = []
     }
 
     let users = Observed<[String: User]>([:])
@@ -45,33 +47,35 @@ final class CombinedService: OAuthLogin {
     }
 
     func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
-        CombinedServiceSession(account.username, users)
+        FakeServiceSession(account.username, users)
     }
 }
 
-private final class CombinedServiceSession: RemoteLikes {
+private final class FakeServiceSession: RemoteLikes {
     let events: AsyncStream<SessionEvent>
     let likesSource = SourceID("likes")
     private let continuation: AsyncStream<SessionEvent>.Continuation
     private let user: String
-    private let users: Observed<[String: CombinedService.User]>
+    private let users: Observed<[String: FakeService.User]>
 
-    init(_ user: String, _ users: Observed<[String: CombinedService.User]>) {
+    init(_ user: String, _ users: Observed<[String: FakeService.User]>) {
         self.user = user
         self.users = users
         (events, continuation) = AsyncStream.makeStream()
     }
 
     func close() { continuation.finish() }
-    func accepts(_ source: SourceID) -> Bool { ["new", "likes", "other"].contains(source.text) }
+    func accepts(_ source: SourceID) -> Bool { ["new", "likes", "topic"].contains(source.text) }
     func sources() async throws -> [Source] { [] }
 
     func fetchPage(_ source: SourceID, from token: String?) async throws -> RemotePage {
-        users.update { $0[user]?.requests += 1 }
+        users.update { $0[user]?.requests.append(source.text) }
         let state = try await receive()
+        let remaining = 1000 - state.requests.count
+        continuation.yield(.rateLimit(RateLimit(remaining: remaining, limit: 1000)))
         let photos = state.photos.filter { source != likesSource || state.liked.contains($0.id) }
         let start = min(token.flatMap { Int($0) } ?? 0, photos.count)
-        let end = min(start + 30, photos.count)
+        let end = min(start + state.pageSize, photos.count)
         return RemotePage(
             photos[start..<end].map { remote($0, state) }, next: end < photos.count ? "\(end)" : nil
         )
@@ -97,7 +101,7 @@ private final class CombinedServiceSession: RemoteLikes {
         return isLiked ? 1 : 0
     }
 
-    private func receive() async throws -> CombinedService.User {
+    private func receive() async throws -> FakeService.User {
         let user = user
         let state = try await users.wait { users in users[user].flatMap { $0.isHeld ? nil : $0 } }
         if let error = state.error { throw error }
@@ -105,7 +109,7 @@ private final class CombinedServiceSession: RemoteLikes {
     }
 
     private func remote(
-        _ photo: (id: String, created: Int64), _ state: CombinedService.User
+        _ photo: (id: String, created: Int64), _ state: FakeService.User
     ) -> RemotePhoto {
         var made = Photo(id: PhotoID(photo.id))
         made.created = Timestamp(secondsSince1970: photo.created)

@@ -1,0 +1,92 @@
+import Contract
+import DBus
+import Logging
+import OAuth
+import ProviderKit
+import Storage
+import TestSupport
+import Testing
+
+@testable import BusService
+@testable import Engine
+
+/// The engine on the bus of the running test, with accounts of one service and a clock that the test advances.
+@MainActor
+class BusFixture {
+    let directory: TemporaryDirectory
+    let clock = ManualClock()
+    let time = Observed(Timestamp(secondsSince1970: 1_800_000_000))
+    let service: FakeService
+    let secrets = InMemorySecretStore()
+    let engine: Engine
+    let connection: BusConnection
+    let busService: BusService
+
+    /// - Parameters:
+    ///   - users: The users with an account, which are logged in.
+    ///   - service: The service.
+    ///   - directory: The data of an earlier fixture; nil for new accounts.
+    ///   - prepare: Runs before the engine starts.
+    /// - Throws: An error of the store or the bus.
+    init(
+        _ users: [String], _ service: FakeService = FakeService(),
+        after directory: TemporaryDirectory? = nil,
+        prepare: (InMemorySecretStore) -> Void = { _ in }
+    ) async throws {
+        self.service = service
+        let folder = try directory ?? TemporaryDirectory()
+        self.directory = folder
+        for user in users {
+            service.update(user) { _ in }
+            let token = OAuthToken(
+                accessToken: Secret("token"), refreshToken: nil, scopes: [], obtained: time.value,
+                expires: nil)
+            try await secrets.store(token.encoded, for: .account("service_\(user)"), label: "")
+        }
+        prepare(secrets)
+        if directory == nil {
+            let (store, _) = try AccountStore.open(folder: folder.appending("data"))
+            for user in users {
+                try await store.save(
+                    AccountRecord(
+                        id: AccountID(stored: "service_\(user)"), provider: "service",
+                        identity: AccountIdentity(username: user), label: user, isLoggedIn: true),
+                    defaultAccount: nil)
+            }
+            store.close()
+        }
+        let (store, contents) = try AccountStore.open(folder: folder.appending("data"))
+        let time = time
+        engine = Engine(
+            providers: [service], store: store, contents: contents,
+            ports: EnginePorts(
+                http: ScriptedHTTP(), secrets: secrets, settings: FixedSettings(),
+                cacheFolder: folder.appending("cache"), cacheLimitBytes: 1 << 20,
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: clock,
+                now: { time.value }))
+        connection = try PrivateBus.current.connect()
+        _ = try await connection.requestName(BusService.name, replacing: true) {}
+        let tree = BusService.makeTree(connection)
+        busService = BusService(engine, tree, version: "1") { _ in }
+        tree.start()
+        engine.start()
+    }
+
+    func account(_ user: String) throws -> Account {
+        try #require(engine.accounts[AccountID(stored: "service_\(user)")])
+    }
+
+    /// The exported combined account.
+    var combined: CombinedObject { get throws { try #require(busService.combined) } }
+
+    /// Waits for a condition that changes on the main actor.
+    func until(_ condition: () throws -> Bool) async throws {
+        // A closure of its own: a synchronous function value would run outside of the main actor.
+        try await poll { try condition() }
+    }
+}
+
+private final class FixedSettings: SettingsStore {
+    func settings(of provider: String) -> ProviderSettings { ProviderSettings(["ClientId": "id"]) }
+    func set(_ value: String, for key: String, of provider: String) async throws {}
+}
