@@ -83,15 +83,16 @@ let modules = [
         "Engine",
         "CLinux ImageMetadata OAuth ProviderKit Quoting Storage System Translation Logging"),
     tests("EngineTests", "Engine ImageMetadata ProviderKit Storage System TestSupport Logging"),
-    module("HTTP", "CCurl ProviderKit System Translation"),
-    tests("HTTPTests", "HTTP ProviderKit TestSupport Translation"),
+    module("HTTP", "CCurl System Translation Web"),
+    tests("HTTPTests", "HTTP TestSupport Translation Web"),
     module(
-        "ImageClient", "CLinux ImageProtocol ProviderKit System Translation Logging",
+        "ImageClient",
+        "CLinux ImageMetadata ImageProtocol ProviderKit System Translation Logging",
         in: "ImageHelper/Client"),
-    module("ImageProtocol", "CLinux ProviderKit", in: "ImageHelper/Protocol"),
+    module("ImageProtocol", "CLinux ImageMetadata Web", in: "ImageHelper/Protocol"),
     module(
         "ImageHelper",
-        "CImages CLinux CPango ImageMetadata ImageProtocol ProviderKit Sandbox",
+        "CImages CLinux CPango ImageMetadata ImageProtocol Sandbox Web",
         in: "ImageHelper/Helper"),
     program("imagefeed-image-helper", "ImageHelper", in: "ImageHelper/imagefeed-image-helper"),
     tests(
@@ -100,8 +101,8 @@ let modules = [
         ImageClient ImageHelper ImageMetadata ImageProtocol ProviderKit System TestSupport
         Translation UnsplashSimulator imagefeed-image-helper Logging
         """, excluding: "Samples"),
-    module("ImageMetadata", "ProviderKit"),
-    tests("ImageMetadataTests", "ImageMetadata ProviderKit TestSupport"),
+    module("ImageMetadata", "Translation Web"),
+    tests("ImageMetadataTests", "ImageMetadata TestSupport Web"),
     module("JSONFormat"),
     tests("JSONFormatTests", "JSONFormat"),
     module("OAuth", "CGLib CLinux ProviderKit System Translation"),
@@ -109,7 +110,10 @@ let modules = [
     program("imagefeed-plugin-launcher", in: "Plugins/imagefeed-plugin-launcher"),
     program(
         "imagefeed-provider-test",
-        "Configuration HTTP JSONFormat OAuth PluginProtocol Plugins ProviderKit System Logging",
+        """
+        Configuration HTTP ImageMetadata JSONFormat OAuth PluginProtocol Plugins ProviderKit System
+        Logging
+        """,
         in: "Plugins/imagefeed-provider-test"),
     module("PluginProtocol", "JSONFormat ProviderKit Quoting Translation", in: "Plugins/Protocol"),
     module(
@@ -126,7 +130,7 @@ let modules = [
         HTTP JSONFormat LoopbackHTTP PluginProtocol Plugins ProviderKit ServiceSimulator TestSupport
         UnsplashProvider UnsplashSimulator imagefeed-plugin-launcher unsplash-plugin Logging
         """),
-    module("ProviderKit", "Quoting Translation Logging"),
+    module("ProviderKit", "ImageMetadata Quoting Translation Web Logging"),
     tests("ProviderKitTests", "ProviderKit TestSupport"),
     module(
         "LocalProvider",
@@ -139,14 +143,16 @@ let modules = [
     tests("QuotingTests", "Quoting"),
     module("Sandbox", "CLinux CSandbox"),
     tests("SandboxTests", "Sandbox TestSupport"),
-    module("Secrets", "CLinux CSecret DBus ProviderKit Translation"),
-    tests("SecretsTests", "DBus ProviderKit Secrets TestSupport"),
+    module("Secrets", "CLinux CSecret DBus Translation Web"),
+    tests("SecretsTests", "DBus Secrets TestSupport Web"),
     module("Storage", "CSQLite Translation"),
     tests("StorageTests", "Storage TestSupport"),
     module("System", "CLinux CProcesses CSwiftRuntime Translation"),
     tests("SystemTests", "System TestSupport event-loop-scenarios"),
     module("Translation", "CTranslation"),
     tests("TranslationTests", "Translation TestSupport imagefeedctl"),
+    module("Web", "Quoting Translation"),
+    tests("WebTests", "TestSupport Web"),
     module("XML", "CExpat"),
     tests("XMLTests", "XML"),
     program("imagefeedctl", "ControlCommands"),
@@ -229,7 +235,8 @@ let development = [
         in: "Development/event-loop-scenarios"),
     module(
         "TestSupport",
-        "CSandbox DBus LoopbackHTTP ProviderKit System Translation", in: "Development/TestSupport"),
+        "CSandbox DBus ImageMetadata LoopbackHTTP ProviderKit System Translation",
+        in: "Development/TestSupport"),
 ]
 
 // The built-in providers as plugins, for tests.
@@ -287,7 +294,10 @@ if Context.environment["IMAGEFEED_VIEWER"] != nil {
         module("Toolkit", "CAdwaita System Translation"),
         module(
             "Viewer",
-            "Contract Configuration DBus ImageClient ProviderKit System Toolkit Translation Logging"
+            """
+            Contract Configuration DBus ImageClient ImageMetadata ProviderKit System Toolkit Translation
+            Logging
+            """
         ),
         tests("ViewerTests", "Contract DBus TestSupport Viewer"),
         program("imagefeed", "Viewer"),

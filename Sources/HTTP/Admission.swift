@@ -1,4 +1,4 @@
-internal import ProviderKit
+internal import Web
 
 /// A scheduler that starts the transfers of a client when a connection is available for them.
 final class Admission {

@@ -1,8 +1,8 @@
 internal import CCurl
 internal import Glibc
-internal import ProviderKit
 internal import System
 internal import Translation
+internal import Web
 
 /// A pool of connections with their transfers, driven by the event loop.
 ///

@@ -1,8 +1,8 @@
 internal import Dispatch
 internal import Glibc
-package import ProviderKit
 internal import System
 internal import Translation
+package import Web
 
 /// An HTTP client that uses libcurl.
 ///

@@ -1,6 +1,6 @@
 internal import CCurl
-internal import ProviderKit
 internal import Translation
+internal import Web
 
 /// The libcurl library, loaded at the first use and never unloaded.
 final class CurlLibrary {

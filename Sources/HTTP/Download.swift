@@ -1,6 +1,6 @@
 internal import Dispatch
-internal import ProviderKit
 internal import System
+internal import Web
 
 /// A response body that is written to a file, with its progress reports.
 final class Download {

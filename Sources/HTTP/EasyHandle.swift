@@ -1,7 +1,7 @@
 internal import CCurl
 internal import Glibc
-internal import ProviderKit
 internal import Translation
+internal import Web
 
 /// The libcurl handle of a request, with the memory that it refers to.
 final class EasyHandle {

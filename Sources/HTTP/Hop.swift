@@ -1,5 +1,5 @@
-internal import ProviderKit
 internal import Translation
+internal import Web
 
 /// A request to one server: the original request, or a redirect of it.
 struct Hop {

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import ProviderKit
+internal import Web
 
 /// An IPv4 or IPv6 address.
 nonisolated struct IPAddress: Hashable {

@@ -1,4 +1,4 @@
-internal import ProviderKit
+internal import Web
 
 /// The limits of a client for servers and plugins.
 nonisolated struct Limits {

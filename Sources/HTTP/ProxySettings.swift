@@ -1,6 +1,6 @@
 internal import Glibc
-internal import ProviderKit
 internal import Translation
+internal import Web
 
 /// The proxy settings of the environment.
 ///

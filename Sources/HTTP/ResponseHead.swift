@@ -1,5 +1,5 @@
-internal import ProviderKit
 internal import Translation
+internal import Web
 
 /// The status and the header fields of a response, parsed line by line.
 nonisolated struct ResponseHead {

@@ -1,5 +1,5 @@
-internal import ProviderKit
 internal import Translation
+internal import Web
 
 /// The continuation of an interrupted download.
 ///

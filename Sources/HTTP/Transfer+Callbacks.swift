@@ -1,8 +1,8 @@
 internal import CCurl
 internal import Glibc
-internal import ProviderKit
 internal import System
 internal import Translation
+internal import Web
 
 /// The callbacks of libcurl. They do not call libcurl.
 extension Transfer {

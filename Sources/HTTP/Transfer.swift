@@ -1,8 +1,8 @@
 internal import CCurl
 internal import Dispatch
-internal import ProviderKit
 internal import System
 internal import Translation
+internal import Web
 
 /// A request with its redirects and repetitions, until its response. A limit or ``end(_:)`` may end the transfer
 /// earlier.

@@ -1,6 +1,6 @@
-internal import ProviderKit
 internal import System
 internal import Translation
+internal import Web
 
 /// The time limits of a transfer: in total, in the queue, and for the next data of the server.
 ///

@@ -1,7 +1,7 @@
 internal import CCurl
 internal import Glibc
-internal import ProviderKit
 internal import Translation
+internal import Web
 
 /// A web address, parsed by libcurl, which also makes the connection.
 nonisolated struct WebAddress: Hashable {

@@ -1,4 +1,4 @@
-internal import ProviderKit
+internal import Web
 
 /// A date and a time of day, as the clock of a camera showed it.
 package struct CivilTime: Hashable, Sendable {

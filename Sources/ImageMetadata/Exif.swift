@@ -1,4 +1,4 @@
-internal import ProviderKit
+internal import Web
 
 /// The used properties of an EXIF block. The block is a TIFF table of fields; two fields refer to a table with details
 /// and to a table with the location. Only these three tables are read, each once, so that reading always ends.

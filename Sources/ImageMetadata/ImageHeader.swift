@@ -1,5 +1,3 @@
-package import ProviderKit
-
 /// The properties of an image according to the headers of its file.
 ///
 /// The file may be malicious: reading it is bounded in time and never leaves the file.

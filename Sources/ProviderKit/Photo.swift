@@ -1,3 +1,5 @@
+internal import ImageMetadata
+
 /// The ID of a photo within its account, as issued by the service. A plugin can use IDs of at most 512 bytes.
 public struct PhotoID: ExactText {
     /// The ID.

@@ -1,4 +1,5 @@
 internal import Translation
+@_exported public import Web
 
 /// A provider connects Image Feed to one kind of photo service.
 ///

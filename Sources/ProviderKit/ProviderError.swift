@@ -1,3 +1,4 @@
+internal import ImageMetadata
 public import Translation
 
 /// The errors of a provider. Each is reported as one D-Bus error.
@@ -51,6 +52,17 @@ extension ProviderError: ExplainedError, CustomStringConvertible {
         case .storageFull: Message("The disk is full; free some space and try again.")
         case .rateLimited: Message("The service limits requests; try again later.")
         case .unauthorized: Message("The account requires a new login.")
+        }
+    }
+}
+
+extension ImageProcessorError {
+    /// The corresponding error of a provider.
+    package var providerError: ProviderError {
+        switch self {
+        case .notSupported(let text): .notSupported(text)
+        case .storageFull: .storageFull
+        case .notReadable, .damaged, .tooLarge, .failed: .failed(message)
         }
     }
 }

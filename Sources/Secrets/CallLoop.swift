@@ -1,6 +1,6 @@
 internal import CSecret
-internal import ProviderKit
 internal import Synchronization
+internal import Web
 
 /// A loop that runs asynchronous calls of GLib to completion on the thread that created it, within a time limit.
 ///

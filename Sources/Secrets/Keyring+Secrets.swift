@@ -1,5 +1,5 @@
-internal import ProviderKit
 internal import Translation
+internal import Web
 
 /// One secret per key, stored in items of collections.
 extension Keyring {

@@ -1,5 +1,5 @@
 internal import CSecret
-internal import ProviderKit
+internal import Web
 
 /// A session with the Secret Service, for one thread and one operation.
 ///

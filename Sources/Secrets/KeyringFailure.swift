@@ -1,6 +1,6 @@
 internal import CSecret
-internal import ProviderKit
 internal import Translation
+internal import Web
 
 /// An error of GLib or of the keyring.
 enum KeyringFailure: Error, Hashable {

@@ -2,9 +2,9 @@ internal import CLinux
 internal import CSecret
 internal import Dispatch
 internal import Glibc
-package import ProviderKit
 internal import Synchronization
 internal import Translation
+package import Web
 
 /// A secret store in the desktop's keyring: any implementation of the freedesktop Secret Service.
 ///

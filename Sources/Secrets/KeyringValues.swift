@@ -1,5 +1,5 @@
 internal import CSecret
-internal import ProviderKit
+internal import Web
 
 /// A factory of the arguments of libsecret functions.
 struct KeyringValues {

@@ -1,7 +1,7 @@
 import Glibc
-import ProviderKit
 import TestSupport
 import Testing
+import Web
 
 @testable import HTTP
 

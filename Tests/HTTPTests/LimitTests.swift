@@ -1,8 +1,8 @@
 import Glibc
-import ProviderKit
 import TestSupport
 import Testing
 import Translation
+import Web
 
 @testable import HTTP
 

@@ -1,6 +1,6 @@
-import ProviderKit
 import TestSupport
 import Testing
+import Web
 
 @testable import HTTP
 

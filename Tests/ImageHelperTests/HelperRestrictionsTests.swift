@@ -1,4 +1,5 @@
 import Glibc
+import ImageMetadata
 import ImageProtocol
 import ProviderKit
 import Sandbox

@@ -1,4 +1,5 @@
 import Glibc
+import ImageMetadata
 import Logging
 import ProviderKit
 import System

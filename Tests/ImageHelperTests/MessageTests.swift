@@ -1,3 +1,4 @@
+import ImageMetadata
 import ImageProtocol
 import ProviderKit
 import TestSupport

@@ -1,4 +1,5 @@
 import Glibc
+import ImageMetadata
 import ProviderKit
 import System
 import TestSupport

@@ -1,5 +1,5 @@
-import ProviderKit
 import Testing
+import Web
 
 @testable import ImageMetadata
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import ImageMetadata
 import Logging
 import ProviderKit
 import TestSupport

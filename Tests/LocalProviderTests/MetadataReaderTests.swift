@@ -1,4 +1,5 @@
 import Glibc
+import ImageMetadata
 import ProviderKit
 import TestSupport
 import Testing

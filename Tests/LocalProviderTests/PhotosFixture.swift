@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import ImageMetadata
 import Logging
 import ProviderKit
 import Storage

@@ -33,6 +33,10 @@ struct ServerNameTests {
         "https://", "@", "a/b.c", "a_b.c", "999", "a.1",
         String(repeating: "a", count: 64) + ".b", String(repeating: "a.", count: 127) + "bcd",
         String(repeating: "x", count: 100_000),
+        // The characters are invalid in labels of internationalized names.
+        "ｆull.example", "ﬁsh.example", "i♥.example", "a\u{200d}ü.example", "\u{301}a.example",
+        "a⁄b.example", "ab--ü.example", "-ü.example", "ü-.example", "ü_.example", "ü .example",
+        String(repeating: "ü", count: 64) + ".example",
     ])
     func `an invalid server name is rejected`(text: String) {
         let error = #expect(throws: ProviderError.self) { try ServerName(text) }

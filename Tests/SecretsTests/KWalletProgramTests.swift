@@ -1,8 +1,8 @@
 import DBus
 import Glibc
-import ProviderKit
 import TestSupport
 import Testing
+import Web
 
 @testable import Secrets
 

@@ -1,9 +1,9 @@
 import DBus
 import Glibc
-import ProviderKit
 import Secrets
 import TestSupport
 import Testing
+import Web
 
 /// The environment of a child process that uses libsecret, which reads the bus address from the environment.
 struct KeyringEnvironment: Codable, Sendable {

@@ -1,5 +1,6 @@
 internal import CDBus
 internal import DailyProvider
+internal import ImageMetadata
 internal import ImmichProvider
 internal import MastodonProvider
 internal import NextcloudProvider

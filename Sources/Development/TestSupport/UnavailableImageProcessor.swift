@@ -1,4 +1,4 @@
-package import ProviderKit
+package import ImageMetadata
 internal import Translation
 
 /// An image processor that rejects every job, for tests without an image helper.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import ImageMetadata
 internal import ProviderKit
 internal import Storage
 internal import System

@@ -1,9 +1,10 @@
 internal import CLinux
 internal import Dispatch
 internal import Glibc
+package import ImageMetadata
 internal import ImageProtocol
 package import Logging
-package import ProviderKit
+internal import ProviderKit
 package import System
 internal import Translation
 

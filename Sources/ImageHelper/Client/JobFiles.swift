@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Dispatch
 internal import Glibc
+internal import ImageMetadata
 internal import ImageProtocol
 internal import ProviderKit
 internal import System

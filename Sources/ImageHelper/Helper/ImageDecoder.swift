@@ -1,7 +1,6 @@
 internal import Glibc
 internal import ImageMetadata
 internal import ImageProtocol
-internal import ProviderKit
 
 /// A decoder of one format, which uses the library of the format.
 protocol ImageDecoder {

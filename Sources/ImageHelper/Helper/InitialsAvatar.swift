@@ -2,7 +2,7 @@ internal import CPango
 internal import Glibc
 internal import ImageMetadata
 internal import ImageProtocol
-internal import ProviderKit
+internal import Web
 
 /// A generated avatar: initials on a background color.
 struct InitialsAvatar {

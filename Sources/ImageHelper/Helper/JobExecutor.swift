@@ -1,7 +1,6 @@
 internal import Glibc
 internal import ImageMetadata
 internal import ImageProtocol
-internal import ProviderKit
 
 /// An executor of jobs that uses the loaded libraries.
 struct JobExecutor {

@@ -1,4 +1,5 @@
-internal import ProviderKit
+internal import ImageMetadata
+internal import Web
 
 // The encoding of messages: a version, a kind, then the fields in order. Numbers have eight bytes, texts are preceded
 // by their length. Both programs come from one build and run on one machine, so no other compatibility is needed.

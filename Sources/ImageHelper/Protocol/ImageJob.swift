@@ -1,4 +1,4 @@
-package import ProviderKit
+package import ImageMetadata
 
 /// A request to the image helper. The message carries descriptors: first ``inputs``, then ``outputs``.
 package enum ImageJob: Hashable, Sendable {

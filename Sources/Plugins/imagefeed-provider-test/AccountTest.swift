@@ -1,3 +1,4 @@
+internal import ImageMetadata
 internal import JSONFormat
 internal import PluginProtocol
 internal import Plugins

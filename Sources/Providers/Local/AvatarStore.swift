@@ -1,6 +1,7 @@
 internal import CGLib
 internal import Dispatch
 internal import Glibc
+internal import ImageMetadata
 internal import ProviderKit
 internal import Storage
 internal import Synchronization

@@ -1,3 +1,4 @@
+internal import ImageMetadata
 internal import ProviderKit
 internal import Storage
 

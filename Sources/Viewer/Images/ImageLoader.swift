@@ -3,6 +3,7 @@ internal import DBus
 internal import Dispatch
 internal import Glibc
 internal import ImageClient
+internal import ImageMetadata
 internal import Logging
 internal import ProviderKit
 internal import System

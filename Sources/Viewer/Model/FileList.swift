@@ -2,6 +2,7 @@ internal import Configuration
 internal import Contract
 internal import DBus
 internal import Glibc
+internal import ImageMetadata
 internal import ProviderKit
 internal import System
 internal import Toolkit

@@ -1,5 +1,6 @@
 internal import Contract
 internal import DBus
+internal import ImageMetadata
 internal import ProviderKit
 internal import Toolkit
 internal import Translation

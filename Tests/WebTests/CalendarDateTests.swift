@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ProviderKit
+@testable import Web
 
 struct CalendarDateTests {
     @Test(

@@ -1,5 +1,5 @@
-import ProviderKit
 import Testing
+import Web
 
 struct HTTPTests {
     @Test func `header names are case-insensitive, and values are in order`() {

@@ -4,7 +4,7 @@
 ///
 /// Accepts what RFC 5892 permits in a label: lowercase letters, digits, marks and hyphens that compatibility mapping
 /// leaves alone. Unlike IDNA 2003, it keeps `ß` and final sigma: their mapping leads to other servers.
-enum InternationalName {
+package enum InternationalName {
     /// The characters that separate labels (RFC 3490 §3.1).
     private static let dots: Set<Character> = [".", "\u{3002}", "\u{ff0e}", "\u{ff61}"]
     /// The letters that compatibility mapping changes, and RFC 5892 §2.6 permits nevertheless.
@@ -15,7 +15,7 @@ enum InternationalName {
     /// - Parameter name: The name, as a user wrote it.
     /// - Returns: The name with Punycode labels; nil if a label has invalid characters. ASCII labels are
     ///   not checked.
-    static func ascii(_ name: Substring) -> String? {
+    package static func ascii(_ name: Substring) -> String? {
         var labels: [String] = []
         for label in name.split(omittingEmptySubsequences: false, whereSeparator: dots.contains) {
             guard let label = asciiLabel(label.lowercased()) else { return nil }

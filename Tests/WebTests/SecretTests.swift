@@ -1,5 +1,5 @@
-import ProviderKit
 import Testing
+import Web
 
 struct SecretTests {
     @Test func `a secret cannot be printed`() {

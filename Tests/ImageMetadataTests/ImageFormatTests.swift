@@ -1,4 +1,4 @@
-import ProviderKit
+import ImageMetadata
 import Testing
 
 @Suite struct ImageFormatTests {

@@ -1,5 +1,5 @@
-import ProviderKit
 import Testing
+import Web
 
 struct ServiceTextTests {
     @Test func `removing control characters keeps all other characters`() {

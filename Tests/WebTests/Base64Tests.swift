@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ProviderKit
+@testable import Web
 
 struct Base64Tests {
     @Test func `decoding restores encoded bytes`() {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import ProviderKit
+@testable import Web
 
 struct HTMLTextTests {
     @Test(arguments: [
