@@ -25,5 +25,6 @@
         return NULL; \
     }
 
-// Compares a repeated constant with the header.
-#define SHIM_SAME(name) _Static_assert((int)SHIM_##name == (int)name, #name " is another");
+// Defines a repeated constant, and compares it with the header. The shims list the constants with their values.
+#define SHIM_NUMBER(name, value) SHIM_##name = value,
+#define SHIM_SAME(name, value) _Static_assert((int)SHIM_##name == (int)name, #name " is another");

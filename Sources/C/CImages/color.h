@@ -31,19 +31,22 @@ void cmsFreeToneCurve(cmsToneCurve *curve);
 unsigned cmsGetColorSpace(cmsHPROFILE profile);
 cmsHPROFILE cmsOpenProfileFromMem(const void *profile, uint32_t bytes);
 
+// Types with four channels of one byte or two; the fourth one is ignored, except for the inks.
+#define SHIM_COLOR_NUMBERS(each) \
+    each(INTENT_PERCEPTUAL, 0) \
+    each(cmsFLAGS_NOCACHE, 0x0040) \
+    each(cmsSigCmykData, 0x434D594B) \
+    each(cmsSigGrayData, 0x47524159) \
+    each(cmsSigRgbData, 0x52474220) \
+    each(TYPE_RGBA_8, 4 << 16 | 1 << 7 | 3 << 3 | 1) \
+    each(TYPE_RGBA_16, 4 << 16 | 1 << 7 | 3 << 3 | 2) \
+    each(TYPE_BGRA_8, 4 << 16 | 1 << 14 | 1 << 10 | 1 << 7 | 3 << 3 | 1) \
+    each(TYPE_CMYK_8, 6 << 16 | 4 << 3 | 1) \
+    each(TYPE_CMYK_16, 6 << 16 | 4 << 3 | 2)
+enum { SHIM_COLOR_NUMBERS(SHIM_NUMBER) };
+
+// Gray in the first of four channels.
 enum {
-    SHIM_INTENT_PERCEPTUAL = 0,
-    SHIM_cmsFLAGS_NOCACHE = 0x0040,
-    SHIM_cmsSigCmykData = 0x434D594B,
-    SHIM_cmsSigGrayData = 0x47524159,
-    SHIM_cmsSigRgbData = 0x52474220,
-    // Four channels of one byte or two; the fourth one is ignored, except for the inks.
-    SHIM_TYPE_RGBA_8 = 4 << 16 | 1 << 7 | 3 << 3 | 1,
-    SHIM_TYPE_RGBA_16 = 4 << 16 | 1 << 7 | 3 << 3 | 2,
-    SHIM_TYPE_BGRA_8 = 4 << 16 | 1 << 14 | 1 << 10 | 1 << 7 | 3 << 3 | 1,
-    SHIM_TYPE_CMYK_8 = 6 << 16 | 4 << 3 | 1,
-    SHIM_TYPE_CMYK_16 = 6 << 16 | 4 << 3 | 2,
-    // Gray in the first of four channels.
     SHIM_GRAY_OF_FOUR_8 = 3 << 16 | 3 << 7 | 1 << 3 | 1,
     SHIM_GRAY_OF_FOUR_16 = 3 << 16 | 3 << 7 | 1 << 3 | 2,
 };
@@ -55,14 +58,5 @@ enum {
 SHIM_LIBRARY(shim_color, SHIM_COLOR_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
 
 #ifdef _lcms2_H
-SHIM_SAME(INTENT_PERCEPTUAL)
-SHIM_SAME(cmsFLAGS_NOCACHE)
-SHIM_SAME(cmsSigCmykData)
-SHIM_SAME(cmsSigGrayData)
-SHIM_SAME(cmsSigRgbData)
-SHIM_SAME(TYPE_RGBA_8)
-SHIM_SAME(TYPE_RGBA_16)
-SHIM_SAME(TYPE_BGRA_8)
-SHIM_SAME(TYPE_CMYK_8)
-SHIM_SAME(TYPE_CMYK_16)
+SHIM_COLOR_NUMBERS(SHIM_SAME)
 #endif

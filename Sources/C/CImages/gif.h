@@ -44,12 +44,12 @@ int DGifGetRecordType(GifFileType *gif, unsigned *type);
 #endif
 GifFileType *DGifOpen(void *context, InputFunc read, int *error);
 
-enum {
-    SHIM_IMAGE_DESC_RECORD_TYPE = 2,
-    SHIM_EXTENSION_RECORD_TYPE = 3,
-    SHIM_GRAPHICS_EXT_FUNC_CODE = 0xf9,
-    SHIM_GIF_OK = 1,
-};
+#define SHIM_GIF_NUMBERS(each) \
+    each(IMAGE_DESC_RECORD_TYPE, 2) \
+    each(EXTENSION_RECORD_TYPE, 3) \
+    each(GRAPHICS_EXT_FUNC_CODE, 0xf9) \
+    each(GIF_OK, 1)
+enum { SHIM_GIF_NUMBERS(SHIM_NUMBER) };
 
 #define SHIM_GIF_FUNCTIONS(each) \
     each(DGifCloseFile) each(DGifGetExtension) each(DGifGetExtensionNext) each(DGifGetImageDesc) each(DGifGetLine) \
@@ -57,10 +57,7 @@ enum {
 SHIM_LIBRARY(shim_gif, SHIM_GIF_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
 
 #ifdef _GIF_LIB_H_
-SHIM_SAME(IMAGE_DESC_RECORD_TYPE)
-SHIM_SAME(EXTENSION_RECORD_TYPE)
-SHIM_SAME(GRAPHICS_EXT_FUNC_CODE)
-SHIM_SAME(GIF_OK)
+SHIM_GIF_NUMBERS(SHIM_SAME)
 _Static_assert(sizeof(GifFileType) == 120 && offsetof(GifFileType, Image) == 40, "GifFileType is another");
 _Static_assert(offsetof(GifImageDesc, ColorMap) == 24 && offsetof(ColorMapObject, Colors) == 16, "A map is another");
 #endif

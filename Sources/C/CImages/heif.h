@@ -46,14 +46,14 @@ void heif_image_release(const struct heif_image *image);
 struct heif_error heif_init(struct heif_init_params *parameters);
 void heif_nclx_color_profile_free(struct heif_color_profile_nclx *profile);
 
-enum {
-    SHIM_heif_channel_interleaved = 10,
-    SHIM_heif_chroma_interleaved_RGBA = 11,
-    SHIM_heif_colorspace_RGB = 1,
-    SHIM_heif_error_Memory_allocation_error = 6,
-    SHIM_heif_error_Unsupported_feature = 4,
-    SHIM_heif_error_Unsupported_filetype = 3,
-};
+#define SHIM_HEIF_NUMBERS(each) \
+    each(heif_channel_interleaved, 10) \
+    each(heif_chroma_interleaved_RGBA, 11) \
+    each(heif_colorspace_RGB, 1) \
+    each(heif_error_Memory_allocation_error, 6) \
+    each(heif_error_Unsupported_feature, 4) \
+    each(heif_error_Unsupported_filetype, 3)
+enum { SHIM_HEIF_NUMBERS(SHIM_NUMBER) };
 
 #define SHIM_HEIF_FUNCTIONS(each) \
     each(heif_context_alloc) each(heif_context_free) each(heif_context_get_primary_image_handle) \
@@ -65,12 +65,7 @@ enum {
 SHIM_LIBRARY(shim_heif, SHIM_HEIF_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
 
 #ifdef LIBHEIF_HEIF_H
-SHIM_SAME(heif_channel_interleaved)
-SHIM_SAME(heif_chroma_interleaved_RGBA)
-SHIM_SAME(heif_colorspace_RGB)
-SHIM_SAME(heif_error_Memory_allocation_error)
-SHIM_SAME(heif_error_Unsupported_feature)
-SHIM_SAME(heif_error_Unsupported_filetype)
+SHIM_HEIF_NUMBERS(SHIM_SAME)
 _Static_assert(sizeof(struct heif_error) == 16, "heif_error is another");
 _Static_assert(offsetof(struct heif_color_profile_nclx, transfer_characteristics) == 8, "The profile is another");
 #endif

@@ -19,24 +19,19 @@ int tjDestroy(tjhandle handle);
 int tjGetErrorCode(tjhandle handle);
 tjhandle tjInitDecompress(void);
 
-enum {
-    SHIM_TJPF_RGBA = 7,
-    SHIM_TJPF_CMYK = 11,
-    SHIM_TJCS_CMYK = 3,
-    SHIM_TJCS_YCCK = 4,
-    SHIM_TJERR_WARNING = 0,
-    SHIM_TJFLAG_LIMITSCANS = 32768,
-};
+#define SHIM_JPEG_NUMBERS(each) \
+    each(TJPF_RGBA, 7) \
+    each(TJPF_CMYK, 11) \
+    each(TJCS_CMYK, 3) \
+    each(TJCS_YCCK, 4) \
+    each(TJERR_WARNING, 0) \
+    each(TJFLAG_LIMITSCANS, 32768)
+enum { SHIM_JPEG_NUMBERS(SHIM_NUMBER) };
 
 #define SHIM_JPEG_FUNCTIONS(each) \
     each(tjDecompress2) each(tjDecompressHeader3) each(tjDestroy) each(tjGetErrorCode) each(tjInitDecompress)
 SHIM_LIBRARY(shim_jpeg, SHIM_JPEG_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
 
 #ifdef __TURBOJPEG_H__
-SHIM_SAME(TJPF_RGBA)
-SHIM_SAME(TJPF_CMYK)
-SHIM_SAME(TJCS_CMYK)
-SHIM_SAME(TJCS_YCCK)
-SHIM_SAME(TJERR_WARNING)
-SHIM_SAME(TJFLAG_LIMITSCANS)
+SHIM_JPEG_NUMBERS(SHIM_SAME)
 #endif

@@ -26,14 +26,14 @@ unsigned JxlDecoderSetInput(JxlDecoder *decoder, const uint8_t *file, size_t byt
 unsigned JxlDecoderSubscribeEvents(JxlDecoder *decoder, int events);
 uint32_t JxlDecoderVersion(void);
 
-enum {
-    SHIM_JXL_COLOR_PROFILE_TARGET_DATA = 1,
-    SHIM_JXL_DEC_COLOR_ENCODING = 0x100,
-    SHIM_JXL_DEC_FULL_IMAGE = 0x1000,
-    SHIM_JXL_DEC_NEED_IMAGE_OUT_BUFFER = 5,
-    SHIM_JXL_DEC_SUCCESS = 0,
-    SHIM_JXL_TYPE_UINT8 = 2,
-};
+#define SHIM_JXL_NUMBERS(each) \
+    each(JXL_COLOR_PROFILE_TARGET_DATA, 1) \
+    each(JXL_DEC_COLOR_ENCODING, 0x100) \
+    each(JXL_DEC_FULL_IMAGE, 0x1000) \
+    each(JXL_DEC_NEED_IMAGE_OUT_BUFFER, 5) \
+    each(JXL_DEC_SUCCESS, 0) \
+    each(JXL_TYPE_UINT8, 2)
+enum { SHIM_JXL_NUMBERS(SHIM_NUMBER) };
 
 #define SHIM_JXL_FUNCTIONS(each) \
     each(JxlDecoderCloseInput) each(JxlDecoderCreate) each(JxlDecoderDestroy) each(JxlDecoderGetColorAsICCProfile) \
@@ -65,10 +65,5 @@ static inline size_t shim_jxl_profile(const struct shim_jxl *f, JxlDecoder *deco
 }
 
 #ifdef JXL_DECODE_H_
-SHIM_SAME(JXL_COLOR_PROFILE_TARGET_DATA)
-SHIM_SAME(JXL_DEC_COLOR_ENCODING)
-SHIM_SAME(JXL_DEC_FULL_IMAGE)
-SHIM_SAME(JXL_DEC_NEED_IMAGE_OUT_BUFFER)
-SHIM_SAME(JXL_DEC_SUCCESS)
-SHIM_SAME(JXL_TYPE_UINT8)
+SHIM_JXL_NUMBERS(SHIM_SAME)
 #endif

@@ -54,11 +54,11 @@ void png_set_user_limits(png_struct *png, uint32_t width, uint32_t height);
     each(png_set_user_limits)
 SHIM_LIBRARY(shim_png, SHIM_PNG_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
 
-enum {
-    SHIM_PNG_FORMAT_BGR = 0x12,
-    SHIM_PNG_FORMAT_BGRA = 0x13,
-    SHIM_PNG_IMAGE_VERSION = 1,
-};
+#define SHIM_PNG_NUMBERS(each) \
+    each(PNG_FORMAT_BGR, 0x12) \
+    each(PNG_FORMAT_BGRA, 0x13) \
+    each(PNG_IMAGE_VERSION, 1)
+enum { SHIM_PNG_NUMBERS(SHIM_NUMBER) };
 
 // An image that is being read. Its rows have four channels, red, green, blue and alpha, of one byte or two.
 struct shim_png_image {
@@ -135,7 +135,5 @@ static inline int shim_png_read(struct shim_png_image *image) {
 }
 
 #ifdef PNG_H
-SHIM_SAME(PNG_FORMAT_BGR)
-SHIM_SAME(PNG_FORMAT_BGRA)
-SHIM_SAME(PNG_IMAGE_VERSION)
+SHIM_PNG_NUMBERS(SHIM_SAME)
 #endif

@@ -45,16 +45,18 @@ unsigned WebPDecode(const uint8_t *file, size_t bytes, WebPDecoderConfig *config
 int WebPInitDecoderConfigInternal(WebPDecoderConfig *config, int version);
 unsigned WebPGetFeaturesInternal(const uint8_t *file, size_t bytes, WebPBitstreamFeatures *features, int version);
 
-enum { SHIM_MODE_RGBA = 1, SHIM_VP8_STATUS_OK = 0, SHIM_VP8_STATUS_OUT_OF_MEMORY = 1 };
+#define SHIM_WEBP_NUMBERS(each) \
+    each(MODE_RGBA, 1) \
+    each(VP8_STATUS_OK, 0) \
+    each(VP8_STATUS_OUT_OF_MEMORY, 1)
+enum { SHIM_WEBP_NUMBERS(SHIM_NUMBER) };
 
 #define SHIM_WEBP_FUNCTIONS(each) \
     each(WebPDecode) each(WebPGetFeaturesInternal) each(WebPInitDecoderConfigInternal)
 SHIM_LIBRARY(shim_webp, SHIM_WEBP_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
 
 #ifdef WEBP_WEBP_DECODE_H_
-SHIM_SAME(MODE_RGBA)
-SHIM_SAME(VP8_STATUS_OK)
-SHIM_SAME(VP8_STATUS_OUT_OF_MEMORY)
+SHIM_WEBP_NUMBERS(SHIM_SAME)
 _Static_assert(WEBP_DECODER_ABI_VERSION >> 8 == 2, "The structures may be others");
 _Static_assert(sizeof(WebPDecoderConfig) == 240, "The structures are others");
 #endif

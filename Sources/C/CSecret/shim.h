@@ -14,14 +14,14 @@ typedef struct _SecretValue SecretValue;
 typedef struct shim_secret_schema SecretSchema;
 #endif
 
-enum {
-    SHIM_SECRET_COLLECTION_CREATE_NONE = 0,
-    SHIM_SECRET_COLLECTION_NONE = 0,
-    SHIM_SECRET_ERROR_IS_LOCKED = 2,
-    SHIM_SECRET_ITEM_CREATE_REPLACE = 2,
-    SHIM_SECRET_SEARCH_ALL = 2,
-    SHIM_SECRET_SERVICE_OPEN_SESSION = 2,
-};
+#define SHIM_SECRET_NUMBERS(each) \
+    each(SECRET_COLLECTION_CREATE_NONE, 0) \
+    each(SECRET_COLLECTION_NONE, 0) \
+    each(SECRET_ERROR_IS_LOCKED, 2) \
+    each(SECRET_ITEM_CREATE_REPLACE, 2) \
+    each(SECRET_SEARCH_ALL, 2) \
+    each(SECRET_SERVICE_OPEN_SESSION, 2)
+enum { SHIM_SECRET_NUMBERS(SHIM_NUMBER) };
 
 // Flags have an unsigned type, like the enumerations of the headers. The schema argument is always NULL, because a
 // schema would only check the attributes and add its name to them.
@@ -107,11 +107,5 @@ void secret_value_unref(gpointer value);
 SHIM_LIBRARY(shim_secret, SHIM_SECRET_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
 
 #ifdef __SECRET_H__
-#define SHIM_SECRET_SAME(name) _Static_assert((int)SHIM_##name == (int)name, #name " is another");
-SHIM_SECRET_SAME(SECRET_COLLECTION_CREATE_NONE)
-SHIM_SECRET_SAME(SECRET_COLLECTION_NONE)
-SHIM_SECRET_SAME(SECRET_ERROR_IS_LOCKED)
-SHIM_SECRET_SAME(SECRET_ITEM_CREATE_REPLACE)
-SHIM_SECRET_SAME(SECRET_SEARCH_ALL)
-SHIM_SECRET_SAME(SECRET_SERVICE_OPEN_SESSION)
+SHIM_SECRET_NUMBERS(SHIM_SAME)
 #endif
