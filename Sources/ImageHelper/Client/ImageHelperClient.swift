@@ -82,17 +82,17 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     ) async throws(ImageProcessorError) -> DecodedPixels {
         let job = ImageJob.pixels(width: width, height: height)
         guard let message = job.message else { throw Self.versionMismatch }
-        let opened = try await onFiles { JobFiles.forPixels(of: file) }.get()
+        let opened = try await files.run { JobFiles.forPixels(of: file) }.get()
         await turns.begin()
         defer { turns.end() }
         switch await reply(to: job, message, nil, opened) {
         case .success(.pixels(let size)):
-            return try await onFiles { opened.pixels(size) }.get()
+            return try await files.run { opened.pixels(size) }.get()
         case .success:
-            await onFiles { opened.discard() }
+            await files.run { opened.discard() }
             throw Self.versionMismatch
         case .failure(let error):
-            await onFiles { opened.discard() }
+            await files.run { opened.discard() }
             throw error
         }
     }
@@ -134,10 +134,10 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
             jobFiles = try opened.get()
         }
         let opened = jobFiles
-        jobFiles = try await onFiles { opened.openingDestination(destination) }.get()
+        jobFiles = try await files.run { opened.openingDestination(destination) }.get()
         let finished = jobFiles
         let result = await reply(to: job, message, source, finished)
-        return try await onFiles { finished.finish(result) }.get()
+        return try await files.run { finished.finish(result) }.get()
     }
 
     private func reply(
@@ -212,12 +212,6 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
         }
         process = new
         return new
-    }
-
-    private func onFiles<Value: Sendable>(
-        _ body: @escaping @Sendable () -> Value
-    ) async -> Value {
-        await files.run(body)
     }
 
     nonisolated private static let noResponse = ImageProcessorError.failed(

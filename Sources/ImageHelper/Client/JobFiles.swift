@@ -40,8 +40,7 @@ nonisolated struct JobFiles: Sendable {
 
     /// Duplicates the descriptor of an image, and creates the memory file for its pixels.
     static func forPixels(of file: Int32) -> Result<JobFiles, ImageProcessorError> {
-        var files = JobFiles()
-        do throws(ImageProcessorError) {
+        JobFiles().opening { files throws(ImageProcessorError) in
             let input = fcntl(file, F_DUPFD_CLOEXEC, 0)
             guard input >= 0 else { throw unreadable(errno) }
             try files.setSource(input)
@@ -52,6 +51,16 @@ nonisolated struct JobFiles: Sendable {
             guard ftruncate(output, off_t(PixelSize.maximumBytes)) == 0 else {
                 throw unwritable(errno)
             }
+        }
+    }
+
+    /// Opens files with a closure; closes all files if it fails.
+    private func opening(
+        _ open: (inout JobFiles) throws(ImageProcessorError) -> Void
+    ) -> Result<JobFiles, ImageProcessorError> {
+        var files = self
+        do {
+            try open(&files)
             return .success(files)
         } catch {
             files.discard()
@@ -62,18 +71,17 @@ nonisolated struct JobFiles: Sendable {
     /// Maps the pixels that the helper wrote, and closes the files.
     func pixels(_ size: PixelSize) -> Result<DecodedPixels, ImageProcessorError> {
         defer { discard() }
-        let byteCount = size.width * size.height * 4
         // Seals fail while the helper can still write: then it was compromised.
-        guard let output, byteCount <= PixelSize.maximumBytes,
-            ftruncate(output, off_t(byteCount)) == 0, shim_seal(output) == 0,
-            let memory = mmap(nil, byteCount, PROT_READ, Int32(MAP_SHARED), output, 0),
+        guard let output, size.byteCount <= PixelSize.maximumBytes,
+            ftruncate(output, off_t(size.byteCount)) == 0, shim_seal(output) == 0,
+            let memory = mmap(nil, size.byteCount, PROT_READ, Int32(MAP_SHARED), output, 0),
             memory != MAP_FAILED
         else {
             return .failure(
                 .failed(Message("The image helper wrote an invalid image; use another image.")))
         }
         return .success(
-            DecodedPixels(size, UnsafeRawBufferPointer(start: memory, count: byteCount)))
+            DecodedPixels(size, UnsafeRawBufferPointer(start: memory, count: size.byteCount)))
     }
 
     /// Opens the file that a job reads.
@@ -82,25 +90,15 @@ nonisolated struct JobFiles: Sendable {
     ) -> Result<JobFiles, ImageProcessorError> {
         let fault = progress.begin(path)
         guard fault == 0 else { return .failure(unreadable(fault)) }
-        var files = JobFiles()
-        do {
+        return JobFiles().opening { files throws(ImageProcessorError) in
             try files.openSource(path)
-            return .success(files)
-        } catch {
-            files.discard()
-            return .failure(error)
         }
     }
 
     /// Opens the file that a job writes.
     func openingDestination(_ destination: String?) -> Result<JobFiles, ImageProcessorError> {
-        var files = self
-        do {
+        opening { files throws(ImageProcessorError) in
             if let destination { try files.openDestination(destination) }
-            return .success(files)
-        } catch {
-            files.discard()
-            return .failure(error)
         }
     }
 

@@ -100,9 +100,10 @@ final class ImageBuilder {
         }
         let swaps = orientation.swapsSides
         let image = try PixelImage(
-            width: swaps ? size.height : size.width, height: swaps ? size.width : size.height,
-            fullWidth: swaps ? full.height : full.width,
-            fullHeight: swaps ? full.width : full.height, memory)
+            PixelSize(
+                width: swaps ? size.height : size.width, height: swaps ? size.width : size.height,
+                fullWidth: swaps ? full.height : full.width,
+                fullHeight: swaps ? full.width : full.height), memory)
         self.image = image
         placement = Placement(image, orientation)
         conversion = ColorConversion(library, layout)

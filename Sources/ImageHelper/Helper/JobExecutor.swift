@@ -1,3 +1,4 @@
+internal import CImages
 internal import Glibc
 internal import ImageMetadata
 internal import ImageProtocol
@@ -5,14 +6,15 @@ internal import ImageProtocol
 /// An executor of jobs that uses the loaded libraries.
 struct JobExecutor {
     private let decoders: ImageDecoders?
-    private let png: Result<PNGLibrary, ImageFailure>
+    private let png: Result<shim_png, ImageFailure>
     private let drawing: DrawingLibrary?
 
     init(_ role: HelperRole) {
         decoders = role == .draw ? nil : ImageDecoders(role)
         png =
             role == .draw
-            ? .failure(.misunderstood) : Result { () throws(ImageFailure) in try PNGLibrary() }
+            ? .failure(.misunderstood)
+            : Result { () throws(ImageFailure) in try PNGDecoder.library() }
         drawing = role == .draw ? DrawingLibrary() : nil
     }
 
@@ -46,10 +48,7 @@ struct JobExecutor {
                 descriptor: descriptors[1], byteCount: Int(status.st_size))
             // The memory is unmapped before the reply, because the receiver seals it.
             let image = try decode(descriptors[0], .fit(width: width, height: height), memory)
-            return .pixels(
-                PixelSize(
-                    width: image.width, height: image.height, fullWidth: image.fullWidth,
-                    fullHeight: image.fullHeight))
+            return .pixels(image.size)
         case .initials(let name, let pixels):
             let avatar = InitialsAvatar(name: name, pixels: pixels)
             if let drawing {

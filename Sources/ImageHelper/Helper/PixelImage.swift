@@ -22,34 +22,26 @@ enum PixelMemory {
 /// An image of upright rows from the top to the bottom, in sRGB. Each pixel has the bytes blue, green, red and alpha,
 /// multiplied by alpha.
 final class PixelImage {
-    let width: Int
-    let height: Int
-    /// The size of the whole image before it was scaled or cropped.
-    let fullWidth: Int
-    let fullHeight: Int
+    /// The size, and that of the whole image before it was scaled or cropped.
+    let size: PixelSize
     let pixels: UnsafeMutablePointer<UInt8>
     private let isMapped: Bool
 
-    var byteCount: Int { width * height * 4 }
+    var width: Int { size.width }
+    var height: Int { size.height }
 
     /// - Throws: ``ImageFailure/tooLarge``.
-    init(
-        width: Int, height: Int, fullWidth: Int, fullHeight: Int, _ memory: PixelMemory
-    ) throws(ImageFailure) {
-        self.width = width
-        self.height = height
-        self.fullWidth = fullWidth
-        self.fullHeight = fullHeight
-        let byteCount = width * height * 4
+    init(_ size: PixelSize, _ memory: PixelMemory) throws(ImageFailure) {
+        self.size = size
         switch memory {
         case .allocated:
-            guard let memory = malloc(byteCount) else { throw .tooLarge }
+            guard let memory = malloc(size.byteCount) else { throw .tooLarge }
             pixels = memory.assumingMemoryBound(to: UInt8.self)
             isMapped = false
         case .shared(let descriptor, let limit):
-            guard byteCount <= limit,
+            guard size.byteCount <= limit,
                 let memory = mmap(
-                    nil, byteCount, PROT_READ | PROT_WRITE, Int32(MAP_SHARED), descriptor, 0),
+                    nil, size.byteCount, PROT_READ | PROT_WRITE, Int32(MAP_SHARED), descriptor, 0),
                 memory != MAP_FAILED
             else { throw .tooLarge }
             pixels = memory.assumingMemoryBound(to: UInt8.self)
@@ -58,7 +50,7 @@ final class PixelImage {
     }
 
     deinit {
-        if isMapped { munmap(pixels, byteCount) } else { free(pixels) }
+        if isMapped { munmap(pixels, size.byteCount) } else { free(pixels) }
     }
 }
 
@@ -71,7 +63,7 @@ extension PixelImage {
     ///   - descriptor: The file.
     /// - Throws: ``ImageFailure``.
     func writePNG(
-        _ texts: [String: String], _ library: PNGLibrary, to descriptor: Int32
+        _ texts: [String: String], _ library: shim_png, to descriptor: Int32
     ) throws(ImageFailure) {
         let isOpaque = (0..<width * height).allSatisfy { pixels[$0 * 4 + 3] == 255 }
         if isOpaque { dropAlpha() } else { divideByAlpha() }
@@ -84,7 +76,7 @@ extension PixelImage {
         image.width = UInt32(width)
         image.height = UInt32(height)
         image.format = UInt32(isOpaque ? SHIM_PNG_FORMAT_BGR : SHIM_PNG_FORMAT_BGRA)
-        let isWritten = library.functions.png_image_write_to_stdio(
+        let isWritten = library.png_image_write_to_stdio(
             &image, stream, 0, pixels, 0, nil)
         // The signature and the header chunk precede the texts.
         let headBytes = 33

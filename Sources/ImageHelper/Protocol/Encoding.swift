@@ -40,59 +40,76 @@ struct MessageWriter {
     }
 }
 
+/// The error of a message that is malformed, or contains a value that is out of range.
+struct MalformedMessage: Error {}
+
 /// A reader of messages. It checks every field, because the sender may be compromised.
 struct MessageReader {
     private var rest: ArraySlice<UInt8>
     let kind: UInt8
 
-    init?(_ bytes: [UInt8]) {
-        guard bytes.count >= 2, bytes[0] == version else { return nil }
+    init(_ bytes: [UInt8]) throws(MalformedMessage) {
+        guard bytes.count >= 2, bytes[0] == version else { throw MalformedMessage() }
         kind = bytes[1]
         rest = bytes.dropFirst(2)
     }
 
-    var isAtEnd: Bool { rest.isEmpty }
+    /// Throws unless all fields were read.
+    func checkEnd() throws(MalformedMessage) {
+        guard rest.isEmpty else { throw MalformedMessage() }
+    }
 
-    mutating func number() -> Int? {
-        guard rest.count >= 8 else { return nil }
-        let value = rest.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        rest = rest.dropFirst(8)
+    private mutating func take(_ count: Int) throws(MalformedMessage) -> ArraySlice<UInt8> {
+        guard rest.count >= count else { throw MalformedMessage() }
+        defer { rest = rest.dropFirst(count) }
+        return rest.prefix(count)
+    }
+
+    private mutating func number() throws(MalformedMessage) -> Int {
+        let value = try take(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return Int(Int64(bitPattern: value))
     }
 
-    mutating func number(in range: ClosedRange<Int>) -> Int? {
-        guard let number = number(), range.contains(number) else { return nil }
+    mutating func number(in range: ClosedRange<Int>) throws(MalformedMessage) -> Int {
+        let number = try number()
+        guard range.contains(number) else { throw MalformedMessage() }
         return number
     }
 
-    mutating func text() -> String? {
-        guard let count = number(in: 0...maximumMessageBytes), rest.count >= count else {
-            return nil
-        }
-        defer { rest = rest.dropFirst(count) }
-        return String(validating: rest.prefix(count), as: UTF8.self)
+    mutating func text() throws(MalformedMessage) -> String {
+        let bytes = try take(number(in: 0...maximumMessageBytes))
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw MalformedMessage() }
+        return text
     }
 
-    /// Reads a number that may be missing. The outer nil means: malformed.
-    mutating func optionalNumber() -> Int?? {
-        guard let isPresent = number(in: 0...1), let number = number() else { return nil }
-        return .some(isPresent == 1 ? number : nil)
+    private mutating func optionalNumber() throws(MalformedMessage) -> Int? {
+        let isPresent = try number(in: 0...1) == 1
+        let number = try number()
+        return isPresent ? number : nil
     }
 
-    /// Reads a floating-point number that may be missing. The outer nil means: malformed, not a number or not in the
-    /// range.
-    mutating func optionalNumber(in range: ClosedRange<Double>) -> Double?? {
-        guard let bits = optionalNumber() else { return nil }
-        let number = bits.map { Double(bitPattern: UInt64(bitPattern: Int64($0))) }
-        return number.map(range.contains) ?? true ? .some(number) : nil
+    /// Reads a number that may be missing.
+    mutating func optionalNumber(in range: ClosedRange<Int>) throws(MalformedMessage) -> Int? {
+        let number = try optionalNumber()
+        guard number.map(range.contains) ?? true else { throw MalformedMessage() }
+        return number
     }
 
-    /// Reads a text that may be missing. The outer nil means: malformed or too long.
-    mutating func optionalText(atMost limit: Int) -> String?? {
-        guard let isPresent = number(in: 0...1), let text = text(), text.utf8.count <= limit else {
-            return nil
-        }
-        return .some(isPresent == 1 ? text : nil)
+    /// Reads a floating-point number that may be missing.
+    mutating func optionalNumber(
+        in range: ClosedRange<Double>
+    ) throws(MalformedMessage) -> Double? {
+        let number = try optionalNumber().map { Double(bitPattern: UInt64(bitPattern: Int64($0))) }
+        guard number.map(range.contains) ?? true else { throw MalformedMessage() }
+        return number
+    }
+
+    /// Reads a text that may be missing.
+    mutating func optionalText(atMost limit: Int) throws(MalformedMessage) -> String? {
+        let isPresent = try number(in: 0...1) == 1
+        let text = try text()
+        guard text.utf8.count <= limit else { throw MalformedMessage() }
+        return isPresent ? text : nil
     }
 }
 
@@ -126,35 +143,31 @@ extension ImageJob {
     }
 
     package init?(message: [UInt8]) {
-        guard var reader = MessageReader(message) else { return nil }
+        do { try self.init(reading: message) } catch { return nil }
+    }
+
+    private init(reading message: [UInt8]) throws(MalformedMessage) {
+        var reader = try MessageReader(message)
         let sizes = 1...4096
         let sides = 1...65_535
         switch reader.kind {
         case 1: self = .probe
         case 2:
-            guard let pixels = reader.number(in: sizes), let count = reader.number(in: 0...100)
-            else { return nil }
+            let pixels = try reader.number(in: sizes)
             var texts: [String: String] = [:]
-            for _ in 0..<count {
-                guard let key = reader.text(), let text = reader.text() else { return nil }
-                texts[key] = text
+            for _ in 0..<(try reader.number(in: 0...100)) {
+                let key = try reader.text()
+                texts[key] = try reader.text()
             }
             self = .scale(pixels: pixels, texts: texts)
         case 3:
-            guard let width = reader.number(in: sides), let height = reader.number(in: sides)
-            else { return nil }
-            self = .pixels(width: width, height: height)
-        case 4:
-            guard let pixels = reader.number(in: sizes) else { return nil }
-            self = .square(pixels: pixels)
-        case 5:
-            guard let name = reader.text(), let pixels = reader.number(in: sizes) else {
-                return nil
-            }
-            self = .initials(name: name, pixels: pixels)
-        default: return nil
+            self = .pixels(
+                width: try reader.number(in: sides), height: try reader.number(in: sides))
+        case 4: self = .square(pixels: try reader.number(in: sizes))
+        case 5: self = .initials(name: try reader.text(), pixels: try reader.number(in: sizes))
+        default: throw MalformedMessage()
         }
-        guard reader.isAtEnd else { return nil }
+        try reader.checkEnd()
     }
 }
 
@@ -199,59 +212,54 @@ extension ImageReply {
     }
 
     package init?(message: [UInt8]) {
-        guard var reader = MessageReader(message) else { return nil }
+        do { try self.init(reading: message) } catch { return nil }
+    }
+
+    private init(reading message: [UInt8]) throws(MalformedMessage) {
+        var reader = try MessageReader(message)
         switch reader.kind {
         case 101:
-            guard let restrictions = reader.number(in: 0...255) else { return nil }
-            self = .ready(HelperRestrictions(rawValue: UInt8(restrictions)))
+            self = .ready(HelperRestrictions(rawValue: UInt8(try reader.number(in: 0...255))))
         case 102: self = .done
-        case 103:
-            let sizes = 1...Int(Int32.max)
-            // Some thousand years before and after 1970.
-            let times = -100_000_000_000...400_000_000_000
-            guard let width = reader.number(in: sizes), let height = reader.number(in: sizes),
-                let taken = reader.optionalNumber(), let offset = reader.optionalNumber(),
-                let camera = reader.optionalText(atMost: Self.maximumNameBytes),
-                let latitude = reader.optionalNumber(in: -90...90),
-                let longitude = reader.optionalNumber(in: -180...180),
-                let lens = reader.optionalText(atMost: Self.maximumNameBytes),
-                let exposureTime = reader.optionalNumber(in: 0...86_400),
-                let aperture = reader.optionalNumber(in: 0...1000),
-                let iso = reader.optionalNumber(), let isAnimated = reader.number(in: 0...1),
-                iso.map((0...Int(UInt32.max)).contains) ?? true, taken.map(times.contains) ?? true,
-                offset.map((-86400...86400).contains) ?? true
-            else { return nil }
-            var facts = ImageFacts(width: width, height: height)
-            (facts.clockSeconds, facts.clockOffset) = (
-                taken.map(Int64.init), offset.map(Int64.init)
-            )
-            // The sender may be compromised, so the text is cleaned again.
-            (facts.camera, facts.lens) = (ServiceText.line(camera), ServiceText.line(lens))
-            if latitude != nil, longitude != nil {
-                (facts.latitude, facts.longitude) = (latitude, longitude)
-            }
-            (facts.exposureTime, facts.aperture) = (exposureTime, aperture)
-            (facts.iso, facts.isAnimated) = (iso, isAnimated == 1)
-            self = .facts(facts)
+        case 103: self = .facts(try Self.facts(&reader))
         case 104: self = .failure(.damaged)
         case 105: self = .failure(.tooLarge)
-        case 106:
-            guard let text = reader.text() else { return nil }
-            self = .failure(.notSupported(text))
-        case 107:
-            guard let code = reader.number(in: 0...4096) else { return nil }
-            self = .failure(.cannotWrite(Int32(code)))
+        case 106: self = .failure(.notSupported(try reader.text()))
+        case 107: self = .failure(.cannotWrite(Int32(try reader.number(in: 0...4096))))
         case 108: self = .failure(.misunderstood)
         case 109:
             let sides = 1...65_535
-            guard let width = reader.number(in: sides), let height = reader.number(in: sides),
-                let fullWidth = reader.number(in: sides), let fullHeight = reader.number(in: sides)
-            else { return nil }
             self = .pixels(
                 PixelSize(
-                    width: width, height: height, fullWidth: fullWidth, fullHeight: fullHeight))
-        default: return nil
+                    width: try reader.number(in: sides), height: try reader.number(in: sides),
+                    fullWidth: try reader.number(in: sides),
+                    fullHeight: try reader.number(in: sides)))
+        default: throw MalformedMessage()
         }
-        guard reader.isAtEnd else { return nil }
+        try reader.checkEnd()
+    }
+
+    private static func facts(_ reader: inout MessageReader) throws(MalformedMessage) -> ImageFacts
+    {
+        let sizes = 1...Int(Int32.max)
+        var facts = ImageFacts(
+            width: try reader.number(in: sizes), height: try reader.number(in: sizes))
+        // Some thousand years before and after 1970.
+        let times = -100_000_000_000...400_000_000_000
+        facts.clockSeconds = try reader.optionalNumber(in: times).map(Int64.init)
+        facts.clockOffset = try reader.optionalNumber(in: -86400...86400).map(Int64.init)
+        // The sender may be compromised, so the text is cleaned again.
+        facts.camera = ServiceText.line(try reader.optionalText(atMost: maximumNameBytes))
+        let latitude = try reader.optionalNumber(in: -90.0...90)
+        let longitude = try reader.optionalNumber(in: -180.0...180)
+        if latitude != nil, longitude != nil {
+            (facts.latitude, facts.longitude) = (latitude, longitude)
+        }
+        facts.lens = ServiceText.line(try reader.optionalText(atMost: maximumNameBytes))
+        facts.exposureTime = try reader.optionalNumber(in: 0.0...86_400)
+        facts.aperture = try reader.optionalNumber(in: 0.0...1000)
+        facts.iso = try reader.optionalNumber(in: 0...Int(UInt32.max))
+        facts.isAnimated = try reader.number(in: 0...1) == 1
+        return facts
     }
 }

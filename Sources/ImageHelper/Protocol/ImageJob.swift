@@ -94,6 +94,8 @@ package struct PixelSize: Hashable, Sendable {
         self.fullWidth = fullWidth
         self.fullHeight = fullHeight
     }
+
+    package var byteCount: Int { width * height * 4 }
 }
 
 /// The reason why a job failed.

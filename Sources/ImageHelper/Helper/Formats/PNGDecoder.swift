@@ -7,7 +7,14 @@ struct PNGDecoder: ImageDecoder {
     private let functions: shim_png
 
     init() throws(ImageFailure) {
-        functions = try PNGLibrary().functions
+        functions = try Self.library()
+    }
+
+    /// Loads libpng, which also encodes images.
+    static func library() throws(ImageFailure) -> shim_png {
+        try loadLibrary(
+            ["libpng16.so.16"], package: "libpng16-16, libpng16-16t64 or libpng", shim_png(),
+            shim_png_load)
     }
 
     /// The state of a call, for the callbacks.
@@ -113,16 +120,5 @@ struct PNGDecoder: ImageDecoder {
         guard let exponent else { return nil }
         let isUsual = (2.1...2.3).contains(exponent)
         return isUsual && points == nil ? .sRGB : .gamma(exponent, points)
-    }
-}
-
-/// The functions of libpng.
-struct PNGLibrary {
-    let functions: shim_png
-
-    init() throws(ImageFailure) {
-        functions = try loadLibrary(
-            ["libpng16.so.16"], package: "libpng16-16, libpng16-16t64 or libpng", shim_png(),
-            shim_png_load)
     }
 }
