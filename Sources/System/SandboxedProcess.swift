@@ -3,14 +3,8 @@ internal import Glibc
 
 /// A child process with fewer rights than its parent: resource limits, file rules, only the given descriptors, no
 /// terminal and no new privileges.
-///
-/// The kernel kills the process when the thread that started it ends. Start it from the main thread, so that it ends
-/// with this process.
-package struct SandboxedProcess: Sendable {
-    /// The process ID. It is valid until the exit of the process was awaited.
-    package let id: Int32
-
-    /// The properties of a new process.
+extension SpawnedProcess {
+    /// The properties of a process with fewer rights.
     package struct Setup: Sendable {
         /// The path of the program. `PATH` is not searched.
         package var program: String
@@ -60,7 +54,10 @@ package struct SandboxedProcess: Sendable {
         }
     }
 
-    /// Starts a program.
+    /// Starts a program with fewer rights.
+    ///
+    /// The kernel kills the process when the thread that started it ends. Start it from the main thread, so that it
+    /// ends with this process.
     ///
     /// - Throws: ``SpawnError``, also if a restriction cannot be applied. A program that starts and then fails is not
     ///   an error.
@@ -102,20 +99,9 @@ package struct SandboxedProcess: Sendable {
             }
         }
         guard id > 0 else { throw SpawnError(program: setup.program, code: errno) }
-        self.id = id
+        self.init(id: id)
     }
 
     /// Kills the process. Must not be called after its exit was awaited.
     package func kill() { _ = Glibc.kill(id, SIGKILL) }
-
-    /// Calls a handler after the exit. The exit must be awaited only once, with one method, because the process ID may
-    /// be reused afterwards.
-    ///
-    /// - Parameter handler: Called once; never within this call.
-    @MainActor package func onExit(_ handler: @escaping @MainActor (SpawnedProcess.Exit) -> Void) {
-        ProcessExit.watch(id, handler)
-    }
-
-    /// Blocks until the exit. See ``onExit(_:)``.
-    package func waitForExit() -> SpawnedProcess.Exit { ProcessExit.block(id) }
 }

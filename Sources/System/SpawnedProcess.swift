@@ -16,6 +16,8 @@ package struct SpawnedProcess: Sendable {
     /// The process ID. It is valid until the exit of the process was awaited.
     package let id: Int32
 
+    init(id: Int32) { self.id = id }
+
     /// Starts a program.
     ///
     /// - Parameters:
@@ -62,19 +64,47 @@ package struct SpawnedProcess: Sendable {
 
     /// Waits for the exit without blocking the thread. The exit must be awaited only once, with one method, because the
     /// process ID may be reused afterwards.
-    @MainActor package func exit() async -> Exit { await ProcessExit.wait(id) }
+    @MainActor package func exit() async -> Exit {
+        let result = OneShotResult<Exit, Never>()
+        onExit { result.complete(.success($0)) }
+        return await result.value()
+    }
 
     /// Calls a handler after the exit. See ``exit()``.
     ///
     /// - Parameter handler: Called once; never within this call.
+    ///
+    /// The corresponding C function is `pidfd_open`.
     @MainActor package func onExit(_ handler: @escaping @MainActor (Exit) -> Void) {
-        ProcessExit.watch(id, handler)
+        let descriptor = shim_pidfd_open(id)
+        guard descriptor >= 0 else {
+            // Linux before 5.3, or no free descriptors. Uses a separate queue, because the thread pool of libdispatch
+            // would wake the process every second from then on.
+            DispatchQueue(label: "process-exit").async {
+                let exit = waitForExit()
+                DispatchQueue.main.async { handler(exit) }
+            }
+            return
+        }
+        var source: DescriptorSource?
+        source = DescriptorSource(descriptor, .reading) {
+            source?.cancel()
+            source = nil
+            handler(waitForExit())
+        }
+        source?.resume()
     }
 
     /// Blocks until the exit. See ``exit()``.
     ///
     /// The corresponding C function is `waitpid`.
-    package func waitForExit() -> Exit { ProcessExit.block(id) }
+    package func waitForExit() -> Exit {
+        var status: Int32 = 0
+        while waitpid(id, &status, 0) < 0 && errno == EINTR {}
+        // WIFSIGNALED and WEXITSTATUS are macros, which Swift does not import.
+        let signal = status & 0x7f
+        return signal == 0 ? .code(status >> 8 & 0xff) : .signal(signal)
+    }
 }
 
 /// An error of a program that could not be started.
@@ -92,53 +122,6 @@ package struct SpawnError: ExplainedError, Hashable, CustomStringConvertible {
         Message(
             "{program} cannot be started: {reason}.",
             ["program": program, "reason": String(cString: strerror(code))])
-    }
-}
-
-/// The exit of a child process. The exit is awaited only once, because the process ID may belong to another process
-/// afterwards.
-enum ProcessExit {
-    /// Calls a handler after the exit.
-    ///
-    /// The corresponding C function is `pidfd_open`.
-    @MainActor static func watch(
-        _ id: Int32, _ handler: @escaping @MainActor (SpawnedProcess.Exit) -> Void
-    ) {
-        let descriptor = shim_pidfd_open(id)
-        guard descriptor >= 0 else {
-            // Linux before 5.3, or no free descriptors. Uses a separate queue, because the thread pool of libdispatch
-            // would wake the process every second from then on.
-            DispatchQueue(label: "process-exit").async {
-                let exit = block(id)
-                DispatchQueue.main.async { handler(exit) }
-            }
-            return
-        }
-        var source: DescriptorSource?
-        source = DescriptorSource(descriptor, .reading) {
-            source?.cancel()
-            source = nil
-            handler(block(id))
-        }
-        source?.resume()
-    }
-
-    /// Waits for the exit without blocking the thread.
-    @MainActor static func wait(_ id: Int32) async -> SpawnedProcess.Exit {
-        let result = OneShotResult<SpawnedProcess.Exit, Never>()
-        watch(id) { result.complete(.success($0)) }
-        return await result.value()
-    }
-
-    /// Blocks until the exit.
-    ///
-    /// The corresponding C function is `waitpid`.
-    static func block(_ id: Int32) -> SpawnedProcess.Exit {
-        var status: Int32 = 0
-        while waitpid(id, &status, 0) < 0 && errno == EINTR {}
-        // WIFSIGNALED and WEXITSTATUS are macros, which Swift does not import.
-        let signal = status & 0x7f
-        return signal == 0 ? .code(status >> 8 & 0xff) : .signal(signal)
     }
 }
 

@@ -7,7 +7,7 @@ internal import System
 /// The process of a plugin, with its pipes.
 final class PluginProcess {
     let id: Int32
-    private let process: SandboxedProcess
+    private let process: SpawnedProcess
     /// The receiver of the output and the events. It retains this object until the end of the process.
     private let connection: PluginConnection
     private var input: PipeWriter?
@@ -39,7 +39,7 @@ final class PluginProcess {
         setup.descriptors =
             [input.reading, output.writing, errors.writing] + setup.descriptors
         process = try ParentThread.run { [setup] () throws(SpawnError) in
-            try SandboxedProcess(setup)
+            try SpawnedProcess(setup)
         }
         id = process.id
         self.connection = connection

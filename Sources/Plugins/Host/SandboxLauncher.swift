@@ -90,7 +90,7 @@ final class SandboxLauncher {
         guard access(launcher, X_OK) == 0 else {
             throw SpawnError(program: launcher, code: errno)
         }
-        var setup = SandboxedProcess.Setup(program: launcher)
+        var setup = SpawnedProcess.Setup(program: launcher)
         // Descriptors 0 to 2 are the standard streams.
         setup.arguments = ["3", "4"] + manifest.command
         setup.environment = [
@@ -200,7 +200,7 @@ package typealias PluginPlacement = (
 
 /// A plugin that is about to be started, with the descriptors of its process.
 final class PluginLaunch {
-    fileprivate(set) var setup: SandboxedProcess.Setup
+    fileprivate(set) var setup: SpawnedProcess.Setup
     /// The socket pair through which the launcher sends the listener for the denied system calls.
     let refusals: PipeEnds
     /// The pipe to which `bwrap` writes its status; nil for other kinds of sandbox.
@@ -209,7 +209,7 @@ final class PluginLaunch {
     fileprivate(set) var placement: PipeEnds?
     private let filter: PipeEnds
 
-    fileprivate init(_ setup: SandboxedProcess.Setup, filter: PipeEnds, refusals: PipeEnds) {
+    fileprivate init(_ setup: SpawnedProcess.Setup, filter: PipeEnds, refusals: PipeEnds) {
         self.setup = setup
         self.filter = filter
         self.refusals = refusals
