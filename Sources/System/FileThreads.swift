@@ -87,8 +87,7 @@ package final class FileThreads: Sendable {
         completion: @escaping @Sendable (Value?) -> Void
     ) {
         let progress = FileProgress(path, port)
-        let pending = Mutex<(@Sendable (Value?) -> Void)?>(completion)
-        let slot = CompletionSlot(pending)
+        let slot = CompletionSlot(completion)
         submit(
             Job(path: path, progress: progress) {
                 let value = body(progress)
@@ -218,8 +217,8 @@ package final class FileThreads: Sendable {
 private final class CompletionSlot<Value: Sendable>: Sendable {
     private let completion: Mutex<(@Sendable (Value?) -> Void)?>
 
-    init(_ completion: consuming Mutex<(@Sendable (Value?) -> Void)?>) {
-        self.completion = completion
+    init(_ completion: @escaping @Sendable (Value?) -> Void) {
+        self.completion = Mutex(completion)
     }
 
     func take() -> (@Sendable (Value?) -> Void)? {
