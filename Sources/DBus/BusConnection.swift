@@ -53,13 +53,10 @@ package final class BusConnection {
 
     /// Connects as ``init(address:)`` does, but blocks a separate thread instead of the caller.
     package static func connect(address: String) async throws -> BusConnection {
-        let opened = await withCheckedContinuation { continuation in
-            DispatchQueue(label: "org.imagefeed.dbus.connect").async {
-                continuation.resume(
-                    returning: OpenedConnection(result: Result { try open(address) }))
-            }
+        let opened = try await DispatchQueue(label: "org.imagefeed.dbus.connect").run {
+            () throws(BusError) in OpenedConnection(raw: try open(address))
         }
-        return try BusConnection(owning: try opened.result.get())
+        return try BusConnection(owning: opened.raw)
     }
 
     /// Takes ownership of a connection that has been registered with the bus.
@@ -327,7 +324,7 @@ package final class BusConnection {
 /// The result of connecting on another thread. Sendable because no other code uses the connection until it is handed
 /// over.
 nonisolated private struct OpenedConnection: @unchecked Sendable {
-    let result: Result<OpaquePointer, any Error>
+    let raw: OpaquePointer
 }
 
 nonisolated extension BusMessage {

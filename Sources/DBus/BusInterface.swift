@@ -114,12 +114,9 @@ extension BusMember {
         _ name: MemberName, in inputs: [String] = [], out outputs: [String] = [],
         _ handler: @escaping (Object, repeat each In) throws -> (repeat each Out)
     ) -> BusMember {
-        make(
-            name, describe(inputs, repeat (each In).self), describe(outputs, repeat (each Out).self)
-        ) { object, call in
-            let arguments: (repeat each In) = try call.readArguments()
-            let results = try handler(object, repeat each arguments)
-            return .finished(replySender(repeat each results))
+        callerMethod(name, in: inputs, out: outputs) {
+            (object: Object, _: BusName?, arguments: repeat each In) in
+            try handler(object, repeat each arguments)
         }
     }
 
@@ -128,14 +125,9 @@ extension BusMember {
         _ name: MemberName, in inputs: [String] = [], out outputs: [String] = [],
         _ handler: @escaping @MainActor (Object, repeat each In) async throws -> (repeat each Out)
     ) -> BusMember {
-        make(
-            name, describe(inputs, repeat (each In).self), describe(outputs, repeat (each Out).self)
-        ) { object, call in
-            let arguments: (repeat each In) = try call.readArguments()
-            return .running {
-                let results = try await handler(object, repeat each arguments)
-                return replySender(repeat each results)
-            }
+        asyncCallerMethod(name, in: inputs, out: outputs) {
+            (object: Object, _: BusName?, arguments: repeat each In) in
+            try await handler(object, repeat each arguments)
         }
     }
 

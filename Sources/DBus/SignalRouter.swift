@@ -89,7 +89,7 @@ final class SignalRouter {
         return actual == sender || actual == senders[sender]?.owner
     }
 
-    private static func ownerRule(_ name: BusName) -> MatchRule {
+    fileprivate static func ownerRule(_ name: BusName) -> MatchRule {
         MatchRule(
             sender: .bus, interface: "org.freedesktop.DBus", member: "NameOwnerChanged",
             argument0: name.text)
@@ -142,11 +142,7 @@ extension BusConnection {
     package func watchOwner(
         of name: BusName, _ handler: @escaping (BusName?) -> Void
     ) async throws -> SignalSubscription {
-        try await subscribe(
-            MatchRule(
-                sender: .bus, interface: "org.freedesktop.DBus", member: "NameOwnerChanged",
-                argument0: name.text)
-        ) { signal in
+        try await subscribe(SignalRouter.ownerRule(name)) { signal in
             guard let change: (String, String, String) = try? signal.read() else { return }
             handler(try? BusName(change.2))
         }
