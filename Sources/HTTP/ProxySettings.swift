@@ -9,14 +9,8 @@ internal import Web
 ///
 /// Source: libcurl-env(3).
 nonisolated package struct ProxySettings: Sendable {
-    private enum Choice {
-        case none
-        case proxy(ProxyAddress)
-        /// The name of the variable, and the fault without any part of the value, which may contain a password.
-        case malformed(variable: String, fault: Message)
-    }
-
-    private let choice: Choice
+    /// The proxy, nil for none; or an error without any part of the value, which may contain a password.
+    private let choice: Result<ProxyAddress?, HTTPError>
     private let exceptions: [String]
 
     /// - Parameter environment: Returns the value of a variable; nil or an empty text if it is not set.
@@ -29,14 +23,17 @@ nonisolated package struct ProxySettings: Sendable {
         }
         choice =
             switch setting(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]) {
-            case nil: .none
+            case nil: .success(nil)
             case (let name, let value)?:
-                switch Result(catching: { () throws(ProxyAddress.Fault) in
-                    try ProxyAddress(parsing: value)
-                }) {
-                case .success(let address): .proxy(address)
-                case .failure(let fault): .malformed(variable: name, fault: fault.text)
-                }
+                Result { () throws(ProxyAddress.Fault) in try ProxyAddress(parsing: value) }
+                    .mapError { fault in
+                        .unreachable(
+                            Message(
+                                "the proxy address in {variable} is malformed: {reason}",
+                                messages: [
+                                    "variable": Message(verbatim: name), "reason": fault.text,
+                                ]))
+                    }
             }
         exceptions = (setting(["no_proxy", "NO_PROXY"])?.value ?? "").lowercased()
             .split { $0 == "," || $0 == " " }.map(String.init)
@@ -57,15 +54,7 @@ nonisolated package struct ProxySettings: Sendable {
         let literal = address.literal
         if address.origin.scheme == .http || literal?.isLoopback == true { return nil }
         if exceptions.contains(where: { Self.matches($0, host, literal) }) { return nil }
-        switch choice {
-        case .none: return nil
-        case .proxy(let address): return address
-        case .malformed(let variable, let fault):
-            throw .unreachable(
-                Message(
-                    "the proxy address in {variable} is malformed: {reason}",
-                    messages: ["variable": Message(verbatim: variable), "reason": fault]))
-        }
+        return try choice.get()
     }
 
     private static func matches(_ exception: String, _ host: String, _ literal: IPAddress?) -> Bool
@@ -94,27 +83,19 @@ nonisolated struct ProxyAddress: Sendable {
     let password: String?
 
     /// The reason why a text is not a proxy address. It contains no part of the text.
-    enum Fault: Error {
-        case scheme
-        case host
-        case port
-        case path
-        case credentials
+    struct Fault: Error {
+        let text: Message
 
-        var text: Message {
-            switch self {
-            case .scheme:
-                Message("the scheme must be http, https, socks4, socks4a, socks5 or socks5h")
-            case .host: Message("the host name is missing or not valid")
-            case .port: Message("the port must be a number from 1 to 65535")
-            case .path:
-                Message(
-                    "/, ? and # in a user name or password must be percent-encoded, as in %2F, %3F and %23"
-                )
-            case .credentials:
-                Message("the user name or the password is not valid percent-encoding")
-            }
-        }
+        static let scheme = Fault(
+            text: Message("the scheme must be http, https, socks4, socks4a, socks5 or socks5h"))
+        static let host = Fault(text: Message("the host name is missing or not valid"))
+        static let port = Fault(text: Message("the port must be a number from 1 to 65535"))
+        static let path = Fault(
+            text: Message(
+                "/, ? and # in a user name or password must be percent-encoded, as in %2F, %3F and %23"
+            ))
+        static let credentials = Fault(
+            text: Message("the user name or the password is not valid percent-encoding"))
     }
 
     private static let schemes: Set = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]

@@ -45,14 +45,10 @@ nonisolated struct ResponseHead {
     }
 }
 
-nonisolated extension Substring {
+nonisolated extension StringProtocol where SubSequence == Substring {
     fileprivate var trimmed: Substring {
-        var text = drop { $0.isWhitespace }
+        var text = self[...].drop { $0.isWhitespace }
         while text.last?.isWhitespace == true { text.removeLast() }
         return text
     }
-}
-
-nonisolated extension String {
-    fileprivate var trimmed: Substring { self[...].trimmed }
 }
