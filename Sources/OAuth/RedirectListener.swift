@@ -121,7 +121,7 @@ final class RedirectListener {
         case .other(let page): connection.send(page)
         case .redirect(let parameters):
             guard let registration = registration(parameters.state),
-                registration.receive(parameters)
+                registration.onRedirect(parameters)
             else { return connection.send(.noAnswer) }
             connection.waitForVerdict()
             registration.whenFinished { connection.send($0) }

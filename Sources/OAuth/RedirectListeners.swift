@@ -51,7 +51,8 @@ package final class RedirectListeners {
 final class RedirectRegistration {
     let state: Secret
     let listener: RedirectListener
-    private let onRedirect: (RedirectParameters) -> Bool
+    /// Receives a redirect with the right state; returns false if it contains no response.
+    let onRedirect: (RedirectParameters) -> Bool
     private var verdict: LoginVerdict?
     /// The browsers that wait for the verdict.
     private var waiters: [(ResponsePage) -> Void] = []
@@ -69,9 +70,6 @@ final class RedirectRegistration {
 
     /// The redirect address of the listener.
     var address: String { RedirectListeners.address(port: listener.port) }
-
-    /// Receives a redirect with the right state; returns false if it contains no response.
-    func receive(_ parameters: RedirectParameters) -> Bool { onRedirect(parameters) }
 
     /// Shows the result of the login in all browsers that were or will be redirected. The first verdict counts.
     func finish(_ verdict: LoginVerdict) {

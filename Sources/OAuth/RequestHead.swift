@@ -57,27 +57,18 @@ nonisolated enum RequestKind: Sendable {
     ///     contains 127.0.0.1 and never `localhost` (RFC 8252 §8.3). Any other host comes from a foreign page or
     ///     from a DNS name that resolves to this machine.
     init(_ head: RequestHead, host: String) {
-        guard head.headers.all("Host") == [host] else {
-            self = .other(.wrongHost)
-            return
-        }
-        guard head.path == RedirectListener.path else {
-            self = .other(.notFound)
-            return
-        }
-        guard head.method == "GET" else {
-            self = .other(.wrongMethod(hasBody: head.method != "HEAD"))
-            return
-        }
-        guard !head.isSpeculative, !head.isEmbedded else {
-            self = .other(.notNow)
-            return
-        }
-        guard let parameters = RedirectParameters(query: head.query) else {
-            self = .other(.noAnswer)
-            return
-        }
-        self = .redirect(parameters)
+        self =
+            if head.headers.all("Host") != [host] {
+                .other(.wrongHost)
+            } else if head.path != RedirectListener.path {
+                .other(.notFound)
+            } else if head.method != "GET" {
+                .other(.wrongMethod(hasBody: head.method != "HEAD"))
+            } else if head.isSpeculative || head.isEmbedded {
+                .other(.notNow)
+            } else {
+                RedirectParameters(query: head.query).map(Self.redirect) ?? .other(.noAnswer)
+            }
     }
 }
 

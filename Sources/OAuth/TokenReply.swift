@@ -55,31 +55,21 @@ nonisolated extension OAuthError {
     /// Source: RFC 6749 §5.2. Services disagree about 400, 401 and 403, so the name of the error decides. Laravel
     /// sends `message` instead of a name.
     init?(_ response: HTTPResponse, now: Timestamp) {
-        switch response.status {
-        case 200..<300: return nil
-        case 429:
+        // The statuses 408 and 425 request that the client repeats the request.
+        let record =
+            400..<500 ~= response.status && ![408, 425].contains(response.status)
+            ? ServiceRecord(json: response.body) : nil
+        func text(_ name: String) -> String? {
+            record?.text(name).flatMap { $0.isEmpty ? nil : $0 }
+        }
+        if response.isSuccess { return nil }
+        if response.status == 429 {
             self = .rateLimited(until: response.retryAfter(now: now).map { now + $0 })
-        // Both statuses request that the client repeats the request.
-        case 408, 425:
-            self = .serviceFailed(
-                Message("The token response has status {status}.", ["status": "\(response.status)"])
-            )
-        case 400..<500:
-            let record = ServiceRecord(json: response.body)
-            func text(_ name: String) -> String? {
-                record?.text(name).flatMap { $0.isEmpty ? nil : $0 }
-            }
-            if let code = text("error") {
-                self.init(code: code, text: text("error_description"))
-            } else if let message = text("message") {
-                self = .refused(Message(verbatim: plain(message)))
-            } else {
-                self = .serviceFailed(
-                    Message(
-                        "The token response has status {status}.", ["status": "\(response.status)"])
-                )
-            }
-        default:
+        } else if let code = text("error") {
+            self.init(code: code, text: text("error_description"))
+        } else if let message = text("message") {
+            self = .refused(Message(verbatim: plain(message)))
+        } else {
             self = .serviceFailed(
                 Message("The token response has status {status}.", ["status": "\(response.status)"])
             )
