@@ -132,20 +132,16 @@ package final class NetworkMonitor {
     }
 }
 
-/// An observer of the resume of the machine, as reported by logind.
-///
-/// Source: org.freedesktop.login1(5), `PrepareForSleep`.
-final class SleepWatch {
-    private var subscription: SignalSubscription?
-
-    /// Subscribes to the signal of logind.
+extension BusConnection {
+    /// Observes the resume of the machine, as reported by logind on the system bus.
     ///
-    /// - Parameters:
-    ///   - bus: The system bus.
-    ///   - onResume: Called after a resume.
+    /// Source: org.freedesktop.login1(5), `PrepareForSleep`.
+    ///
+    /// - Parameter onResume: Called after a resume.
+    /// - Returns: The subscription, which ends when it is released.
     /// - Throws: `BusError`.
-    init(_ bus: BusConnection, onResume: @escaping () -> Void) async throws {
-        subscription = try await bus.subscribe(
+    func watchResume(_ onResume: @escaping () -> Void) async throws -> SignalSubscription {
+        try await subscribe(
             MatchRule(
                 sender: "org.freedesktop.login1", path: "/org/freedesktop/login1",
                 interface: "org.freedesktop.login1.Manager", member: "PrepareForSleep")

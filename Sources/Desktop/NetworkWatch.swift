@@ -16,7 +16,7 @@ package final class NetworkWatch {
     private var kernel: NetworkMonitor?
     private var bus: BusConnection?
     private var networkManager: NetworkManagerWatch?
-    private var sleep: SleepWatch?
+    private var sleep: SignalSubscription?
     private var isListening = false
 
     /// Begins to observe the kernel.
@@ -61,7 +61,7 @@ package final class NetworkWatch {
         let bus = try await BusConnection.connect(address: try BusConnection.systemAddress())
         bus.onDisconnect = { [weak self] in self?.busDisconnected() }
         self.bus = bus
-        sleep = try await SleepWatch(bus) { [weak self] in self?.onResume() }
+        sleep = try await bus.watchResume { [weak self] in self?.onResume() }
         networkManager = try await NetworkManagerWatch(bus) { [weak self] state in
             self?.update(state)
         }

@@ -84,7 +84,7 @@ struct NetworkManagerWatchTests {
         let logind = try PrivateBus.current.connect()
         _ = try await logind.requestName("org.freedesktop.login1", replacing: false) {}
         let resumes = Observed(0)
-        let watch = try await SleepWatch(bus) { resumes.update { $0 += 1 } }
+        let watch = try await bus.watchResume { resumes.update { $0 += 1 } }
         for isAboutToSleep in [true, false] {
             logind.send(
                 try BusMessage(
