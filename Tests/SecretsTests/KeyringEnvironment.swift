@@ -34,6 +34,30 @@ struct KeyringEnvironment: Codable, Sendable {
     func control() throws -> KeyringControl { KeyringControl(try connect()) }
 }
 
+/// A test that runs in a process of its own, with a keyring or the environment of one.
+struct Scenario<Keyring>: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    fileprivate let body: @MainActor @Sendable (Keyring, KeyringStore) async throws -> Void
+
+    init(
+        _ name: String,
+        _ body: @escaping @MainActor @Sendable (Keyring, KeyringStore) async throws -> Void
+    ) {
+        testDescription = name
+        self.body = body
+    }
+}
+
+extension Array {
+    /// Runs the scenario with a name.
+    @MainActor
+    func run<Keyring>(
+        _ name: String, _ keyring: Keyring, _ store: KeyringStore
+    ) async throws where Element == Scenario<Keyring> {
+        try await #require(first { $0.testDescription == name }).body(keyring, store)
+    }
+}
+
 extension KeyringLimits {
     /// Limits that a slow machine does not exceed.
     static var wide: KeyringLimits {

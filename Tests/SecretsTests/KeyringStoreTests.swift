@@ -13,57 +13,6 @@ struct KeyringStoreTests {
 
     init() throws { environment = KeyringEnvironment(try PrivateBus.current) }
 
-    @Test func `a secret is stored, found, replaced and deleted`() async throws {
-        await #expect(processExitsWith: .success) {
-            [environment = environment as KeyringEnvironment] in
-            await recordErrors {
-                environment.enter()
-                let store = KeyringStore(limits: .wide)
-                let key = SecretKey.account("unsplash_ada")
-                #expect(try await store.text(key) == nil)
-                try await store.store(
-                    Secret("first"), for: key, label: "Image Feed: ada at Unsplash")
-                #expect(try await store.text(key) == "first")
-                try await store.store(
-                    Secret("second"), for: key, label: "Image Feed: ada at Unsplash")
-                #expect(try await store.text(key) == "second")
-                #expect(try await store.text(.provider("unsplash_ada")) == nil)
-                #expect(try await store.text(.account("unsplash_adam")) == nil)
-                let control = try await environment.control()
-                let (items, _) = try await control.search(["account": "unsplash_ada"])
-                #expect(items.count == 1)
-                let item = try #require(items.first)
-                #expect(
-                    try await control.property(item, "Label").string
-                        == "Image Feed: ada at Unsplash")
-                try await store.delete(key)
-                #expect(try await store.text(key) == nil)
-                #expect(try await control.search(["account": "unsplash_ada"]).0.isEmpty)
-                try await store.delete(key)
-            }
-        }
-    }
-
-    @Test func `any bytes survive a round trip`() async throws {
-        await #expect(processExitsWith: .success) {
-            [environment = environment as KeyringEnvironment] in
-            await recordErrors {
-                environment.enter()
-                let store = KeyringStore(limits: .wide)
-                let all = (0...255).map { UInt8($0) }
-                let samples: [[UInt8]] = [
-                    [], [0], all, Array("{\"access_token\":\"\u{e4}\u{1f511}\"}".utf8),
-                    (0..<256).flatMap { _ in all },
-                ]
-                for (number, sample) in samples.enumerated() {
-                    let key = SecretKey.provider("bytes \(number)")
-                    try await store.store(Secret(sample), for: key, label: "bytes")
-                    #expect(try await store.bytes(key) == sample, "sample \(number)")
-                }
-            }
-        }
-    }
-
     @Test func `secret-tool finds the item by its schema`() async throws {
         await #expect(processExitsWith: .success) {
             [environment = environment as KeyringEnvironment] in
@@ -80,151 +29,150 @@ struct KeyringStoreTests {
         #expect(try await tool.result().output == "token")
     }
 
-    @Test func `storing leaves one of several duplicates and deleting leaves none`() async throws {
+    @Test(arguments: scenarios)
+    func `the keyring is used`(_ scenario: Scenario<KeyringEnvironment>) async throws {
         await #expect(processExitsWith: .success) {
-            [environment = environment as KeyringEnvironment] in
+            [
+                environment = environment as KeyringEnvironment,
+                name = scenario.testDescription as String
+            ] in
             await recordErrors {
                 environment.enter()
-                let control = try await environment.control()
-                let store = KeyringStore(limits: .wide)
-                func addDuplicates() async throws {
-                    for text in ["one", "two", "three"] {
-                        try await control.add(
-                            text, ["account": "a"], schema: "org.imagefeed.ImageFeed1")
-                    }
+                try await KeyringStoreTests.scenarios.run(
+                    name, environment, KeyringStore(limits: .wide))
+            }
+        }
+    }
+
+    private static let scenarios: [Scenario<KeyringEnvironment>] = [
+        Scenario("a secret is stored, found, replaced and deleted") { environment, store in
+            let key = SecretKey.account("unsplash_ada")
+            #expect(try await store.text(key) == nil)
+            try await store.store(
+                Secret("first"), for: key, label: "Image Feed: ada at Unsplash")
+            #expect(try await store.text(key) == "first")
+            try await store.store(
+                Secret("second"), for: key, label: "Image Feed: ada at Unsplash")
+            #expect(try await store.text(key) == "second")
+            #expect(try await store.text(.provider("unsplash_ada")) == nil)
+            #expect(try await store.text(.account("unsplash_adam")) == nil)
+            let control = try environment.control()
+            let (items, _) = try await control.search(["account": "unsplash_ada"])
+            #expect(items.count == 1)
+            let item = try #require(items.first)
+            #expect(
+                try await control.property(item, "Label").string
+                    == "Image Feed: ada at Unsplash")
+            try await store.delete(key)
+            #expect(try await store.text(key) == nil)
+            #expect(try await control.search(["account": "unsplash_ada"]).0.isEmpty)
+            try await store.delete(key)
+        },
+        Scenario("any bytes survive a round trip") { _, store in
+            let all = (0...255).map { UInt8($0) }
+            let samples: [[UInt8]] = [
+                [], [0], all, Array("{\"access_token\":\"\u{e4}\u{1f511}\"}".utf8),
+                (0..<256).flatMap { _ in all },
+            ]
+            for (number, sample) in samples.enumerated() {
+                let key = SecretKey.provider("bytes \(number)")
+                try await store.store(Secret(sample), for: key, label: "bytes")
+                #expect(try await store.bytes(key) == sample, "sample \(number)")
+            }
+        },
+        Scenario("storing leaves one of several duplicates and deleting leaves none") {
+            environment, store in
+            let control = try environment.control()
+            func addDuplicates() async throws {
+                for text in ["one", "two", "three"] {
+                    try await control.add(
+                        text, ["account": "a"], schema: "org.imagefeed.ImageFeed1")
                 }
-                try await addDuplicates()
-                #expect(try await control.search(["account": "a"]).0.count == 3)
-                try await store.store(Secret("new"), for: .account("a"), label: "a")
-                #expect(try await control.search(["account": "a"]).0.count == 1)
-                #expect(try await store.text(.account("a")) == "new")
-                try await addDuplicates()
-                try await store.delete(.account("a"))
-                #expect(try await control.search(["account": "a"]).0.isEmpty)
             }
-        }
-    }
-
-    @Test func `items of other applications are not changed`() async throws {
-        await #expect(processExitsWith: .success) {
-            [environment = environment as KeyringEnvironment] in
-            await recordErrors {
-                environment.enter()
-                let control = try await environment.control()
-                let store = KeyringStore(limits: .wide)
-                try await control.add(
-                    "theirs", ["account": "a"], schema: "org.gnome.OnlineAccounts")
-                #expect(try await store.text(.account("a")) == nil)
-                try await store.store(Secret("ours"), for: .account("a"), label: "a")
-                try await store.delete(.account("a"))
-                #expect(try await control.search(["account": "a"]).0.count == 1)
-            }
-        }
-    }
-
-    @Test func `a locked keyring is reported as locked and works again when unlocked`() async throws
-    {
-        await #expect(processExitsWith: .success) {
-            [environment = environment as KeyringEnvironment] in
-            await recordErrors {
-                environment.enter()
-                let control = try await environment.control()
-                let store = KeyringStore(limits: .wide)
-                let key = SecretKey.account("a")
-                try await store.store(Secret("token"), for: key, label: "a")
-                try await control.lock()
-                #expect(await failure { _ = try await store.text(key) }?.isLocked == true)
+            try await addDuplicates()
+            #expect(try await control.search(["account": "a"]).0.count == 3)
+            try await store.store(Secret("new"), for: .account("a"), label: "a")
+            #expect(try await control.search(["account": "a"]).0.count == 1)
+            #expect(try await store.text(.account("a")) == "new")
+            try await addDuplicates()
+            try await store.delete(.account("a"))
+            #expect(try await control.search(["account": "a"]).0.isEmpty)
+        },
+        Scenario("items of other applications are not changed") { environment, store in
+            let control = try environment.control()
+            try await control.add(
+                "theirs", ["account": "a"], schema: "org.gnome.OnlineAccounts")
+            #expect(try await store.text(.account("a")) == nil)
+            try await store.store(Secret("ours"), for: .account("a"), label: "a")
+            try await store.delete(.account("a"))
+            #expect(try await control.search(["account": "a"]).0.count == 1)
+        },
+        Scenario("a locked keyring is reported as locked and works again when unlocked") {
+            environment, store in
+            let control = try environment.control()
+            let key = SecretKey.account("a")
+            try await store.store(Secret("token"), for: key, label: "a")
+            try await control.lock()
+            #expect(await failure { _ = try await store.text(key) }?.isLocked == true)
+            #expect(
+                await failure { _ = try await store.text(.account("none")) }?.isLocked == true)
+            #expect(await failure { try await store.delete(key) }?.isLocked == true)
+            #expect(
+                await failure { try await store.delete(.account("none")) }?.isLocked == true)
+            #expect(
+                await failure { try await store.store(Secret("b"), for: key, label: "b") }?
+                    .isLocked == true)
+            #expect(try await control.isLocked)
+            try await control.unlock()
+            #expect(try await store.text(key) == "token")
+        },
+        Scenario("a prompt without a user is reported as dismissed") { environment, store in
+            let control = try environment.control()
+            try await store.store(Secret("token"), for: .account("a"), label: "a")
+            try await store.unlock()
+            try await control.lock()
+            #expect(await failure { try await store.unlock() }?.isDismissed == true)
+            for id in ["a", "none"] {
                 #expect(
-                    await failure { _ = try await store.text(.account("none")) }?.isLocked == true)
-                #expect(await failure { try await store.delete(key) }?.isLocked == true)
-                #expect(
-                    await failure { try await store.delete(.account("none")) }?.isLocked == true)
-                #expect(
-                    await failure { try await store.store(Secret("b"), for: key, label: "b") }?
-                        .isLocked == true)
-                #expect(try await control.isLocked)
-                try await control.unlock()
-                #expect(try await store.text(key) == "token")
+                    await failure { _ = try await store.text(.account(id), unlocking: true) }?
+                        .isDismissed == true)
             }
-        }
-    }
-
-    @Test func `a prompt without a user is reported as dismissed`() async throws {
-        await #expect(processExitsWith: .success) {
-            [environment = environment as KeyringEnvironment] in
-            await recordErrors {
-                environment.enter()
-                let control = try await environment.control()
-                let store = KeyringStore(limits: .wide)
-                try await store.store(Secret("token"), for: .account("a"), label: "a")
-                try await store.unlock()
-                try await control.lock()
-                #expect(await failure { try await store.unlock() }?.isDismissed == true)
-                for id in ["a", "none"] {
-                    #expect(
-                        await failure { _ = try await store.text(.account(id), unlocking: true) }?
-                            .isDismissed == true)
+        },
+        Scenario("the connection is closed after each call") { environment, store in
+            let (names, watch) = try await environment.observeConnections()
+            for count in 1...2 {
+                _ = try await store.text(.account("a"))
+                // The connection is closed after the call, and until then, GLib gives it to the next call.
+                try await names.wait {
+                    $0.count == count && !$0.values.contains(true) ? true : nil
                 }
             }
-        }
-    }
-
-    @Test func `the connection is closed after each call`() async throws {
-        await #expect(processExitsWith: .success) {
-            [environment = environment as KeyringEnvironment] in
-            await recordErrors {
-                environment.enter()
-                let (names, watch) = try await environment.observeConnections()
-                let store = KeyringStore(limits: .wide)
-                for count in 1...2 {
-                    _ = try await store.text(.account("a"))
-                    // The connection is closed after the call, and until then, GLib gives it to the next call.
-                    try await names.wait {
-                        $0.count == count && !$0.values.contains(true) ? true : nil
-                    }
-                }
-                withExtendedLifetime(watch) {}
+            withExtendedLifetime(watch) {}
+        },
+        Scenario("the connection is retained while it is needed") { environment, store in
+            let (names, watch) = try await environment.observeConnections()
+            store.keepConnection(true)
+            for _ in 0..<3 { _ = try await store.text(.account("a")) }
+            #expect(try await names.wait { $0.isEmpty ? nil : $0.count } == 1)
+            #expect(names.value.values.allSatisfy { $0 })
+            store.keepConnection(false)
+            try await names.wait { $0.values.contains(true) ? nil : true }
+            withExtendedLifetime(watch) {}
+        },
+        Scenario("a watch reports an unlocked keyring and ignores items") { environment, _ in
+            let control = try environment.control()
+            let changes = Observed(0)
+            let watch = try await KeyringWatch(try environment.connect()) {
+                changes.update { $0 += 1 }
             }
-        }
-    }
-
-    @Test func `the connection is retained while it is needed`() async throws {
-        await #expect(processExitsWith: .success) {
-            [environment = environment as KeyringEnvironment] in
-            await recordErrors {
-                environment.enter()
-                let (names, watch) = try await environment.observeConnections()
-                let store = KeyringStore(limits: .wide)
-                store.keepConnection(true)
-                for _ in 0..<3 { _ = try await store.text(.account("a")) }
-                #expect(try await names.wait { $0.isEmpty ? nil : $0.count } == 1)
-                #expect(names.value.values.allSatisfy { $0 })
-                store.keepConnection(false)
-                try await names.wait { $0.values.contains(true) ? nil : true }
-                withExtendedLifetime(watch) {}
-            }
-        }
-    }
-
-    @Test func `a watch reports an unlocked keyring and ignores items`() async throws {
-        await #expect(processExitsWith: .success) {
-            @MainActor [environment = environment as KeyringEnvironment] in
-            await recordErrors {
-                environment.enter()
-                let control = try environment.control()
-                let changes = Observed(0)
-                let watch = try await KeyringWatch(try environment.connect()) {
-                    changes.update { $0 += 1 }
-                }
-                try await control.add("text", ["account": "a"], schema: "x")
-                try await control.lock()
-                try await changes.wait { $0 == 1 ? true : nil }
-                try await control.unlock()
-                try await changes.wait { $0 >= 2 ? true : nil }
-                withExtendedLifetime(watch) {}
-            }
-        }
-    }
+            try await control.add("text", ["account": "a"], schema: "x")
+            try await control.lock()
+            try await changes.wait { $0 == 1 ? true : nil }
+            try await control.unlock()
+            try await changes.wait { $0 >= 2 ? true : nil }
+            withExtendedLifetime(watch) {}
+        },
+    ]
 }
 
 extension KeyringEnvironment {
@@ -257,26 +205,6 @@ struct KeyringLifeTests {
 
     init() throws { environment = KeyringEnvironment(try PrivateBus.current) }
 
-    @Test func `the error without a keyring recommends installing one`() async throws {
-        await #expect(processExitsWith: .success) {
-            [environment = environment as KeyringEnvironment] in
-            await recordErrors {
-                environment.enter()
-                let store = KeyringStore(limits: .wide)
-                let expected = SecretStoreError.unavailable(
-                    "There is no keyring: install gnome-keyring, KeePassXC or KWallet.")
-                #expect(await failure { _ = try await store.text(.account("a")) } == expected)
-                #expect(await failure { try await store.delete(.account("a")) } == expected)
-                #expect(await failure { try await store.unlock() } == expected)
-                #expect(
-                    await failure {
-                        try await store.store(Secret("b"), for: .account("a"), label: "b")
-                    }
-                        == expected)
-            }
-        }
-    }
-
     @Test func `the error without libsecret recommends installing it`() async throws {
         let store = KeyringStore(libraryName: "libsecret-missing.so.0")
         let error = await failure { _ = try await store.text(.account("a")) }
@@ -287,43 +215,59 @@ struct KeyringLifeTests {
         #expect(await failure { try await other.unlock() }?.isUnavailable == true)
     }
 
-    @Test func `without a bus the keyring is unavailable`() async throws {
+    @Test(arguments: scenarios)
+    func `a keyring that is missing or restarts is reported`(
+        _ scenario: Scenario<KeyringEnvironment>
+    ) async throws {
         await #expect(processExitsWith: .success) {
-            [environment = environment as KeyringEnvironment] in
+            [
+                environment = environment as KeyringEnvironment,
+                name = scenario.testDescription as String
+            ] in
             await recordErrors {
                 environment.enter()
-                setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus", 1)
-                let store = KeyringStore(limits: .wide)
-                #expect(
-                    await failure { _ = try await store.text(.account("a")) }?.isUnavailable == true
-                )
+                try await KeyringLifeTests.scenarios.run(
+                    name, environment, KeyringStore(limits: .wide))
             }
         }
     }
 
-    @Test func `a restarted keyring is used immediately`() async throws {
-        await #expect(processExitsWith: .success) {
-            @MainActor [environment = environment as KeyringEnvironment] in
-            await recordErrors {
-                environment.enter()
-                let appearances = Observed(0)
-                let watch = try await KeyringWatch(try environment.connect()) {
-                    appearances.update { $0 += 1 }
+    private static let scenarios: [Scenario<KeyringEnvironment>] = [
+        Scenario("the error without a keyring recommends installing one") { _, store in
+            let expected = SecretStoreError.unavailable(
+                "There is no keyring: install gnome-keyring, KeePassXC or KWallet.")
+            #expect(await failure { _ = try await store.text(.account("a")) } == expected)
+            #expect(await failure { try await store.delete(.account("a")) } == expected)
+            #expect(await failure { try await store.unlock() } == expected)
+            #expect(
+                await failure {
+                    try await store.store(Secret("b"), for: .account("a"), label: "b")
                 }
-                let store = KeyringStore(limits: .wide)
-                #expect(
-                    await failure { _ = try await store.text(.account("a")) }?.isUnavailable == true
-                )
-                let first = try await environment.startKeyring()
-                try await appearances.wait { $0 >= 1 ? true : nil }
-                try await store.store(Secret("token"), for: .account("a"), label: "a")
-                first.kill(SIGTERM)
-                _ = try await first.exitStatus()
-                let second = try await environment.startKeyring()
-                #expect(try await store.text(.account("a")) == "token")
-                second.kill(SIGKILL)
-                withExtendedLifetime(watch) {}
+                    == expected)
+        },
+        Scenario("without a bus the keyring is unavailable") { _, store in
+            setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus", 1)
+            #expect(
+                await failure { _ = try await store.text(.account("a")) }?.isUnavailable == true
+            )
+        },
+        Scenario("a restarted keyring is used immediately") { environment, store in
+            let appearances = Observed(0)
+            let watch = try await KeyringWatch(try environment.connect()) {
+                appearances.update { $0 += 1 }
             }
-        }
-    }
+            #expect(
+                await failure { _ = try await store.text(.account("a")) }?.isUnavailable == true
+            )
+            let first = try await environment.startKeyring()
+            try await appearances.wait { $0 >= 1 ? true : nil }
+            try await store.store(Secret("token"), for: .account("a"), label: "a")
+            first.kill(SIGTERM)
+            _ = try await first.exitStatus()
+            let second = try await environment.startKeyring()
+            #expect(try await store.text(.account("a")) == "token")
+            second.kill(SIGKILL)
+            withExtendedLifetime(watch) {}
+        },
+    ]
 }

@@ -8,251 +8,180 @@ import Web
 /// Tests with keyrings that behave differently from gnome-keyring.
 @Suite(.privateBus, .timeLimit(.minutes(10)))
 struct OddKeyringTests {
-    private let environment: KeyringEnvironment
-
-    init() throws { environment = KeyringEnvironment(try PrivateBus.current) }
-
-    @Test func `a session without encryption is accepted`() async throws {
+    @Test(arguments: scenarios)
+    func `an odd keyring is used`(_ scenario: Scenario<FakeKeyring>) async throws {
+        let environment = KeyringEnvironment(try PrivateBus.current)
         await #expect(processExitsWith: .success) {
-            @MainActor [environment = environment as KeyringEnvironment] in
-            await recordErrors {
-                let (_, store) = try await environment.fakeKeyring()
-                let key = SecretKey.account("a")
-                #expect(try await store.text(key) == nil)
-                try await store.store(Secret("token"), for: key, label: "a")
-                #expect(try await store.text(key) == "token")
-                try await store.delete(key)
-                #expect(try await store.text(key) == nil)
-            }
-        }
-    }
-
-    @Test func `calls to an unresponsive keyring end with an error`() async throws {
-        await #expect(processExitsWith: .success) {
-            @MainActor [environment = environment as KeyringEnvironment] in
-            await recordErrors {
-                let (keyring, wide) = try await environment.fakeKeyring()
-                let store = KeyringStore(limits: .short)
-                keyring.isSilent = true
-                let key = SecretKey.account("a")
-                #expect(await failure { _ = try await store.text(key) }?.isUnavailable == true)
-                #expect(
-                    await failure { _ = try await store.text(key, unlocking: true) }?.isUnavailable
-                        == true)
-                #expect(
-                    await failure { try await store.store(Secret("b"), for: key, label: "b") }?
-                        .isUnavailable == true)
-                #expect(await failure { try await store.delete(key) }?.isUnavailable == true)
-                #expect(await failure { try await store.unlock() }?.isUnavailable == true)
-                keyring.isSilent = false
-                #expect(try await wide.text(key) == nil)
-            }
-        }
-    }
-
-    @Test func `without a default collection every call fails`() async throws {
-        await #expect(processExitsWith: .success) {
-            @MainActor [environment = environment as KeyringEnvironment] in
+            @MainActor [
+                environment = environment as KeyringEnvironment,
+                name = scenario.testDescription as String
+            ] in
             await recordErrors {
                 let (keyring, store) = try await environment.fakeKeyring()
-                keyring.hasDefaultCollection = false
-                let (key, expected) = (SecretKey.account("a"), SecretStoreError.noDefaultKeyring)
-                #expect(await failure { _ = try await store.text(key) } == expected)
-                #expect(await failure { try await store.delete(key) } == expected)
-                #expect(
-                    await failure { try await store.store(Secret("b"), for: key, label: "b") }
-                        == expected)
-                #expect(keyring.promptCount.value == 0)
-                #expect(await failure { try await store.unlock() }?.isDismissed == true)
-                #expect(keyring.promptCount.value == 1)
+                try await OddKeyringTests.scenarios.run(name, keyring, store)
             }
         }
     }
 
-    @Test func `only unlocking calls prompt`() async throws {
-        await #expect(processExitsWith: .success) {
-            @MainActor [environment = environment as KeyringEnvironment] in
-            await recordErrors {
-                let (keyring, store) = try await environment.fakeKeyring()
-                let key = SecretKey.account("a")
-                try await store.store(Secret("token"), for: key, label: "a")
-                keyring.isLocked = true
-                #expect(await failure { _ = try await store.text(key) }?.isLocked == true)
-                #expect(await failure { try await store.delete(key) }?.isLocked == true)
-                #expect(
-                    await failure { try await store.store(Secret("b"), for: key, label: "b") }?
-                        .isLocked == true)
-                #expect(keyring.promptCount.value == 0)
-                #expect(await failure { try await store.unlock() }?.isDismissed == true)
-                #expect(
-                    await failure { _ = try await store.text(key, unlocking: true) }?.isDismissed
-                        == true)
-                #expect(keyring.promptCount.value == 2)
-                keyring.prompts = .unlocks
-                #expect(try await store.text(key, unlocking: true) == "token")
-                keyring.isLocked = true
+    private static let scenarios: [Scenario<FakeKeyring>] = [
+        Scenario("a session without encryption is accepted") { _, store in
+            let key = SecretKey.account("a")
+            #expect(try await store.text(key) == nil)
+            try await store.store(Secret("token"), for: key, label: "a")
+            #expect(try await store.text(key) == "token")
+            try await store.delete(key)
+            #expect(try await store.text(key) == nil)
+        },
+        Scenario("calls to an unresponsive keyring end with an error") { keyring, wide in
+            let store = KeyringStore(limits: .short)
+            keyring.isSilent = true
+            let key = SecretKey.account("a")
+            #expect(await failure { _ = try await store.text(key) }?.isUnavailable == true)
+            #expect(
+                await failure { _ = try await store.text(key, unlocking: true) }?.isUnavailable
+                    == true)
+            #expect(
+                await failure { try await store.store(Secret("b"), for: key, label: "b") }?
+                    .isUnavailable == true)
+            #expect(await failure { try await store.delete(key) }?.isUnavailable == true)
+            #expect(await failure { try await store.unlock() }?.isUnavailable == true)
+            keyring.isSilent = false
+            let text = try await wide.text(key)
+            #expect(text == nil)
+        },
+        Scenario("without a default collection every call fails") { keyring, store in
+            keyring.hasDefaultCollection = false
+            let (key, expected) = (SecretKey.account("a"), SecretStoreError.noDefaultKeyring)
+            #expect(await failure { _ = try await store.text(key) } == expected)
+            #expect(await failure { try await store.delete(key) } == expected)
+            #expect(
+                await failure { try await store.store(Secret("b"), for: key, label: "b") }
+                    == expected)
+            #expect(keyring.promptCount.value == 0)
+            #expect(await failure { try await store.unlock() }?.isDismissed == true)
+            #expect(keyring.promptCount.value == 1)
+        },
+        Scenario("only unlocking calls prompt") { keyring, store in
+            let key = SecretKey.account("a")
+            try await store.store(Secret("token"), for: key, label: "a")
+            keyring.isLocked = true
+            #expect(await failure { _ = try await store.text(key) }?.isLocked == true)
+            #expect(await failure { try await store.delete(key) }?.isLocked == true)
+            #expect(
+                await failure { try await store.store(Secret("b"), for: key, label: "b") }?
+                    .isLocked == true)
+            #expect(keyring.promptCount.value == 0)
+            #expect(await failure { try await store.unlock() }?.isDismissed == true)
+            #expect(
+                await failure { _ = try await store.text(key, unlocking: true) }?.isDismissed
+                    == true)
+            #expect(keyring.promptCount.value == 2)
+            keyring.prompts = .unlocks
+            #expect(try await store.text(key, unlocking: true) == "token")
+            keyring.isLocked = true
+            try await store.unlock()
+            try await store.unlock()
+            #expect(keyring.promptCount.value == 4)
+        },
+        Scenario("an unresponsive prompt times out and does not block other calls") { keyring, _ in
+            // Long enough for the prompt to appear and for the other call.
+            var limits = KeyringLimits.wide
+            limits.prompting = .seconds(10)
+            limits.cancelling = .milliseconds(200)
+            let store = KeyringStore(limits: limits)
+            keyring.isLocked = true
+            keyring.prompts = .isSilent
+            let hasEnded = Observed(false)
+            async let unlocking = failure {
+                defer { hasEnded.update { $0 = true } }
                 try await store.unlock()
-                try await store.unlock()
-                #expect(keyring.promptCount.value == 4)
             }
-        }
-    }
-
-    @Test func `an unresponsive prompt times out and does not block other calls`() async throws {
-        await #expect(processExitsWith: .success) {
-            @MainActor [environment = environment as KeyringEnvironment] in
-            await recordErrors {
-                let (keyring, _) = try await environment.fakeKeyring()
-                // Long enough for the prompt to appear and for the other call.
-                var limits = KeyringLimits.wide
-                limits.prompting = .seconds(10)
-                limits.cancelling = .milliseconds(200)
-                let store = KeyringStore(limits: limits)
-                keyring.isLocked = true
-                keyring.prompts = .isSilent
-                let hasEnded = Observed(false)
-                async let unlocking = failure {
-                    defer { hasEnded.update { $0 = true } }
-                    try await store.unlock()
-                }
-                try await keyring.promptCount.wait { $0 > 0 ? true : nil }
-                #expect(await failure { _ = try await store.text(.account("a")) }?.isLocked == true)
-                #expect(!hasEnded.value)
-                #expect(await unlocking?.isUnavailable == true)
-                keyring.isLocked = false
-                #expect(try await store.text(.account("a")) == nil)
-            }
-        }
-    }
-
-    @Test func `a prompt with an unexpected result ends its call immediately`()
-        async throws
-    {
-        await #expect(processExitsWith: .success) {
-            @MainActor [environment = environment as KeyringEnvironment] in
-            await recordErrors {
-                let (keyring, _) = try await environment.fakeKeyring()
-                keyring.prompts = .dismissesLikeKeePassXC
-                // Only the time after the end of the prompt is short.
-                var limits = KeyringLimits.wide
-                limits.cancelling = .milliseconds(200)
-                let store = KeyringStore(limits: limits)
-                keyring.promptsBeforeStoring = true
-                #expect(
-                    await failure {
-                        try await store.store(Secret("b"), for: .account("a"), label: "b")
-                    }?
-                    .isFailed == true)
-                keyring.isLocked = true
-                #expect(await failure { try await store.unlock() }?.isDismissed == true)
-                keyring.hasDefaultCollection = false
-                #expect(await failure { try await store.unlock() }?.isDismissed == true)
-                #expect(keyring.promptCount.value == 3)
-            }
-        }
-    }
-
-    @Test func `a failed search in a locked keyring is reported as locked`() async throws {
-        await #expect(processExitsWith: .success) {
-            @MainActor [environment = environment as KeyringEnvironment] in
-            await recordErrors {
-                let (keyring, store) = try await environment.fakeKeyring()
-                let key = SecretKey.account("a")
-                try await store.store(Secret("token"), for: key, label: "a")
-                keyring.hidesLockedItems = true
-                keyring.isLocked = true
-                #expect(await failure { _ = try await store.text(key) }?.isLocked == true)
-                #expect(await failure { try await store.delete(key) }?.isLocked == true)
-                keyring.prompts = .unlocks
-                #expect(try await store.text(key, unlocking: true) == "token")
-            }
-        }
-    }
-
-    @Test func `a refused prompt for storing a secret is an error`() async throws {
-        await #expect(processExitsWith: .success) {
-            @MainActor [environment = environment as KeyringEnvironment] in
-            await recordErrors {
-                let (keyring, store) = try await environment.fakeKeyring()
-                keyring.promptsBeforeStoring = true
-                #expect(
-                    await failure {
-                        try await store.store(Secret("b"), for: .account("a"), label: "b")
-                    }?
-                    .isFailed == true)
-                #expect(keyring.promptCount.value == 1)
-            }
-        }
-    }
-
-    @Test func `a search that might show a dialog is not sent without a user action`() async throws
-    {
-        await #expect(processExitsWith: .success) {
-            @MainActor [environment = environment as KeyringEnvironment] in
-            await recordErrors {
-                let (keyring, store) = try await environment.fakeKeyring()
-                keyring.hidesLockedItems = true
-                keyring.isLocked = true
-                let key = SecretKey.account("a")
-                #expect(await failure { _ = try await store.text(key) }?.isLocked == true)
-                #expect(await failure { try await store.delete(key) }?.isLocked == true)
-                keyring.hasDefaultCollection = false
-                #expect(await failure { _ = try await store.text(key) } == .noDefaultKeyring)
-                #expect(keyring.searches == 0)
-            }
-        }
-    }
-
-    @Test func `each call closes its session`() async throws {
-        await #expect(processExitsWith: .success) {
-            @MainActor [environment = environment as KeyringEnvironment] in
-            await recordErrors {
-                let (keyring, store) = try await environment.fakeKeyring()
-                store.keepConnection(true)
-                for _ in 0..<3 { _ = try await store.text(.account("a")) }
-                try await keyring.sessionCount.wait { $0 == 0 ? true : nil }
-            }
-        }
-    }
-
-    @Test func `a prompt is dismissed when the task of the caller is cancelled`() async throws {
-        await #expect(processExitsWith: .success) {
-            @MainActor [environment = environment as KeyringEnvironment] in
-            await recordErrors {
-                let (keyring, _) = try await environment.fakeKeyring()
-                // The prompt ignores its dismissal, so that the call takes this long.
-                var limits = KeyringLimits.wide
-                limits.cancelling = .seconds(3)
-                let store = KeyringStore(limits: limits)
-                keyring.isLocked = true
-                keyring.prompts = .isSilent
-                let unlocking = Task { await failure { try await store.unlock() } }
-                try await keyring.promptCount.wait { $0 > 0 ? true : nil }
-                // The second call waits in the queue.
-                let next = Task { await failure { try await store.unlock() } }
-                next.cancel()
-                unlocking.cancel()
-                #expect(await unlocking.value == .cancelled)
-                #expect(await next.value == .cancelled)
-                #expect(keyring.promptCount.value == 1)
-                try await keyring.dismissals.wait { $0 > 0 ? true : nil }
-                #expect(keyring.dismissals.value == 1)
-            }
-        }
-    }
-
-    @Test func `an ineffective deletion is reported as an error`() async throws {
-        await #expect(processExitsWith: .success) {
-            @MainActor [environment = environment as KeyringEnvironment] in
-            await recordErrors {
-                let (keyring, store) = try await environment.fakeKeyring()
-                let key = SecretKey.account("a")
-                try await store.store(Secret("token"), for: key, label: "a")
-                keyring.ignoresDeletions = true
-                #expect(await failure { try await store.delete(key) }?.isFailed == true)
-            }
-        }
-    }
+            try await keyring.promptCount.wait { $0 > 0 ? true : nil }
+            #expect(await failure { _ = try await store.text(.account("a")) }?.isLocked == true)
+            #expect(!hasEnded.value)
+            #expect(await unlocking?.isUnavailable == true)
+            keyring.isLocked = false
+            #expect(try await store.text(.account("a")) == nil)
+        },
+        Scenario("a prompt with an unexpected result ends its call immediately") { keyring, _ in
+            keyring.prompts = .dismissesLikeKeePassXC
+            // Only the time after the end of the prompt is short.
+            var limits = KeyringLimits.wide
+            limits.cancelling = .milliseconds(200)
+            let store = KeyringStore(limits: limits)
+            keyring.promptsBeforeStoring = true
+            #expect(
+                await failure {
+                    try await store.store(Secret("b"), for: .account("a"), label: "b")
+                }?
+                .isFailed == true)
+            keyring.isLocked = true
+            #expect(await failure { try await store.unlock() }?.isDismissed == true)
+            keyring.hasDefaultCollection = false
+            #expect(await failure { try await store.unlock() }?.isDismissed == true)
+            #expect(keyring.promptCount.value == 3)
+        },
+        Scenario("a failed search in a locked keyring is reported as locked") { keyring, store in
+            let key = SecretKey.account("a")
+            try await store.store(Secret("token"), for: key, label: "a")
+            keyring.hidesLockedItems = true
+            keyring.isLocked = true
+            #expect(await failure { _ = try await store.text(key) }?.isLocked == true)
+            #expect(await failure { try await store.delete(key) }?.isLocked == true)
+            keyring.prompts = .unlocks
+            #expect(try await store.text(key, unlocking: true) == "token")
+        },
+        Scenario("a refused prompt for storing a secret is an error") { keyring, store in
+            keyring.promptsBeforeStoring = true
+            #expect(
+                await failure {
+                    try await store.store(Secret("b"), for: .account("a"), label: "b")
+                }?
+                .isFailed == true)
+            #expect(keyring.promptCount.value == 1)
+        },
+        Scenario("a search that might show a dialog is not sent without a user action") {
+            keyring, store in
+            keyring.hidesLockedItems = true
+            keyring.isLocked = true
+            let key = SecretKey.account("a")
+            #expect(await failure { _ = try await store.text(key) }?.isLocked == true)
+            #expect(await failure { try await store.delete(key) }?.isLocked == true)
+            keyring.hasDefaultCollection = false
+            #expect(await failure { _ = try await store.text(key) } == .noDefaultKeyring)
+            #expect(keyring.searches == 0)
+        },
+        Scenario("each call closes its session") { keyring, store in
+            store.keepConnection(true)
+            for _ in 0..<3 { _ = try await store.text(.account("a")) }
+            try await keyring.sessionCount.wait { $0 == 0 ? true : nil }
+        },
+        Scenario("a prompt is dismissed when the task of the caller is cancelled") { keyring, _ in
+            // The prompt ignores its dismissal, so that the call takes this long.
+            var limits = KeyringLimits.wide
+            limits.cancelling = .seconds(3)
+            let store = KeyringStore(limits: limits)
+            keyring.isLocked = true
+            keyring.prompts = .isSilent
+            let unlocking = Task { await failure { try await store.unlock() } }
+            try await keyring.promptCount.wait { $0 > 0 ? true : nil }
+            // The second call waits in the queue.
+            let next = Task { await failure { try await store.unlock() } }
+            next.cancel()
+            unlocking.cancel()
+            #expect(await unlocking.value == .cancelled)
+            #expect(await next.value == .cancelled)
+            #expect(keyring.promptCount.value == 1)
+            try await keyring.dismissals.wait { $0 > 0 ? true : nil }
+            #expect(keyring.dismissals.value == 1)
+        },
+        Scenario("an ineffective deletion is reported as an error") { keyring, store in
+            let key = SecretKey.account("a")
+            try await store.store(Secret("token"), for: key, label: "a")
+            keyring.ignoresDeletions = true
+            #expect(await failure { try await store.delete(key) }?.isFailed == true)
+        },
+    ]
 }
 
 extension KeyringEnvironment {
