@@ -218,11 +218,10 @@ let development = [
     module("ServiceSimulator", "LoopbackHTTP", in: "Development/ServiceSimulator"),
     module("ImmichSimulator", "ServiceSimulator", in: "Development/ImmichSimulator"),
     module("MastodonSimulator", "ServiceSimulator", in: "Development/MastodonSimulator"),
-    tests("MastodonSimulatorTests", "MastodonSimulator TestSupport"),
     module("NextcloudSimulator", "ServiceSimulator XML", in: "Development/NextcloudSimulator"),
     module("WikimediaSimulator", "ServiceSimulator", in: "Development/WikimediaSimulator"),
     module("UnsplashSimulator", "ServiceSimulator", in: "Development/UnsplashSimulator"),
-    tests("UnsplashSimulatorTests", "LoopbackHTTP TestSupport UnsplashSimulator"),
+    tests("SimulatorTests", "JSONFormat MastodonSimulator TestSupport UnsplashSimulator Web"),
     program("unsplash-simulator", "UnsplashSimulator", in: "Development/unsplash-simulator"),
     program(
         "simulated-services",

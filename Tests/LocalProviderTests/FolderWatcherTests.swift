@@ -8,22 +8,29 @@ import Testing
     @Test func `too many changes are reported as everything`() async throws {
         let directory = try TemporaryDirectory()
         let changes = Observed<[FolderWatcher.Change]>()
-        // The first report blocks the queue of the watcher, which then reads the later events all at once.
-        let gate = Gate()
-        defer { gate.open() }
-        let watcher = FolderWatcher { change in
-            changes.append(change)
-            gate.wait()
-        }
+        let (watcher, gate) = try await blockedWatcher(directory, changes)
         defer { watcher.stop() }
-        watcher.watch(.root, at: Array(directory.path.utf8))
-        symlink("x", directory.appending("first"))
-        _ = try await changes.elements(1)
         for index in 0..<10_001 { symlink("x", directory.appending("\(index)")) }
         gate.open()
         try await changes.wait { changes in
             changes.contains { if case .everything = $0 { true } else { false } } ? true : nil
         }
+    }
+
+    /// Watches a folder. The first report blocks the queue of the watcher until the gate is opened, so that it reads the
+    /// later events all at once.
+    private func blockedWatcher(
+        _ directory: TemporaryDirectory, _ changes: Observed<[FolderWatcher.Change]>
+    ) async throws -> (FolderWatcher, Gate) {
+        let gate = Gate()
+        let watcher = FolderWatcher { change in
+            changes.append(change)
+            gate.wait()
+        }
+        watcher.watch(.root, at: Array(directory.path.utf8))
+        symlink("x", directory.appending("first"))
+        _ = try await changes.elements(1)
+        return (watcher, gate)
     }
 
     @Test func `changed attributes of the pictures folder are not reported as everything`() throws {
@@ -44,17 +51,9 @@ import Testing
     @Test func `a file that is created again is not closed`() async throws {
         let directory = try TemporaryDirectory()
         let changes = Observed<[FolderWatcher.Change]>()
-        // The first report blocks the queue of the watcher, so that no report lies between the changes of the file.
-        let gate = Gate()
-        defer { gate.open() }
-        let watcher = FolderWatcher { change in
-            changes.append(change)
-            gate.wait()
-        }
+        // No report lies between the changes of the file.
+        let (watcher, gate) = try await blockedWatcher(directory, changes)
         defer { watcher.stop() }
-        watcher.watch(.root, at: Array(directory.path.utf8))
-        symlink("x", directory.appending("first"))
-        _ = try await changes.elements(1)
         try directory.write("x", to: "a")
         unlink(directory.appending("a"))
         let descriptor = open(directory.appending("a"), O_WRONLY | O_CREAT, 0o600)

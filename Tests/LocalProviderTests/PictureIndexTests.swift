@@ -7,6 +7,12 @@ import Testing
 @Suite struct PictureIndexTests {
     @Test(arguments: [PictureIndex.photos.all, PictureIndex.photos.folder])
     func `a page is read from a covering index in its order`(query: String) throws {
+        let plan = try Self.plan(query)
+        #expect(plan.contains("SEARCH file USING COVERING INDEX"), "\(plan)")
+    }
+
+    /// Returns the only step of the plan of a query of the index.
+    static func plan(_ query: String) throws -> String {
         let database = try Database(path: ":memory:", durability: .process)
         try database.migrate(PictureIndex.migrations)
         var plan: [String] = []
@@ -14,7 +20,7 @@ import Testing
             plan.append(row.text(3))
         }
         #expect(plan.count == 1)
-        #expect(plan.first?.contains("SEARCH file USING COVERING INDEX") == true, "\(plan)")
+        return plan.first ?? ""
     }
 
     @Test(arguments: [

@@ -29,17 +29,22 @@ import Testing
         #expect(opened.withLock(\.self) == 2)
     }
 
-    @Test func `a file that is deleted with its folder is written again before the next task`()
-        async throws
-    {
-        let folder = try TemporaryDirectory()
+    /// Opens a database in the folder `data` that is written again if it is deleted.
+    private func preservedQueue(_ folder: TemporaryDirectory) throws -> DatabaseQueue {
         let path = folder.appending("data/a.sqlite")
         let open: @Sendable () throws -> Database = {
             try Database.open(preserving: path, ["CREATE TABLE a (b)"]) { _ throws(StorageError) in
             }
             .database
         }
-        let queue = DatabaseQueue(try open(), label: "test", open: open)
+        return DatabaseQueue(try open(), label: "test", open: open)
+    }
+
+    @Test func `a file that is deleted with its folder is written again before the next task`()
+        async throws
+    {
+        let folder = try TemporaryDirectory()
+        let queue = try preservedQueue(folder)
         try await queue.run { try $0.query("INSERT INTO a VALUES (1)") }
         try FileManager.default.removeItem(atPath: folder.appending("data"))
         try await queue.run { try $0.query("INSERT INTO a VALUES (2)") }
@@ -52,13 +57,7 @@ import Testing
 
     @Test func `a task fails while a deleted folder cannot be created again`() async throws {
         let folder = try TemporaryDirectory()
-        let path = folder.appending("data/a.sqlite")
-        let open: @Sendable () throws -> Database = {
-            try Database.open(preserving: path, ["CREATE TABLE a (b)"]) { _ throws(StorageError) in
-            }
-            .database
-        }
-        let queue = DatabaseQueue(try open(), label: "test", open: open)
+        let queue = try preservedQueue(folder)
         try FileManager.default.removeItem(atPath: folder.appending("data"))
         try Data().write(to: URL(filePath: folder.appending("data")))
         await #expect(throws: StorageError.self) {

@@ -106,22 +106,16 @@ struct SlowDisk {
             return REAL(int (*)(int, const char *, unsigned), "inotify_add_watch")(file, path, mask);
         }
 
-        int open(const char *path, int flags, ...) {
-            va_list arguments;
-            va_start(arguments, flags);
-            int mode = va_arg(arguments, int);
-            va_end(arguments);
-            CHECK(path, -1);
-            return syscall(SYS_openat, AT_FDCWD, path, flags, mode);
-        }
-
-        int open64(const char *path, int flags, ...) {
-            va_list arguments;
-            va_start(arguments, flags);
-            int mode = va_arg(arguments, int);
-            va_end(arguments);
-            CHECK(path, -1);
-            return syscall(SYS_openat, AT_FDCWD, path, flags, mode);
-        }
+        #define OPEN(name) \\
+            int name(const char *path, int flags, ...) { \\
+                va_list arguments; \\
+                va_start(arguments, flags); \\
+                int mode = va_arg(arguments, int); \\
+                va_end(arguments); \\
+                CHECK(path, -1); \\
+                return syscall(SYS_openat, AT_FDCWD, path, flags, mode); \\
+            }
+        OPEN(open)
+        OPEN(open64)
         """
 }

@@ -34,6 +34,24 @@ struct TestClient {
         service.login(try await service.manager.login(provider, options))
     }
 
+    /// Starts a login in the browser.
+    ///
+    /// - Returns: The login, and the address for the browser.
+    func startBrowserLogin(
+        _ provider: String, _ options: [LoginOption: Variant]
+    ) async throws -> (login: LoginClient, url: String) {
+        let login = try await startLogin(provider, options)
+        let address = Observed("")
+        let watch = try await login.watch { changes in
+            if let url = changes["AuthorizationUrl"]?.string { address.update { $0 = url } }
+        }
+        let known = try await login.properties()["AuthorizationUrl"]?.string ?? ""
+        if !known.isEmpty { address.update { $0 = known } }
+        let url = try await address.wait { $0.isEmpty ? nil : $0 }
+        withExtendedLifetime(watch) {}
+        return (login, url)
+    }
+
     /// Logs a user in whose provider needs no browser.
     func logIn(
         to provider: String, _ options: [LoginOption: Variant]

@@ -50,16 +50,7 @@ final class NextcloudFixture: SecretFixture {
         at address: String? = nil, _ more: [LoginOption: Variant] = [:]
     ) async throws -> (login: LoginClient, url: String) {
         let options = more.merging([.server: .string(address ?? server.url)]) { $1 }
-        let login = try await client.startLogin(provider, options)
-        let url = Observed("")
-        let watch = try await login.watch { changes in
-            if let text = changes["AuthorizationUrl"]?.string { url.update { $0 = text } }
-        }
-        let known = try await login.properties()["AuthorizationUrl"]?.string ?? ""
-        if !known.isEmpty { url.update { $0 = known } }
-        let text = try await url.wait { $0.isEmpty ? nil : $0 }
-        withExtendedLifetime(watch) {}
-        return (login, text)
+        return try await client.startBrowserLogin(provider, options)
     }
 
     @discardableResult

@@ -188,17 +188,8 @@ extension BrowserFixture {
     func startLogin(
         _ options: [LoginOption: Variant] = [:]
     ) async throws -> (login: LoginClient, url: String) {
-        let options = options.merging(loginOptions) { first, _ in first }
-        let login = try await client.startLogin(provider, options)
-        let address = Observed("")
-        let watch = try await login.watch { changes in
-            if let url = changes["AuthorizationUrl"]?.string { address.update { $0 = url } }
-        }
-        let known = try await login.properties()["AuthorizationUrl"]?.string ?? ""
-        if !known.isEmpty { address.update { $0 = known } }
-        let url = try await address.wait { $0.isEmpty ? nil : $0 }
-        withExtendedLifetime(watch) {}
-        return (login, url)
+        try await client.startBrowserLogin(
+            provider, options.merging(loginOptions) { first, _ in first })
     }
 
     /// Logs a user in with the browser.

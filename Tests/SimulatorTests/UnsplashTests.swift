@@ -1,10 +1,14 @@
+import JSONFormat
 import TestSupport
 import Testing
 import UnsplashSimulator
+import Web
 
 /// Compares responses of the simulator with recorded ones.
 @Suite(.timeLimit(.minutes(10)))
-struct RecordingTests {
+struct UnsplashTests {
+    private let recordings = Recordings(
+        beside: #filePath.replacing("SimulatorTests", with: "UnsplashProviderTests"))
     private let unsplash: SimulatedUnsplash
     private let token: String
 
@@ -19,33 +23,46 @@ struct RecordingTests {
         _ name: String, _ response: LoopbackClient.Response, outdated: [String] = [],
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        let missing = try Document(recording: name).missing(in: response.document)
+        let missing = try recording(name).missing(in: response.json)
         #expect(missing == outdated, sourceLocation: sourceLocation)
     }
 
-    /// Returns the header fields of a recording, without its source and status line.
-    private func headerLines(_ name: String) throws -> [Substring] {
-        Array(
-            try recording(name + ".headers").split(separator: "\n").drop { !$0.hasPrefix("HTTP/") }
-                .dropFirst())
+    private func recording(_ name: String) throws -> JSONFormat.JSON {
+        try .init(recorded: recordings.body(name))
+    }
+
+    /// Returns the names of the header fields of a recording.
+    private func headerNames(_ name: String) throws -> [String] {
+        try recordings.response(name).headers.fields.map(\.name)
+    }
+
+    /// Sends a request `PATH` or `METHOD PATH` to the API, with a token or the client ID.
+    private func send(
+        _ request: String, token: String? = nil
+    ) async throws -> LoopbackClient.Response {
+        let parts = ("GET " + request).split(separator: " ").suffix(2).map(String.init)
+        let authorization = token.map { "Bearer \($0)" } ?? "Client-ID \(unsplash.clientID)"
+        return try await LoopbackClient.send(
+            parts[0], unsplash.apiURL + parts[1],
+            headers: [("Authorization", authorization), ("Accept-Version", "v1")])
     }
 
     @Test func `photos in a list match the recording`() async throws {
         unsplash.publish { $0.sponsor = "docsign" }
         try compare(
-            "photos_list_2021_page1_prod", await unsplash.send("/photos/?per_page=2"),
+            "photos_list_2021_page1_prod", await send("/photos/?per_page=2"),
             outdated: ["[].categories"])
     }
 
     @Test func `a photo with all fields matches the recording`() async throws {
-        try compare("photos_random_2023", await unsplash.send("/photos/random"))
+        try compare("photos_random_2023", await send("/photos/random"))
         let id = try #require(unsplash.feed.first { $0.hasLikes }?.id)
-        try compare("photos_random_2023", await unsplash.send("/photos/\(id)"))
+        try compare("photos_random_2023", await send("/photos/\(id)"))
     }
 
     @Test func `the response to a like matches the recording`() async throws {
         let id = try #require(unsplash.feed.first { $0.hasLikes }?.id)
-        let response = try await unsplash.send("POST /photos/\(id)/like", token: token)
+        let response = try await send("POST /photos/\(id)/like", token: token)
         #expect(response.status == 201)
         try compare(
             "photo_like_201", response,
@@ -53,41 +70,41 @@ struct RecordingTests {
                 ".photo.categories", ".photo.sponsored", ".photo.sponsored_by",
                 ".photo.sponsored_impressions_id",
             ])
-        #expect(try response.document["photo"]?["user"] == nil)
+        #expect(try response.json["photo"]?["user"] == nil)
     }
 
     @Test func `the own profile matches the recording`() async throws {
-        try compare("me_200", await unsplash.send("/me", token: token))
+        try compare("me_200", await send("/me", token: token))
     }
 
     @Test func `search results match the recording`() async throws {
         try compare(
             "search_photos_2023_perpage3",
-            await unsplash.send("/search/photos?content_filter=low&query=mountain"))
+            await send("/search/photos?content_filter=low&query=mountain"))
     }
 
     @Test func `topics and collections match the recordings`() async throws {
         try compare(
-            "topics_list_2021", await unsplash.send("/topics"),
+            "topics_list_2021", await send("/topics"),
             outdated: ["[].cover_photo.categories"])
         try compare(
-            "collection_2021_string_id", await unsplash.send("/collections/3773378"),
+            "collection_2021_string_id", await send("/collections/3773378"),
             outdated: [".cover_photo.categories"])
     }
 
     @Test func `the response to a download matches the recording`() async throws {
         let id = try #require(unsplash.feed.first?.id)
         try compare(
-            "photo_download_tracking_2021", await unsplash.send("/photos/\(id)/download?ixid=abc"))
+            "photo_download_tracking_2021", await send("/photos/\(id)/download?ixid=abc"))
     }
 
     @Test func `errors match the recordings`() async throws {
-        let notFound = try await unsplash.send("/photos/abc123")
+        let notFound = try await send("/photos/abc123")
         #expect(notFound.status == 404)
-        #expect(try notFound.document == Document(recording: "photo_404"))
-        let unauthorized = try await unsplash.send("POST /photos/abc123/like")
+        #expect(try notFound.json == recording("photo_404"))
+        let unauthorized = try await send("POST /photos/abc123/like")
         #expect(unauthorized.status == 401)
-        #expect(try unauthorized.document == Document(recording: "photo_like_401_clientid_token"))
+        #expect(try unauthorized.json == recording("photo_like_401_clientid_token"))
     }
 
     @Test(arguments: [
@@ -95,18 +112,15 @@ struct RecordingTests {
         ("search_photos_2023_perpage3", "/search/photos?per_page=3&query=mountain"),
     ])
     func `header fields match the recording`(_ name: String, _ path: String) async throws {
-        let lines = try headerLines(name)
-        let recorded = Set(lines.map { $0.prefix { $0 != ":" }.lowercased() })
-        let names = Set(
-            try await unsplash.send(path).headers.map { $0.name.lowercased() })
+        let recorded = Set(try headerNames(name).map { $0.lowercased() })
+        let names = Set(try await send(path).headers.map { $0.name.lowercased() })
         // Only some machines of the service send `X-Powered-By`.
         #expect(recorded.subtracting(names).subtracting(["x-powered-by"]) == [])
     }
 
     @Test func `header fields have the recorded order`() async throws {
-        let recorded = try headerLines("search_photos_2023_perpage3")
-            .map { String($0.prefix { $0 != ":" }) }
-        let names = try await unsplash.send("/search/photos?per_page=3&query=mountain").headers
+        let recorded = try headerNames("search_photos_2023_perpage3")
+        let names = try await send("/search/photos?per_page=3&query=mountain").headers
             .map(\.name)
         #expect(names == recorded.filter(names.contains))
     }
