@@ -55,17 +55,18 @@ nonisolated extension OAuthError {
     /// Source: RFC 6749 §5.2. Services disagree about 400, 401 and 403, so the name of the error decides. Laravel
     /// sends `message` instead of a name.
     init?(_ response: HTTPResponse, now: Timestamp) {
-        // The statuses 408 and 425 request that the client repeats the request.
-        let record =
-            400..<500 ~= response.status && ![408, 425].contains(response.status)
-            ? ServiceRecord(json: response.body) : nil
-        func text(_ name: String) -> String? {
-            record?.text(name).flatMap { $0.isEmpty ? nil : $0 }
-        }
         if response.isSuccess { return nil }
         if response.status == 429 {
             self = .rateLimited(until: response.retryAfter(now: now).map { now + $0 })
-        } else if let code = text("error") {
+            return
+        }
+        // The statuses 408 and 425 request that the client repeats the request.
+        let isRefusal = 400..<500 ~= response.status && ![408, 425].contains(response.status)
+        let record = isRefusal ? ServiceRecord(json: response.body) : nil
+        func text(_ name: String) -> String? {
+            record?.text(name).flatMap { $0.isEmpty ? nil : $0 }
+        }
+        if let code = text("error") {
             self.init(code: code, text: text("error_description"))
         } else if let message = text("message") {
             self = .refused(Message(verbatim: plain(message)))

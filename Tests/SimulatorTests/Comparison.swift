@@ -2,15 +2,10 @@ import JSONFormat
 import TestSupport
 
 extension LoopbackClient.Response {
-    var json: JSON { get throws { try JSON(recorded: body) } }
+    var json: JSON { get throws { try JSON(parsing: body) } }
 }
 
 extension JSON {
-    /// Parses a response.
-    init(recorded body: [UInt8]) throws {
-        self = try JSON(parsing: body, depth: 64, values: 1 << 17)
-    }
-
     /// Returns the paths of members that another value lacks, or has with another type. null matches any type; the first
     /// elements of arrays are compared.
     func missing(in other: JSON, at path: String = "") -> [String] {

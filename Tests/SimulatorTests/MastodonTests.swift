@@ -68,7 +68,7 @@ struct MastodonTests {
 
     /// Returns the names of the members of an object, or of the first element of an array.
     private func names(_ json: [UInt8]) throws -> Set<String> {
-        let value = try JSONFormat.JSON(recorded: json)
+        let value = try JSONFormat.JSON(parsing: json)
         return Set((value.elements.first ?? value).members.map(\.name))
     }
 

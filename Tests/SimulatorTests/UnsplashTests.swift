@@ -28,7 +28,7 @@ struct UnsplashTests {
     }
 
     private func recording(_ name: String) throws -> JSONFormat.JSON {
-        try .init(recorded: recordings.body(name))
+        try .init(parsing: recordings.body(name))
     }
 
     /// Returns the names of the header fields of a recording.

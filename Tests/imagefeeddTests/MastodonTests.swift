@@ -37,9 +37,8 @@ struct MastodonTests {
             others.append(
                 try await fixture.logIn("ada", [.server: .string(server.name)], service: server))
         }
-        let login = try await fixture.client.startLogin("unsplash", [:])
+        let (login, url) = try await fixture.client.startBrowserLogin("unsplash", [:])
         async let last = login.wait()
-        let url = try #require(try await login.properties()["AuthorizationUrl"]?.string)
         try await unsplash.approve(url, as: "ada")
         let editorial = fixture.client.service.account(try await last)
         #expect(

@@ -6,7 +6,6 @@ import struct
 import subprocess
 import time
 
-import pixels
 from appearance import narrow, window
 from keeping import focused
 from online import photo as remote_photo

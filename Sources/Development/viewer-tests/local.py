@@ -1,5 +1,4 @@
 """Tests with photos on this computer."""
-import pathlib
 import shutil
 import subprocess
 import time

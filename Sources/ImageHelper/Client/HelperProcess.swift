@@ -1,7 +1,6 @@
 internal import Glibc
 internal import ImageMetadata
 internal import ImageProtocol
-internal import ProviderKit
 internal import System
 internal import Translation
 

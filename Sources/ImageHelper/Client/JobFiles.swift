@@ -3,7 +3,6 @@ internal import Dispatch
 internal import Glibc
 internal import ImageMetadata
 internal import ImageProtocol
-internal import ProviderKit
 internal import System
 internal import Translation
 
