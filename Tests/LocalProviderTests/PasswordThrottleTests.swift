@@ -51,8 +51,9 @@ import Testing
             clock.advance(by: PasswordThrottle.pause(failures: failures))
         }
         for attempt in attempts { try await attempt.value }
+        // The fourth attempt may return after the fifth: both are resumed by the end of the same pause.
         #expect(done.value.count == 5)
-        #expect(done.value.last.map { $0 > 100 } == true)
+        #expect(done.value.count { $0 >= 100 } == 1)
     }
 
     @Test @MainActor func `cancelling a failed attempt does not shorten its pause`() async throws {
