@@ -353,6 +353,10 @@ for target in package.targets where target.type != .system {
     if target.name == "ImageHelper" || target.name.hasSuffix("Simulator") {
         settings.append(.unsafeFlags(["-O"]))
     }
+    // Optimized tests would take longer to build than they save.
+    if target.type == .test || target.name == "TestSupport" {
+        settings.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
+    }
     target.swiftSettings = settings
     // Without --as-needed, the libraries that pkg-config names would be loaded at the start of each program.
     if target.type == .executable {
@@ -362,5 +366,11 @@ for target in package.targets where target.type != .system {
             flags += ["-nostartfiles", "-static-stdlib"]
         }
         target.linkerSettings = [.unsafeFlags(flags)]
+        // The installed programs: the dynamic libraries of Swift need ten times the memory of the used parts. The
+        // programs of tests cannot be linked in this way.
+        if Context.environment["IMAGEFEED_STATIC"] != nil, target.name.hasPrefix("imagefeed") {
+            let foundation = ["-l_FoundationCollections", "-l_FoundationCShims"]
+            target.linkerSettings? += [.unsafeFlags(["-static-stdlib"] + foundation)]
+        }
     }
 }
