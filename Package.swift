@@ -353,7 +353,7 @@ for target in package.targets where target.type != .system {
     if target.name == "ImageHelper" || target.name.hasSuffix("Simulator") {
         settings.append(.unsafeFlags(["-O"]))
     }
-    // Optimized tests would take longer to build than they save.
+    // Optimized, the tests take longer to build, and do not run faster: they mostly wait for programs.
     if target.type == .test || target.name == "TestSupport" {
         settings.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
     }
@@ -364,13 +364,13 @@ for target in package.targets where target.type != .system {
         // The launcher is written in C; its sandbox may not contain the Swift libraries.
         if target.name == "imagefeed-plugin-launcher" {
             flags += ["-nostartfiles", "-static-stdlib"]
+        } else if Context.environment["IMAGEFEED_STATIC"] != nil,
+            target.name.hasPrefix("imagefeed")
+        {
+            // The installed programs: the dynamic libraries of Swift need ten times the memory of the used parts. The
+            // programs of tests cannot be linked in this way.
+            flags += ["-static-stdlib", "-l_FoundationCollections", "-l_FoundationCShims"]
         }
         target.linkerSettings = [.unsafeFlags(flags)]
-        // The installed programs: the dynamic libraries of Swift need ten times the memory of the used parts. The
-        // programs of tests cannot be linked in this way.
-        if Context.environment["IMAGEFEED_STATIC"] != nil, target.name.hasPrefix("imagefeed") {
-            let foundation = ["-l_FoundationCollections", "-l_FoundationCShims"]
-            target.linkerSettings? += [.unsafeFlags(["-static-stdlib"] + foundation)]
-        }
     }
 }
