@@ -31,10 +31,8 @@ private func expectUndelayedCalls(in sandbox: String) async throws {
     let programs = try OrdinaryUser.become(
         copying: ["imagefeedd", "imagefeed-image-helper", "imagefeed-plugin-launcher"],
         isNamed: true)
-    let daemon =
-        RunningDaemon.isInstalled ? RunningDaemon.path : programs.appending("imagefeedd")
     try await PrivateBus.run {
-        let flooded = try await FloodedDaemon(daemon, in: sandbox)
+        let flooded = try await FloodedDaemon(programs.appending("imagefeedd"), in: sandbox)
         for flood in floods { try await flooded.expectUndelayedCalls(beside: [flood]) }
         try await flooded.expectUndelayedCalls(beside: floods)
         try await flooded.stop()
@@ -58,12 +56,12 @@ private final class FloodedDaemon {
     /// The resident memory that the daemon may have, in MiB. Without optimization, it takes some more. All floods
     /// together are more than the plugins of a user.
     private static func maximumMemory(_ floods: [String]) -> Int {
-        (RunningDaemon.isInstalled ? 60 : 80) + (floods.count > 1 ? 10 : 0)
+        (BuiltProducts.areOptimized ? 60 : 80) + (floods.count > 1 ? 10 : 0)
     }
     /// The factor by which calls may take longer beside floods. Without optimization, the daemon spends many times as much
     /// processor time on the same messages, and plugins may take nine times as much of it.
     private static func maximumFactor(_ floods: [String]) -> Double {
-        RunningDaemon.isInstalled ? 1.5 : floods.count > 1 ? 4 : 2
+        BuiltProducts.areOptimized ? 1.5 : floods.count > 1 ? 4 : 2
     }
 
     private static let floodTime = Duration.seconds(1)

@@ -16,10 +16,7 @@ final class RunningDaemon {
     /// The daemons of the running test.
     @TaskLocal fileprivate static var ofTest: Observed<[RunningDaemon]>?
 
-    static let path =
-        getenv("IMAGEFEED_DAEMON").map { String(cString: $0) } ?? BuiltProducts.path("imagefeedd")
-    /// True if this is the installed daemon instead of the one that was built with the tests.
-    static var isInstalled: Bool { getenv("IMAGEFEED_DAEMON") != nil }
+    static let path = BuiltProducts.path("imagefeedd")
 
     let process: ChildProcess
     /// The time from the start of the process to its first reply.

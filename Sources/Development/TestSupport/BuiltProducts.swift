@@ -15,6 +15,9 @@ package enum BuiltProducts {
         return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
     }()
 
+    /// True if the programs are optimized, so that they must keep the limits of installed programs.
+    package static let areOptimized = directory.hasSuffix("/release")
+
     /// The path of the program `name`.
     package static func path(_ name: String) -> String { "\(directory)/\(name)" }
 
