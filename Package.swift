@@ -58,11 +58,16 @@ let modules = [
     tests("ContractTests", "Contract DBus System TestSupport"),
     module(
         "BusService",
-        "Contract DBus Engine JSONFormat PluginProtocol ProviderKit Quoting Storage System Translation"
-    ),
+        """
+        Accounts Contract DBus Engine Feeds JSONFormat PluginProtocol ProviderKit Quoting Slideshow
+        Storage System Translation
+        """),
     tests(
         "BusServiceTests",
-        "Contract BusService DBus Engine OAuth ProviderKit Storage TestSupport Logging"),
+        """
+        Accounts Contract BusService DBus Engine Feeds OAuth ProviderKit Slideshow Storage TestSupport
+        Logging
+        """),
     module("Configuration", "CGLib Quoting System"),
     tests("ConfigurationTests", "Configuration TestSupport"),
     module(
@@ -77,12 +82,38 @@ let modules = [
         """),
     module("DBus", "CDBus Quoting System"),
     tests("DBusTests", "DBus TestSupport"),
-    module("Desktop", "CLinux DBus Engine ProviderKit System Translation Logging"),
-    tests("DesktopTests", "DBus Desktop Engine ProviderKit TestSupport Logging"),
+    module("Desktop", "Accounts CLinux DBus Engine ProviderKit System Translation Logging"),
+    tests("DesktopTests", "Accounts DBus Desktop Engine ProviderKit TestSupport Logging"),
     module(
         "Engine",
-        "CLinux ImageMetadata OAuth ProviderKit Quoting Storage System Translation Logging"),
-    tests("EngineTests", "Engine ImageMetadata ProviderKit Storage System TestSupport Logging"),
+        """
+        Accounts CLinux Feeds Images Likes OAuth ProviderKit Quoting Slideshow Storage System
+        Translation Logging
+        """, in: "Engine/Core"),
+    tests(
+        "EngineTests",
+        """
+        Accounts Engine Feeds ImageMetadata Images Likes ProviderKit Slideshow Storage System
+        TestSupport Logging
+        """),
+    module("Accounts", "ProviderKit Quoting Storage Translation", in: "Engine/Accounts"),
+    module(
+        "Feeds", "Accounts ProviderKit Quoting Storage System Translation Logging",
+        in: "Engine/Feeds"),
+    tests("FeedsTests", "Accounts Feeds ProviderKit Storage TestSupport Logging"),
+    module(
+        "Images",
+        "Accounts CLinux ImageMetadata ProviderKit Quoting Storage System Translation",
+        in: "Engine/Images"),
+    tests("ImagesTests", "Accounts Images ProviderKit TestSupport"),
+    module("Likes", "Accounts ProviderKit Storage Translation", in: "Engine/Likes"),
+    tests("LikesTests", "Accounts Likes ProviderKit Storage TestSupport"),
+    module(
+        "Slideshow", "Accounts ProviderKit Quoting Storage System Translation Logging",
+        in: "Engine/Slideshow"),
+    tests(
+        "SlideshowTests",
+        "Accounts LoopbackHTTP ProviderKit Slideshow Storage System TestSupport Logging"),
     module("HTTP", "CCurl System Translation Web"),
     tests("HTTPTests", "HTTP TestSupport Translation Web"),
     module(
@@ -161,15 +192,15 @@ let modules = [
         """
         Contract BusService CLinux Configuration DBus DailyProvider Desktop Engine HTTP ImageClient
         ImmichProvider LocalProvider MastodonProvider NextcloudProvider Plugins ProviderKit Sandbox
-        Secrets Storage System UnsplashProvider Logging
+        Secrets Slideshow Storage System UnsplashProvider Logging
         """),
     tests(
         "imagefeeddTests",
         """
-        Contract DBus Engine ImmichSimulator LoopbackHTTP MastodonSimulator NextcloudSimulator
-        ProviderKit ServiceSimulator Storage TestSupport UnsplashSimulator WikimediaSimulator
-        daily-plugin imagefeed-plugin-launcher imagefeedctl imagefeedd immich-plugin mastodon-plugin
-        nextcloud-plugin unsplash-plugin
+        Accounts Contract DBus Engine Feeds ImmichSimulator LoopbackHTTP MastodonSimulator
+        NextcloudSimulator ProviderKit ServiceSimulator Storage TestSupport UnsplashSimulator
+        WikimediaSimulator daily-plugin imagefeed-plugin-launcher imagefeedctl imagefeedd
+        immich-plugin mastodon-plugin nextcloud-plugin unsplash-plugin
         """, excluding: "OlderVersions"),
 ]
 
@@ -278,7 +309,7 @@ if Context.environment["IMAGEFEED_FUZZER"] != nil {
         program(
             "Fuzzer",
             """
-            CFuzzer Configuration DBus DailyProvider Engine HTTP ImageMetadata ImageProtocol
+            CFuzzer Configuration DBus DailyProvider Feeds HTTP ImageMetadata ImageProtocol
             ImmichProvider MastodonProvider NextcloudProvider OAuth PluginProtocol Plugins
             ProviderKit System UnsplashProvider XML Logging
             """, in: "Development/Fuzzer"),
@@ -319,9 +350,9 @@ if let name = Context.environment["IMAGEFEED_TESTS"] {
 /// One thread owns the state of the programs: it is the main actor, whose event loop is the main
 /// dispatch queue.
 let mainActorTargets: Set = [
-    "Benchmark", "BusService", "DBus", "Desktop", "Engine", "HTTP", "ImageClient", "OAuth",
-    "Plugins", "Toolkit", "Viewer", "imagefeed", "imagefeed-provider-test", "imagefeedctl",
-    "imagefeedd",
+    "Accounts", "Benchmark", "BusService", "DBus", "Desktop", "Engine", "Feeds", "HTTP",
+    "ImageClient", "Images", "Likes", "OAuth", "Plugins", "Slideshow", "Toolkit", "Viewer",
+    "imagefeed", "imagefeed-provider-test", "imagefeedctl", "imagefeedd",
 ]
 
 // Packages of distributions are built without a network: the folder contains the sources of the

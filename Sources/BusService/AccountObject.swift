@@ -1,3 +1,4 @@
+internal import Accounts
 internal import Contract
 internal import DBus
 internal import Engine

@@ -1,7 +1,10 @@
+internal import Accounts
 internal import Contract
 package import DBus
 package import Engine
+internal import Feeds
 internal import ProviderKit
+internal import Slideshow
 
 /// The D-Bus interface of the engine: all objects and signals.
 ///

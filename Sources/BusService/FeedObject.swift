@@ -1,6 +1,8 @@
+internal import Accounts
 internal import Contract
 internal import DBus
 internal import Engine
+internal import Feeds
 internal import ProviderKit
 
 /// The interfaces `Feed` and `Like` of a D-Bus object, with the prepared replies.

@@ -1,7 +1,9 @@
+internal import Accounts
 internal import Contract
 internal import DBus
 internal import Engine
 internal import ProviderKit
+internal import Slideshow
 
 /// The object paths of accounts, logins, transfers, slideshows and providers.
 extension Account {

@@ -1,3 +1,4 @@
+internal import Accounts
 internal import DBus
 internal import Engine
 internal import Glibc

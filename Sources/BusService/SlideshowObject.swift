@@ -1,8 +1,10 @@
+internal import Accounts
 internal import Contract
 internal import DBus
 internal import Engine
 internal import ProviderKit
 internal import Quoting
+internal import Slideshow
 
 /// The D-Bus object of a slideshow.
 final class SlideshowObject {

@@ -1,3 +1,4 @@
+import Accounts
 import Contract
 import DBus
 import ProviderKit

@@ -1,3 +1,4 @@
+import Accounts
 import DBus
 import Engine
 import ProviderKit

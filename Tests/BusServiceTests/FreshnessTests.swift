@@ -1,6 +1,8 @@
+import Accounts
 import Contract
 import DBus
 import ProviderKit
+import System
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import Accounts
 import DBus
 import ProviderKit
 import TestSupport

@@ -1,4 +1,6 @@
+import Accounts
 import ProviderKit
+import Slideshow
 import TestSupport
 import Testing
 

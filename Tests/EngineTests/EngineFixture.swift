@@ -1,4 +1,7 @@
+import Accounts
+import Likes
 import ProviderKit
+import Slideshow
 import Storage
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import Accounts
 import Glibc
 import ProviderKit
 import Storage
@@ -5,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Feeds
 
 /// The feed cache with invalid responses, with a lost or damaged file, and at its limits.
 @Suite(.timeLimit(.minutes(10))) @MainActor

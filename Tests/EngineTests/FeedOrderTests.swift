@@ -1,8 +1,10 @@
+import Accounts
 import ProviderKit
 import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Feeds
 
 /// The order of a source whose service changes during a walk.
 @Suite(.timeLimit(.minutes(10))) @MainActor

@@ -1,3 +1,6 @@
+import Accounts
+import Feeds
+import Likes
 import ProviderKit
 import Storage
 import TestSupport

@@ -1,3 +1,5 @@
+import Accounts
+import Feeds
 import ProviderKit
 import TestSupport
 import Testing

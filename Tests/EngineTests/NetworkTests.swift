@@ -1,3 +1,4 @@
+import Accounts
 import Logging
 import OAuth
 import ProviderKit
@@ -6,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Feeds
 
 /// Reactions to changes of the network status, the clock and the power state.
 @Suite(.timeLimit(.minutes(10))) @MainActor

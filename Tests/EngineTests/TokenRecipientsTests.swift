@@ -1,3 +1,4 @@
+import Accounts
 import Engine
 import OAuth
 import ProviderKit

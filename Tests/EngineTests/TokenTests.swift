@@ -1,3 +1,4 @@
+import Accounts
 import OAuth
 import ProviderKit
 import TestSupport

@@ -1,9 +1,11 @@
+import Accounts
 import ProviderKit
 import Storage
 import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Likes
 
 /// The recognition of accounts by the stable user ID of the service.
 @Suite(.timeLimit(.minutes(10))) @MainActor

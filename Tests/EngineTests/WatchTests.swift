@@ -1,8 +1,11 @@
+import Accounts
 import ProviderKit
+import System
 import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Feeds
 
 /// Sources that clients watch: when they are refreshed, and when they are not.
 @Suite(.timeLimit(.minutes(10))) @MainActor

@@ -1,5 +1,7 @@
+import Accounts
 import Contract
 import DBus
+import Feeds
 import Foundation
 import Glibc
 import ProviderKit

@@ -1,5 +1,6 @@
 internal import CDBus
 internal import DailyProvider
+internal import Feeds
 internal import ImageMetadata
 internal import ImmichProvider
 internal import MastodonProvider
@@ -10,7 +11,6 @@ internal import XML
 
 @testable import Configuration
 @testable import DBus
-@testable import Engine
 @testable import HTTP
 @testable import OAuth
 

@@ -1,5 +1,6 @@
-internal import ProviderKit
-internal import Storage
+package import Accounts
+package import ProviderKit
+package import Storage
 
 /// The pages of a walk.
 ///
@@ -9,20 +10,20 @@ internal import Storage
 /// the gap was left, because no walk has passed a gap.
 nonisolated extension FeedOrder {
     /// Some neighbouring photos of a source.
-    struct Slice: Sendable {
-        var photos: [CachedPhoto] = []
+    package struct Slice: Sendable {
+        package var photos: [CachedPhoto] = []
         /// The order keys of the photos.
-        var keys: [String] = []
+        package var keys: [String] = []
         /// The order key of the last photo.
         var last: String? { keys.last }
         /// The kind of position after the last photo.
-        var following = Following.end
+        package var following = Following.end
         /// The part that should be fetched again first, among those from the position to ``following``. The top is not
         /// among them.
-        var outdated: Part?
+        package var outdated: Part?
     }
 
-    enum Following: Sendable {
+    package enum Following: Sendable {
         /// More cached photos.
         case photos
         case gap(Part)
@@ -30,23 +31,23 @@ nonisolated extension FeedOrder {
     }
 
     /// A part of a source below its top: the page of one page token.
-    struct Part: Sendable {
+    package struct Part: Sendable {
         /// The part begins right below this key.
-        var key: String
+        package var key: String
         /// The page token.
-        var token: String
+        package var token: String
         /// The time at which the service sent the token.
-        var received: Timestamp
+        package var received: Timestamp
         /// True if the page was not fetched yet.
-        let isGap: Bool
+        package let isGap: Bool
         /// The generation in which the gap was left.
         let born: Int64
         /// The time at which the photos were fetched; for a gap, those below it.
         var fetched: Timestamp
         /// True if the page token remains valid for the same position.
-        var hasStableToken = false
+        package var hasStableToken = false
         /// True if the page token may have another position now.
-        var isDoubtful = false
+        package var isDoubtful = false
     }
 
     /// The columns of ``Part``.
@@ -69,7 +70,7 @@ nonisolated extension FeedOrder {
     ///   - fresh: The range of time in which parts were fetched that are not outdated.
     /// - Returns: The photos, and the kind of position after them.
     /// - Throws: ``StorageError``.
-    func slice(
+    package func slice(
         _ account: AccountID, in generation: Int64, below place: FeedPosition?, count: Int,
         fresh: ClosedRange<Timestamp>
     ) throws(StorageError) -> Slice {
@@ -137,17 +138,17 @@ nonisolated extension FeedOrder {
 
 /// A position in a cached source, as a cursor contains it: the order key of the last photo, and the state of the source
 /// when the walk began.
-nonisolated struct FeedPosition: Hashable, Sendable {
+nonisolated package struct FeedPosition: Hashable, Sendable {
     /// A number that distinguishes the successive caches of a source.
     let epoch: Int64
     /// The generation of the source when the walk began.
-    let generation: Int64
+    package let generation: Int64
     /// The order key of the last photo that was returned.
     let key: String
 
-    var text: String { "\(epoch).\(generation).\(URLEncoding.escape(key))" }
+    package var text: String { "\(epoch).\(generation).\(URLEncoding.escape(key))" }
 
-    init(epoch: Int64, generation: Int64, key: String) {
+    package init(epoch: Int64, generation: Int64, key: String) {
         self.epoch = epoch
         self.generation = generation
         self.key = key
@@ -155,7 +156,7 @@ nonisolated struct FeedPosition: Hashable, Sendable {
 
     /// - Throws: ``ProviderError/invalidArgument(_:)``; ``ProviderError/staleCursor`` for a cursor of an earlier
     ///   format.
-    init(parsing text: String) throws(ProviderError) {
+    package init(parsing text: String) throws(ProviderError) {
         let parts = text.split(
             separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
         let numbers = parts.prefix(2).map { Int64($0) }

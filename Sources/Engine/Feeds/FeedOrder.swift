@@ -1,8 +1,8 @@
-internal import ProviderKit
-internal import Storage
+package import ProviderKit
+package import Storage
 
 /// The entries and marks of a source.
-nonisolated struct FeedOrder {
+nonisolated package struct FeedOrder {
     let database: Database
     /// The key of the source.
     let source: Int64
@@ -280,7 +280,7 @@ nonisolated struct FeedOrder {
     /// Inserts a photo that the user has just liked at the top.
     ///
     /// - Returns: True if the source did not have the photo.
-    func putOnTop(_ photo: PhotoID) throws(StorageError) -> Bool {
+    package func putOnTop(_ photo: PhotoID) throws(StorageError) -> Bool {
         guard try liveKey(of: photo) == nil else { return false }
         let highest = try neighbour(below: nil)
         return try beginGeneration { generation throws(StorageError) in
@@ -293,7 +293,7 @@ nonisolated struct FeedOrder {
     /// Removes a photo.
     ///
     /// - Returns: True if the source had the photo.
-    func takeOut(_ photo: PhotoID) throws(StorageError) -> Bool {
+    package func takeOut(_ photo: PhotoID) throws(StorageError) -> Bool {
         guard let key = try liveKey(of: photo) else { return false }
         return try beginGeneration { generation throws(StorageError) in
             try end(at: key, generation)

@@ -1,18 +1,28 @@
-internal import ProviderKit
-internal import Storage
+internal import Accounts
+package import ProviderKit
+package import Storage
 
 /// A photo of the cache.
-nonisolated struct CachedPhoto: Hashable, Sendable {
-    var remote: RemotePhoto
+nonisolated package struct CachedPhoto: Hashable, Sendable {
+    package var remote: RemotePhoto
     /// The time of the last confirmed like or unlike; 0 if there was none.
-    var likeConfirmed = Timestamp(secondsSince1970: 0)
+    package var likeConfirmed = Timestamp(secondsSince1970: 0)
     /// True if the size was read from an image, because the service does not state it.
     var isMeasured = false
 
-    /// True if an image can show that the photo has another size.
-    var isSizeUncertain: Bool { isMeasured || photo.width == nil || photo.height == nil }
+    package init(
+        remote: RemotePhoto, likeConfirmed: Timestamp = Timestamp(secondsSince1970: 0),
+        isMeasured: Bool = false
+    ) {
+        self.remote = remote
+        self.likeConfirmed = likeConfirmed
+        self.isMeasured = isMeasured
+    }
 
-    var photo: Photo { remote.photo }
+    /// True if an image can show that the photo has another size.
+    package var isSizeUncertain: Bool { isMeasured || photo.width == nil || photo.height == nil }
+
+    package var photo: Photo { remote.photo }
 
     /// Returns true if a like or unlike was confirmed within the grace period, in which lists may not show it yet. A
     /// time in the future is from before the clock was set back.
@@ -22,7 +32,7 @@ nonisolated struct CachedPhoto: Hashable, Sendable {
 }
 
 /// The photos of an account, each in one row.
-nonisolated struct FeedPhotos {
+nonisolated package struct FeedPhotos {
     let database: Database
     let account: AccountID
 
@@ -71,7 +81,7 @@ nonisolated struct FeedPhotos {
             isMeasured: row.optionalInteger(column + 3) == 1)
     }
 
-    func photo(_ id: PhotoID) throws(StorageError) -> CachedPhoto? {
+    package func photo(_ id: PhotoID) throws(StorageError) -> CachedPhoto? {
         try database.first(
             "SELECT \(Self.columns) FROM photo WHERE account = ? AND id = ?", values(id), Self.photo
         )
@@ -84,7 +94,7 @@ nonisolated struct FeedPhotos {
     }
 
     /// Returns the photos that are known to be liked, the latest like first.
-    func likedPhotos() throws(StorageError) -> [RemotePhoto] {
+    package func likedPhotos() throws(StorageError) -> [RemotePhoto] {
         try database.all(
             """
             SELECT \(Self.columns) FROM photo WHERE account = ? AND is_liked
@@ -111,7 +121,7 @@ nonisolated struct FeedPhotos {
     /// Stores a photo that the service sent.
     ///
     /// - Returns: The photo and true if its liked state changed; nil if the photo was not cached or has not changed.
-    func upsert(
+    package func upsert(
         _ remote: RemotePhoto, now: Timestamp
     ) throws(StorageError) -> (photo: Photo, isOtherLike: Bool)? {
         let known = try photo(remote.photo.id)
@@ -146,7 +156,7 @@ nonisolated struct FeedPhotos {
     ///   - confirmed: The time of the confirmation by the service.
     /// - Returns: The changed photo; nil if it is not cached.
     /// - Throws: ``StorageError``.
-    func setLiked(
+    package func setLiked(
         _ id: PhotoID, _ isLiked: Bool, likes: Int?, confirmed: Timestamp
     ) throws(StorageError) -> Photo? {
         guard var photo = try photo(id) else { return nil }
@@ -167,7 +177,7 @@ nonisolated struct FeedPhotos {
     ///
     /// - Returns: The changed photo; nil if it has not changed.
     /// - Throws: ``StorageError``.
-    func setSize(
+    package func setSize(
         _ id: PhotoID, _ width: Int, _ height: Int
     ) throws(StorageError) -> Photo? {
         guard var photo = try photo(id), photo.isSizeUncertain,
@@ -187,7 +197,7 @@ nonisolated struct FeedPhotos {
     ///   - beginning: The common prefix of the IDs of the group; nil if the photo is liked alone.
     /// - Returns: The IDs, the others in their order.
     /// - Throws: ``StorageError``.
-    func likeGroup(of id: PhotoID, _ beginning: String?) throws(StorageError) -> [PhotoID] {
+    package func likeGroup(of id: PhotoID, _ beginning: String?) throws(StorageError) -> [PhotoID] {
         guard let beginning else { return [id] }
         return [id]
             + (try database.all(
@@ -199,7 +209,7 @@ nonisolated struct FeedPhotos {
     }
 
     /// Removes a photo that no longer exists at the service from every source.
-    func remove(_ id: PhotoID) throws(StorageError) {
+    package func remove(_ id: PhotoID) throws(StorageError) {
         try database.query("DELETE FROM photo WHERE account = ? AND id = ?", values(id))
         try database.query(
             """

@@ -1,6 +1,7 @@
-internal import Logging
-internal import ProviderKit
-internal import Storage
+package import Accounts
+package import Logging
+package import ProviderKit
+package import Storage
 internal import System
 
 /// The feed cache on disk: the order of each source, and one row for each photo, regardless of the number of its
@@ -8,8 +9,8 @@ internal import System
 ///
 /// The file may be deleted at any time, because its contents can be fetched again. If it cannot be written, a database
 /// in memory replaces it.
-nonisolated struct FeedStore: Sendable {
-    let queue: DatabaseQueue
+nonisolated package struct FeedStore: Sendable {
+    package let queue: DatabaseQueue
     private let file: FeedFile
     private let disk: DiskWatch
 
@@ -17,7 +18,7 @@ nonisolated struct FeedStore: Sendable {
     ///   - folder: The cache folder. It is created if necessary.
     ///   - disk: The state of the disk, which is updated after failed writes.
     ///   - logger: The logger for file errors.
-    init(folder: String, disk: DiskWatch, logger: Logger) {
+    package init(folder: String, disk: DiskWatch, logger: Logger) {
         self.disk = disk
         let file = FeedFile(folder: folder, logger: logger)
         self.file = file
@@ -27,7 +28,7 @@ nonisolated struct FeedStore: Sendable {
     /// Runs `body` on the database, in a transaction.
     ///
     /// A deleted or damaged file is replaced by an empty one.
-    func run<Value: Sendable>(
+    package func run<Value: Sendable>(
         _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
     ) async throws -> Value {
         if file.isOutdated { await queue.close() }
@@ -53,7 +54,7 @@ nonisolated struct FeedStore: Sendable {
     /// Runs `body`, which only reads, on one state of the database.
     ///
     /// It takes no write lock, and is faster than ``run(_:)``.
-    func read<Value: Sendable>(
+    package func read<Value: Sendable>(
         _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
     ) async throws -> Value {
         if !file.isOutdated, case .success(let value)? = try? await attempt(body, writes: false).0 {
@@ -86,25 +87,25 @@ nonisolated struct FeedStore: Sendable {
     }
 
     /// Deletes the data of an account, and overwrites it in the file.
-    func forget(_ account: AccountID) async throws {
+    package func forget(_ account: AccountID) async throws {
         try await run { (tables) throws(StorageError) in try tables.forget(account) }
         // Best effort: VACUUM may fail on a full disk; the rows are gone.
         try? await queue.run { try $0.scrub() }
     }
 
     /// Closes the file to free memory. The next use opens it again.
-    func trimMemory() async {
+    package func trimMemory() async {
         // A database in memory stays open.
         if file.isOpen { await queue.close() }
     }
 
     /// Closes the file. Blocks; for the exit of the program only.
-    func close() { queue.close() }
+    package func close() { queue.close() }
 
     /// Upgrades a file to the current format: runs ``migrations``, then adds the columns of properties of photos that
     /// the file does not have. A column alone does not change the version of the file, so that an older daemon can
     /// still read it.
-    static func migrate(_ database: Database) throws(StorageError) {
+    package static func migrate(_ database: Database) throws(StorageError) {
         try database.migrate(migrations)
         guard try !missingPhotoColumns(database).isEmpty else { return }
         try database.transaction { () throws(StorageError) in
@@ -356,7 +357,7 @@ extension FeedStore {
     ///   - check: Throws if the page must not be stored. It is called before each transaction that inserts.
     /// - Returns: The changes.
     /// - Throws: ``StorageError``, and the errors of `check`; then the source has not changed.
-    func merge(
+    package func merge(
         _ arrival: FeedTables.Arrival, in source: SourceID, after earlier: ChangeQueue,
         check: @MainActor () throws -> Void
     ) async throws -> FeedTables.Merge {

@@ -1,5 +1,6 @@
-internal import ProviderKit
-internal import Storage
+package import Accounts
+package import ProviderKit
+package import Storage
 
 /// Limits of the number of entries and of the bytes of an account.
 nonisolated extension FeedTables {
@@ -122,7 +123,7 @@ nonisolated extension FeedTables {
     /// - Returns: The key below which entries of the source were dropped; nil if none were.
     /// - Throws: ``StorageError``.
     @discardableResult
-    func limitBytes(
+    package func limitBytes(
         of account: AccountID, preferring source: Int64? = nil, now: Timestamp
     ) throws(StorageError) -> String? {
         guard try bytes(of: account) > bounds.bytes else { return nil }

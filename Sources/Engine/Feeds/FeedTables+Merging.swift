@@ -1,4 +1,5 @@
-internal import ProviderKit
+package import Accounts
+package import ProviderKit
 internal import Storage
 
 /// The merge of the pages of a service into the cache.
@@ -11,19 +12,19 @@ internal import Storage
 /// - A part that is fetched again has the photos of the service afterwards.
 nonisolated extension FeedTables {
     /// The changes of a merge.
-    struct Merge: Sendable {
+    package struct Merge: Sendable {
         /// The number of photos that the source did not have.
-        var new = 0
+        package var new = 0
         /// The photos whose properties changed, in any source.
-        var changed: [Photo] = []
+        package var changed: [Photo] = []
         /// The changed photos whose liked state changed.
-        var likeChanges: [Photo] = []
+        package var likeChanges: [Photo] = []
         /// True if photos have left the source.
-        var hasLosses = false
+        package var hasLosses = false
         /// Photos that the service no longer shows, and that no source has.
-        var removed: [PhotoID] = []
+        package var removed: [PhotoID] = []
         /// True if the position of the page is unknown.
-        var isLost = false
+        package var isLost = false
         /// Photos that may no longer be in any source, and whose rows can be deleted later: see
         /// ``FeedPhotos/sweep(_:now:)``.
         var unswept: [PhotoID] = []
@@ -32,7 +33,7 @@ nonisolated extension FeedTables {
     }
 
     /// A page to merge, and its position.
-    struct Arrival {
+    package struct Arrival {
         let page: RemotePage
         let account: AccountID
         /// The part that was fetched; nil for the top.
@@ -46,6 +47,19 @@ nonisolated extension FeedTables {
         let now: Timestamp
         /// The photos whose rows were inserted before: see ``FeedPhotos/prepare(_:now:)``.
         var prepared: Set<PhotoID> = []
+
+        package init(
+            page: RemotePage, account: AccountID, part: FeedOrder.Part?, isExact: Bool,
+            hasStablePageTokens: Bool = false, generation: Int64? = nil, now: Timestamp
+        ) {
+            self.page = page
+            self.account = account
+            self.part = part
+            self.isExact = isExact
+            self.hasStablePageTokens = hasStablePageTokens
+            self.generation = generation
+            self.now = now
+        }
     }
 
     /// Stores a page of a source.

@@ -1,8 +1,9 @@
-internal import ProviderKit
-internal import Storage
+package import Accounts
+package import ProviderKit
+package import Storage
 
 /// The operations on the feed cache within one transaction.
-nonisolated struct FeedTables {
+nonisolated package struct FeedTables {
     let database: Database
     let bounds: Bounds
 
@@ -11,21 +12,23 @@ nonisolated struct FeedTables {
         self.bounds = bounds
     }
 
-    func photos(of account: AccountID) -> FeedPhotos {
+    package func photos(of account: AccountID) -> FeedPhotos {
         FeedPhotos(database: database, account: account)
     }
 
-    func order(of source: Int64) -> FeedOrder { FeedOrder(database: database, source: source) }
+    package func order(of source: Int64) -> FeedOrder {
+        FeedOrder(database: database, source: source)
+    }
 
     /// A cached source.
-    struct SourceState: Sendable {
-        let key: Int64
-        let epoch: Int64
+    package struct SourceState: Sendable {
+        package let key: Int64
+        package let epoch: Int64
         /// The time of the last fetch of its top.
-        let fetched: Timestamp
+        package let fetched: Timestamp
         let total: Int?
         /// The number of changes.
-        let generation: Int64
+        package let generation: Int64
         /// True if the order keys are those of the service, false if they are created here; nil if not known yet.
         let isKeyed: Bool?
         fileprivate let horizon: Int64
@@ -33,7 +36,7 @@ nonisolated struct FeedTables {
         fileprivate let floorGeneration: Int64
 
         /// Returns true if a walk can continue at a position.
-        func holds(_ place: FeedPosition) -> Bool {
+        package func holds(_ place: FeedPosition) -> Bool {
             guard place.epoch == epoch, place.generation <= generation,
                 place.generation >= horizon
             else { return false }
@@ -43,7 +46,7 @@ nonisolated struct FeedTables {
     }
 
     /// Returns the source; nil if it was never fetched.
-    func source(_ account: AccountID, _ id: SourceID) throws(StorageError) -> SourceState? {
+    package func source(_ account: AccountID, _ id: SourceID) throws(StorageError) -> SourceState? {
         try database.first(
             """
             SELECT key, epoch, fetched, total, generation, keyed, horizon, floor, floor_generation
@@ -61,10 +64,12 @@ nonisolated struct FeedTables {
     }
 
     /// The separator of the ID of a source and the cache variant. No ID of a source contains it.
-    static let variantSeparator = "\n"
+    package static let variantSeparator = "\n"
 
     /// Returns the cache variant of a source that was fetched last; nil if the source was never fetched.
-    func latestVariant(_ account: AccountID, _ id: SourceID) throws(StorageError) -> SourceState? {
+    package func latestVariant(_ account: AccountID, _ id: SourceID) throws(StorageError)
+        -> SourceState?
+    {
         let prefix = id.text + Self.variantSeparator
         let latest = try database.first(
             """
@@ -107,7 +112,7 @@ nonisolated struct FeedTables {
 
     // MARK: Listed sources
 
-    func listedSources(_ account: AccountID) throws(StorageError) -> [Source] {
+    package func listedSources(_ account: AccountID) throws(StorageError) -> [Source] {
         try database.all(
             """
             SELECT id, title, kind, count, cover FROM listed_source WHERE account = ?
@@ -122,7 +127,7 @@ nonisolated struct FeedTables {
         }
     }
 
-    func setListedSources(_ account: AccountID, _ sources: [Source]) throws(StorageError) {
+    package func setListedSources(_ account: AccountID, _ sources: [Source]) throws(StorageError) {
         try database.query("DELETE FROM listed_source WHERE account = ?", [.text(account.text)])
         for (number, source) in sources.enumerated() {
             try database.query(
@@ -138,7 +143,9 @@ nonisolated struct FeedTables {
 
 /// The profile of an account, as last sent by the service.
 nonisolated extension FeedTables {
-    func profile(_ account: AccountID) throws(StorageError) -> (Profile, fetched: Timestamp)? {
+    package func profile(_ account: AccountID) throws(StorageError) -> (
+        Profile, fetched: Timestamp
+    )? {
         try database.first(
             """
             SELECT username, name, bio, location, url, avatar, avatar_url, likes, fetched
@@ -158,7 +165,7 @@ nonisolated extension FeedTables {
 
     /// Stores a profile. The number of likes that was counted here stays within ``FeedPhotos/likeGracePeriod`` after a confirmed
     /// like, because the service may not have counted it.
-    func setProfile(
+    package func setProfile(
         _ account: AccountID, _ profile: Profile, fetched: Timestamp
     ) throws(StorageError) {
         try database.query(
@@ -180,7 +187,9 @@ nonisolated extension FeedTables {
     }
 
     /// Counts a like or unlike that was confirmed.
-    func countLike(_ account: AccountID, _ isLiked: Bool, now: Timestamp) throws(StorageError) {
+    package func countLike(_ account: AccountID, _ isLiked: Bool, now: Timestamp)
+        throws(StorageError)
+    {
         try database.query(
             """
             UPDATE profile SET likes = max(0, likes + ?2), likes_changed = ?3
@@ -190,13 +199,13 @@ nonisolated extension FeedTables {
     }
 
     /// Ends the grace period, so that the next number of the service replaces the number that was counted here.
-    func trustLikeCount(_ account: AccountID) throws(StorageError) {
+    package func trustLikeCount(_ account: AccountID) throws(StorageError) {
         try database.query(
             "UPDATE profile SET likes_changed = 0 WHERE account = ?", [.text(account.text)])
     }
 
     /// Returns the number of likes: that of the service, or else the number of cached photos that are liked.
-    func likeCount(_ account: AccountID) throws(StorageError) -> Int {
+    package func likeCount(_ account: AccountID) throws(StorageError) -> Int {
         if let likes = try profile(account)?.0.likes { return likes }
         return try database.first(
             "SELECT count(*) FROM photo WHERE account = ? AND is_liked", [.text(account.text)]

@@ -3,9 +3,9 @@
 /// If the entries of a service have keys, the order keys are derived from them. Otherwise the keys are created here.
 /// There is always a further key between two of them: a key becomes longer when the numbers between its neighbours are
 /// used up. All keys consist of visible ASCII characters without `~`, and of spaces that only this type writes.
-nonisolated enum OrderKey {
+nonisolated package enum OrderKey {
     /// The key of a part that begins at the top of a source, above all entries.
-    static let base = "~"
+    package static let base = "~"
 
     /// The difference between new keys if the range between the neighbours is large enough.
     private static let step: UInt64 = 1 << 32

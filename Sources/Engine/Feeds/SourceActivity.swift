@@ -1,4 +1,5 @@
-internal import ProviderKit
+internal import Accounts
+package import ProviderKit
 internal import Quoting
 internal import Translation
 
@@ -6,11 +7,11 @@ internal import Translation
 ///
 /// This type only decides; ``CachedFeed`` sends the requests. It has entries for a limited number of sources, the most
 /// recently read ones.
-nonisolated struct SourceActivity {
+nonisolated package struct SourceActivity {
     /// The age from which the top of a source is refreshed when it is read.
-    static let freshness = Duration.seconds(300)
+    package static let freshness = Duration.seconds(300)
     /// The time after a refresh in which a read starts no other one, because the refresh may have failed.
-    static let retryPause = Duration.seconds(60)
+    package static let retryPause = Duration.seconds(60)
     /// The maximum number of sources with an entry.
     static let limit = 64
     /// The number of failed refreshes that are repeated after an outage.
@@ -32,27 +33,29 @@ nonisolated struct SourceActivity {
     private var entries: [SourceID: Entry] = [:]
     private var readCount = 0
 
+    package init() {}
+
     /// Records a read of the first page.
-    mutating func recordRead(_ source: SourceID) {
+    package mutating func recordRead(_ source: SourceID) {
         readCount += 1
         entries[source, default: Entry()].lastRead = readCount
         evict()
     }
 
     /// Records that a refresh starts.
-    mutating func recordAttempt(_ source: SourceID, now: Timestamp) {
+    package mutating func recordAttempt(_ source: SourceID, now: Timestamp) {
         entries[source, default: Entry()].attempted = now
         entries[source]?.wantsRetry = false
         evict()
     }
 
     /// Records the time of the last successful refresh, which may have been before the start.
-    mutating func recordRefresh(_ source: SourceID, at time: Timestamp) {
+    package mutating func recordRefresh(_ source: SourceID, at time: Timestamp) {
         entries[source]?.refreshed = time
     }
 
     /// Records that a refresh succeeded.
-    mutating func recordSuccess(_ source: SourceID, at time: Timestamp) {
+    package mutating func recordSuccess(_ source: SourceID, at time: Timestamp) {
         entries[source]?.problem = nil
         recordRefresh(source, at: time)
     }
@@ -62,7 +65,7 @@ nonisolated struct SourceActivity {
     /// - Parameters:
     ///   - source: The source.
     ///   - error: The error. Some errors end the retries, such as `notFound`.
-    mutating func recordFailure(_ source: SourceID, _ error: any Error) {
+    package mutating func recordFailure(_ source: SourceID, _ error: any Error) {
         entries[source]?.wantsRetry = Self.mayPass(error)
         // The state of the account tells the other errors, or they concern a source that does not exist.
         switch error {
@@ -73,7 +76,7 @@ nonisolated struct SourceActivity {
     }
 
     /// Sentences about the sources that the service did not return, in the order of their IDs.
-    var problems: [String] {
+    package var problems: [String] {
         entries.compactMap { source, entry in entry.problem.map { (source.text, $0.translated) } }
             .sorted { $0 < $1 }
             .map {
@@ -89,7 +92,7 @@ nonisolated struct SourceActivity {
     ///   - source: The source.
     ///   - now: The current time. If the clock was set back, every source is old.
     /// - Returns: True if the read has to start a refresh.
-    func needsRefresh(_ source: SourceID, now: Timestamp) -> Bool {
+    package func needsRefresh(_ source: SourceID, now: Timestamp) -> Bool {
         guard let entry = entries[source] else { return true }
         if let refreshed = entry.refreshed, refreshed <= now, now < refreshed + Self.freshness {
             return false
@@ -102,7 +105,7 @@ nonisolated struct SourceActivity {
     func wantsRetry(_ source: SourceID) -> Bool { entries[source]?.wantsRetry == true }
 
     /// The sources whose last refresh failed for a temporary reason, the most recently read first.
-    var failures: [SourceID] {
+    package var failures: [SourceID] {
         entries.filter(\.value.wantsRetry).sorted { $0.value.lastRead > $1.value.lastRead }
             .map(\.key)
     }
@@ -113,7 +116,7 @@ nonisolated struct SourceActivity {
     ///   - failures: A former value of ``failures``.
     ///   - isKnown: Returns true for a source that is cached or watched.
     /// - Returns: At most ``retryLimit`` sources, without those that were refreshed in the meantime.
-    mutating func takeRetries(
+    package mutating func takeRetries(
         of failures: [SourceID], _ isKnown: (SourceID) -> Bool
     ) -> [SourceID] {
         let retries = failures.filter { wantsRetry($0) && isKnown($0) }.prefix(Self.retryLimit)

@@ -1,4 +1,4 @@
-internal import ProviderKit
+package import ProviderKit
 
 /// Identifies a watcher of sources.
 nonisolated package enum WatcherID: Hashable, Sendable {
@@ -12,9 +12,9 @@ nonisolated package enum WatcherID: Hashable, Sendable {
 /// The watchers of an account's sources, and the times at which the sources are due for a refresh.
 ///
 /// This type only decides; ``FeedWatch`` has the timer and sends the requests.
-nonisolated struct WatchSchedule {
+nonisolated package struct WatchSchedule {
     /// The time for which a client watches a source that it does not read again.
-    static let retention = Duration.seconds(86_400)
+    package static let retention = Duration.seconds(86_400)
     /// The number of sources that one watcher watches; the least recently read one is dropped.
     static let sourceLimit = 16
     /// The largest random shift is the interval divided by this. A refresh is never early.
@@ -42,11 +42,13 @@ nonisolated struct WatchSchedule {
 
     private var sources: [SourceID: Source] = [:]
 
+    package init() {}
+
     /// True if no source is watched.
-    var isEmpty: Bool { sources.isEmpty }
+    package var isEmpty: Bool { sources.isEmpty }
 
     /// Returns true if at least one watcher watches the source.
-    func isWatched(_ source: SourceID) -> Bool { sources[source] != nil }
+    package func isWatched(_ source: SourceID) -> Bool { sources[source] != nil }
 
     /// Records that a watcher reads the first page of a source.
     ///
@@ -56,7 +58,7 @@ nonisolated struct WatchSchedule {
     ///   - now: The current time.
     ///   - shift: The random shift of the first interval, from 0 to 1.
     /// - Returns: True if the source was not watched before.
-    mutating func recordRead(
+    package mutating func recordRead(
         _ source: SourceID, by watcher: WatcherID, now: Timestamp,
         shift: @autoclosure () -> Double
     ) -> Bool {
@@ -71,18 +73,18 @@ nonisolated struct WatchSchedule {
     }
 
     /// Ends all watches of a watcher.
-    mutating func remove(_ watcher: WatcherID) {
+    package mutating func remove(_ watcher: WatcherID) {
         for source in Array(sources.keys) { remove(watcher, from: source) }
     }
 
     /// Starts the interval of a source again, after a refresh.
-    mutating func restart(_ source: SourceID, now: Timestamp, shift: Double) {
+    package mutating func restart(_ source: SourceID, now: Timestamp, shift: Double) {
         sources[source]?.restarted = now
         sources[source]?.shift = shift
     }
 
     /// Returns the time until the next source is due; nil if no source is watched.
-    func pause(at now: Timestamp, _ interval: Duration) -> Duration? {
+    package func pause(at now: Timestamp, _ interval: Duration) -> Duration? {
         sources.values.lazy.map { $0.remaining(at: now, interval) }.min()
     }
 
@@ -93,7 +95,7 @@ nonisolated struct WatchSchedule {
     ///   - interval: The interval between refreshes.
     ///   - tolerance: The time by which a source may be early. Timestamps are whole seconds, timers are not.
     /// - Returns: The source that is due for the longest time; nil if none is.
-    mutating func nextDue(
+    package mutating func nextDue(
         at now: Timestamp, _ interval: Duration, tolerance: Duration
     ) -> SourceID? {
         dropOldWatches(now: now)

@@ -1,3 +1,4 @@
+internal import Accounts
 internal import Glibc
 internal import ImageMetadata
 internal import ProviderKit

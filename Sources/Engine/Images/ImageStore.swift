@@ -1,7 +1,8 @@
+package import Accounts
 internal import Dispatch
 internal import Glibc
 internal import ImageMetadata
-internal import ProviderKit
+package import ProviderKit
 internal import Quoting
 internal import Storage
 internal import System
@@ -14,13 +15,19 @@ internal import Translation
 ///
 /// A cached image is returned at once, regardless of its age. If it was not checked for a day, it is revalidated in the
 /// background.
-final class ImageStore {
+package final class ImageStore {
     /// The key of a cached image.
-    nonisolated struct Key: Hashable {
+    nonisolated package struct Key: Hashable {
         let account: AccountID
         let photo: PhotoID
         /// The address of the image. Another address is another image; sizes with one address are one image.
         let url: String
+
+        package init(account: AccountID, photo: PhotoID, url: String) {
+            self.account = account
+            self.photo = photo
+            self.url = url
+        }
 
         /// The file name without extension. It is a hash, so that data from a service never determines a path.
         var name: String {
@@ -40,7 +47,7 @@ final class ImageStore {
     private static let maximumBytes = 64 << 20
     /// The time limit until the first byte of an image arrives, and between its bytes. The time in the queue of
     /// the HTTP client does not count.
-    static let timeLimit = Duration.seconds(20)
+    package static let timeLimit = Duration.seconds(20)
 
     private let files: ImageFiles
     private let disk: DiskWatch
@@ -60,7 +67,7 @@ final class ImageStore {
     ///   - disk: The state of the disk, which is updated after failed writes.
     ///   - http: The client for images that are public.
     ///   - now: Returns the current time.
-    init(
+    package init(
         folder: String, limitBytes: Int, disk: DiskWatch, http: any HTTPClient,
         now: @escaping () -> Timestamp = { .now }
     ) {
@@ -82,7 +89,7 @@ final class ImageStore {
     /// - Throws: ``ProviderError/notFound(_:)`` if the service does not have the image; ``ProviderError/failed(_:)`` if
     ///   its response is not an image; ``HTTPError``; ``ProviderError/storageFull``; `CancellationError` if the task is
     ///   cancelled.
-    func path(
+    package func path(
         _ key: Key, through client: (any HTTPClient)? = nil, allowsLoopback: Bool,
         limit: Duration = ImageStore.timeLimit,
         progress: @escaping (HTTPProgress) -> Void = { _ in }
@@ -132,10 +139,10 @@ final class ImageStore {
     }
 
     /// Returns the path of an image that is cached; nil otherwise. Sends no request.
-    func cachedPath(_ key: Key) async -> String? { await onFiles { $0.find(key) } }
+    package func cachedPath(_ key: Key) async -> String? { await onFiles { $0.find(key) } }
 
     /// Returns the size of an image that is cached, with the orientation applied; nil if it is not cached or damaged.
-    func size(of key: Key) async -> (width: Int, height: Int)? {
+    package func size(of key: Key) async -> (width: Int, height: Int)? {
         await onFiles { files in
             guard let path = files.find(key) else { return nil }
             let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
@@ -152,7 +159,7 @@ final class ImageStore {
     /// Protects images from being evicted, instead of those of the previous call.
     ///
     /// - Returns: The paths that do not exist.
-    func pin(_ paths: Set<String>) async -> Set<String> {
+    package func pin(_ paths: Set<String>) async -> Set<String> {
         await onFiles { files in
             files.pinned = paths
             return paths.filter { access($0, R_OK) != 0 }
@@ -162,7 +169,7 @@ final class ImageStore {
     /// Opens an image for reading, which is fetched if necessary. The caller closes the descriptor.
     ///
     /// - Throws: See ``path(_:through:allowsLoopback:limit:progress:)``.
-    func open(
+    package func open(
         _ key: Key, through client: (any HTTPClient)? = nil, allowsLoopback: Bool,
         limit: Duration = ImageStore.timeLimit,
         progress: @escaping (HTTPProgress) -> Void = { _ in }
@@ -179,12 +186,12 @@ final class ImageStore {
     }
 
     /// Returns the paths that cannot be read.
-    func unreadable(_ paths: Set<String>) async -> Set<String> {
+    package func unreadable(_ paths: Set<String>) async -> Set<String> {
         await onFiles { _ in paths.filter { access($0, R_OK) != 0 } }
     }
 
     /// Deletes the images of an account.
-    func forget(_ account: AccountID) async {
+    package func forget(_ account: AccountID) async {
         // The fetches are cancelled first, because they would write files after the deletion.
         let tasks = revalidating.filter { $0.key.account == account }.values
         for task in tasks { task.cancel() }

@@ -1,3 +1,4 @@
+internal import Accounts
 internal import CLinux
 internal import Glibc
 internal import ProviderKit
@@ -5,9 +6,9 @@ internal import Synchronization
 internal import Translation
 
 /// The sealed copies that clients may have open, see ``SealedImages``.
-nonisolated final class SealedCopies: Sendable {
+nonisolated package final class SealedCopies: Sendable {
     /// The limits of the copies that clients may have open.
-    struct Limits: Sendable {
+    package struct Limits: Sendable {
         /// The largest amount of memory, of all clients and of one client.
         var bytes = (all: 256 << 20, client: 128 << 20)
         /// The largest number of copies, of all clients and of one client.

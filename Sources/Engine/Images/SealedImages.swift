@@ -1,3 +1,4 @@
+internal import Accounts
 internal import CLinux
 internal import Dispatch
 internal import Glibc
@@ -13,7 +14,7 @@ internal import Translation
 /// amount is limited.
 ///
 /// Source: memfd_create(2); fcntl(2), "File Sealing".
-final class SealedImages {
+package final class SealedImages {
     /// The largest image.
     nonisolated static let maximumImageBytes = 64 << 20
     /// The largest number of copies that are being created, of all clients and of one client.
@@ -43,7 +44,7 @@ final class SealedImages {
     /// - Parameters:
     ///   - clock: Measures pauses and timeouts.
     ///   - limits: The limits of the copies that clients may have open.
-    init(
+    package init(
         clock: any Clock<Duration>, limits: SealedCopies.Limits = SealedCopies.Limits()
     ) {
         self.clock = clock
@@ -62,7 +63,7 @@ final class SealedImages {
     /// - Returns: The descriptor, open for reading.
     /// - Throws: ``EngineError/tooLarge(_:)``, ``EngineError/tooManyImages``,
     ///   ``ProviderError/failed(_:)`` if the file cannot be read.
-    func copy(
+    package func copy(
         of source: Int32, isComplete: Bool = false, for client: String
     ) async throws -> Int32 {
         // The limit is checked first because each call has an open file.

@@ -1,19 +1,20 @@
-internal import ProviderKit
+internal import Accounts
+package import ProviderKit
 internal import Translation
 
 // The events and effects.
 nonisolated extension LikeQueue {
     /// The change that a call makes.
-    enum Change: Sendable {
+    package enum Change: Sendable {
         case set(Bool)
         case toggle
     }
 
     /// The result of a call: the wanted state, and its outcome.
-    typealias Reply = (isLiked: Bool, outcome: LikeOutcome)
+    package typealias Reply = (isLiked: Bool, outcome: LikeOutcome)
 
     /// An event that the owner reports.
-    enum Event {
+    package enum Event {
         /// The records are needed.
         case loadRequested
         case recordsRead(Result<LoadedRecords, any Error>)
@@ -44,7 +45,7 @@ nonisolated extension LikeQueue {
     }
 
     /// An action of the owner.
-    enum Effect {
+    package enum Effect {
         /// Read the stored records, and the photos of the pending likes in the cache.
         case readRecords
         /// Read the photo of a call in the cache; fetch it if it is not there.
@@ -72,7 +73,7 @@ nonisolated extension LikeQueue {
     }
 
     /// A change of the stored records.
-    enum Write: Hashable, Sendable {
+    package enum Write: Hashable, Sendable {
         /// Stores a pending like in place of an earlier one for the photo. `since` is nil if the cache cannot show
         /// later that the like was confirmed.
         case store(PendingLike, since: Timestamp?)
@@ -87,18 +88,18 @@ nonisolated extension LikeQueue {
     }
 
     /// A change of the cache that follows a like that was confirmed or stored locally.
-    struct CacheUpdate: Hashable, Sendable {
-        let like: PendingLike
+    package struct CacheUpdate: Hashable, Sendable {
+        package let like: PendingLike
         /// The number of likes of the photo, if the service reported it.
-        var likes: Int?
-        var outcome = LikeOutcome.done
+        package var likes: Int?
+        package var outcome = LikeOutcome.done
         /// True if the number of the user's likes changes as well; false if the service may have counted the like
         /// before.
-        var isCounted: Bool
+        package var isCounted: Bool
     }
 
     /// The result of a change of the cache.
-    enum CacheUpdateResult {
+    package enum CacheUpdateResult {
         /// The cache shows the new state.
         case written
         /// The cache does not have the photo.
@@ -107,7 +108,7 @@ nonisolated extension LikeQueue {
     }
 
     /// The stored records when the session starts.
-    struct LoadedRecords: Sendable {
+    package struct LoadedRecords: Sendable {
         var pending: [Record] = []
         var local: [PendingLike] = []
         var unavailableSince: Timestamp?
@@ -129,10 +130,15 @@ nonisolated extension LikeQueue {
     }
 
     /// The liked state of a photo in the cache.
-    struct CachedLike: Sendable {
+    package struct CachedLike: Sendable {
         var isLiked: Bool
         /// The time of the last confirmation.
         var confirmed: Timestamp
+
+        package init(isLiked: Bool, confirmed: Timestamp) {
+            self.isLiked = isLiked
+            self.confirmed = confirmed
+        }
     }
 }
 
@@ -142,7 +148,7 @@ nonisolated extension LikeQueue.LoadedRecords {
     /// - Parameters:
     ///   - stored: The stored likes.
     ///   - cached: The photos of the pending likes that are in the cache.
-    init(_ stored: LikeRecords, cached: [PhotoID: LikeQueue.CachedLike]) {
+    package init(_ stored: LikeRecords, cached: [PhotoID: LikeQueue.CachedLike]) {
         pending = stored.pending.map { record in
             Record(like: record.like, stored: record.stored, cached: cached[record.like.photo])
         }

@@ -1,3 +1,4 @@
+internal import Accounts
 internal import ProviderKit
 internal import Translation
 
@@ -65,7 +66,7 @@ nonisolated extension LikeQueue {
     ///
     /// - Parameter like: The like of ``Effect/send(_:)``.
     /// - Returns: False if it must not be sent, because the wanted state changed or the queue is closed.
-    mutating func willSend(_ like: PendingLike) -> Bool {
+    package mutating func willSend(_ like: PendingLike) -> Bool {
         let group = likeGroup(like.photo)
         guard closing == nil, delivery?.like == like, let entry = entry(group), entry.like == like
         else { return false }

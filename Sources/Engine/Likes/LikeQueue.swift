@@ -1,4 +1,4 @@
-internal import ProviderKit
+package import ProviderKit
 
 /// The likes of one account that the service has not confirmed, and the likes that are stored locally.
 ///
@@ -9,13 +9,13 @@ internal import ProviderKit
 /// - A like is stored before it is sent.
 /// - One record is written at a time, and one like is delivered at a time.
 /// - For each like group, calls are decided in the order of their arrival. The last call sets the wanted state.
-nonisolated struct LikeQueue {
+nonisolated package struct LikeQueue {
     /// The number of a call, unique within the queue.
-    typealias CallID = Int
+    package typealias CallID = Int
 
     /// A pending like that is stored.
-    struct Entry {
-        var like: PendingLike
+    package struct Entry {
+        package var like: PendingLike
         /// The last state that the service is known to have had; nil if it is unknown.
         var known: Bool?
         /// False if the photo has to be fetched before the like is sent, because it is not in the cache.
@@ -87,7 +87,7 @@ nonisolated struct LikeQueue {
     }
 
     /// The reason why the queue accepts no more calls.
-    enum Closing: Equatable {
+    package enum Closing: Equatable {
         /// Another session of the account takes over; the records remain.
         case replaced
         /// The records are being deleted.
@@ -100,15 +100,15 @@ nonisolated struct LikeQueue {
     static let unavailablePause = Duration.seconds(86_400)
 
     /// Returns the name of a photo's like group. The service likes the photos of a group as one.
-    let likeGroup: @Sendable (PhotoID) -> String
+    package let likeGroup: @Sendable (PhotoID) -> String
     /// True if the service never has likes: they are stored locally, and it is not checked for likes.
     let isLocal: Bool
     /// The pending likes, in the order of their delivery; at most one for each like group.
     var entries: [Entry] = []
     /// The likes and unlikes that are stored locally, the latest last.
-    var localLikes: [PendingLike] = []
+    package var localLikes: [PendingLike] = []
     /// The time of the last check that found the service without likes; nil if it has likes.
-    var unavailableSince: Timestamp?
+    package var unavailableSince: Timestamp?
     /// The like groups for which something was sent whose outcome is unknown.
     var outcomeUnknown: Set<String> = []
     /// The confirmed states, by like group, that are not in the cache: they are being written, or cannot be.
@@ -132,25 +132,25 @@ nonisolated struct LikeQueue {
     var closing: Closing?
     /// The number of consecutive rounds that left something queued. Rounds that calls begin count once, retries
     /// count each.
-    var consecutiveFailures = 0
+    package var consecutiveFailures = 0
     /// The number of completed likes. Data that was read before the number changed may be outdated.
-    var revision = 0
+    package var revision = 0
 
     enum Loading { case notStarted, inProgress, done }
 
-    init(isLocal: Bool = false, likeGroup: @escaping @Sendable (PhotoID) -> String) {
+    package init(isLocal: Bool = false, likeGroup: @escaping @Sendable (PhotoID) -> String) {
         self.isLocal = isLocal
         self.likeGroup = likeGroup
     }
 
     // MARK: State
 
-    var isLoaded: Bool { loading == .done }
+    package var isLoaded: Bool { loading == .done }
 
     /// The photos whose like or unlike is in progress or queued.
-    var pending: [PhotoID] { entries.map(\.like.photo) }
+    package var pending: [PhotoID] { entries.map(\.like.photo) }
 
-    func isPending(_ photo: PhotoID) -> Bool { entry(likeGroup(photo)) != nil }
+    package func isPending(_ photo: PhotoID) -> Bool { entry(likeGroup(photo)) != nil }
 
     /// Returns the liked state that is shown for a photo.
     ///
@@ -164,7 +164,7 @@ nonisolated struct LikeQueue {
     }
 
     /// Returns a photo with its pending or local like, in the form for clients.
-    func decorate(_ photo: Photo) -> Photo {
+    package func decorate(_ photo: Photo) -> Photo {
         guard !entries.isEmpty || !localLikes.isEmpty || !cacheOverrides.isEmpty else {
             return photo
         }
@@ -176,18 +176,18 @@ nonisolated struct LikeQueue {
     }
 
     /// The time at which the service is checked again for likes; nil if none are stored locally.
-    var nextAvailabilityCheck: Timestamp? {
+    package var nextAvailabilityCheck: Timestamp? {
         localLikes.isEmpty || isLocal ? nil : unavailableSince.map { $0 + Self.unavailablePause }
     }
 
     /// Returns true if a service without likes may be checked again. A time in the future was recorded before the
     /// clock was set back.
-    func mayOfferLikesAgain(at now: Timestamp) -> Bool {
+    package func mayOfferLikesAgain(at now: Timestamp) -> Bool {
         guard !isLocal else { return false }
         return unavailableSince.map { now >= $0 + Self.unavailablePause || now < $0 } ?? false
     }
 
-    func entry(_ group: String) -> Entry? { index(group).map { entries[$0] } }
+    package func entry(_ group: String) -> Entry? { index(group).map { entries[$0] } }
 
     func index(_ group: String) -> Int? {
         entries.firstIndex { likeGroup($0.like.photo) == group }
@@ -201,7 +201,7 @@ nonisolated struct LikeQueue {
     ///   - event: The event.
     ///   - now: The current time.
     /// - Returns: The effects to perform, in this order.
-    mutating func handle(_ event: Event, at now: Timestamp) -> [Effect] {
+    package mutating func handle(_ event: Event, at now: Timestamp) -> [Effect] {
         switch event {
         case .loadRequested: return load()
         case .recordsRead(let result): return recordsRead(result, now)

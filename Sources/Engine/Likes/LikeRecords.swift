@@ -1,24 +1,25 @@
-internal import ProviderKit
-internal import Storage
+package import Accounts
+package import ProviderKit
+package import Storage
 
 /// A like or unlike that is stored: one that the service has not confirmed, or one that is stored only locally.
-nonisolated struct PendingLike: Hashable, Sendable {
-    let photo: PhotoID
+nonisolated package struct PendingLike: Hashable, Sendable {
+    package let photo: PhotoID
     /// True for a like, false for an unlike.
-    var isWanted: Bool
+    package var isWanted: Bool
 }
 
 /// The stored likes of an account.
-nonisolated struct LikeRecords: Sendable {
+nonisolated package struct LikeRecords: Sendable {
     /// A pending like.
-    struct Pending: Hashable, Sendable {
-        var like: PendingLike
+    package struct Pending: Hashable, Sendable {
+        package var like: PendingLike
         /// The time at which it was stored; nil if the cache cannot show that it was confirmed since then.
         var stored: Timestamp?
     }
 
     /// The pending likes, in the order of their delivery.
-    var pending: [Pending] = []
+    package var pending: [Pending] = []
     /// The likes that are stored locally, the latest last.
     var local: [PendingLike] = []
     /// The time of the last check that found the service without likes; nil if it has likes.
@@ -26,8 +27,8 @@ nonisolated struct LikeRecords: Sendable {
 }
 
 /// The likes of an account in the account database. They survive a restart and an abrupt end.
-nonisolated struct LikeStore: Sendable {
-    static let migration = """
+nonisolated package struct LikeStore: Sendable {
+    package static let migration = """
         CREATE TABLE like_wish (
             number INTEGER PRIMARY KEY AUTOINCREMENT,
             account TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
@@ -49,27 +50,32 @@ nonisolated struct LikeStore: Sendable {
         """
 
     /// The column for unlikes that are stored locally.
-    static let secondMigration = """
+    package static let secondMigration = """
         ALTER TABLE local_like ADD COLUMN is_wanted INTEGER NOT NULL DEFAULT 1;
         """
 
     /// The column for the time at which a pending like was stored.
-    static let thirdMigration = """
+    package static let thirdMigration = """
         ALTER TABLE like_wish ADD COLUMN stored INTEGER;
         """
 
-    let database: DatabaseQueue
+    package let database: DatabaseQueue
     let account: AccountID
 
+    package init(database: DatabaseQueue, account: AccountID) {
+        self.database = database
+        self.account = account
+    }
+
     /// Reads all records.
-    func read() async throws -> LikeRecords {
+    package func read() async throws -> LikeRecords {
         try await database.run { [account] database in
             try LikeTables(database: database, account: account).read()
         }
     }
 
     /// Changes the records.
-    func perform(_ write: LikeQueue.Write) async throws {
+    package func perform(_ write: LikeQueue.Write) async throws {
         try await database.run { [account] database in
             try LikeTables(database: database, account: account).perform(write)
         }
@@ -79,7 +85,7 @@ nonisolated struct LikeStore: Sendable {
     ///
     /// - Parameter keepsLocalLikes: True if the likes that are stored locally remain.
     /// - Throws: ``StorageError``.
-    func clear(keepsLocalLikes: Bool) async throws {
+    package func clear(keepsLocalLikes: Bool) async throws {
         try await database.run { [account] database in
             try LikeTables(database: database, account: account)
                 .clear(keepsLocalLikes: keepsLocalLikes)

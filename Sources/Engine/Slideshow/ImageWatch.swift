@@ -5,14 +5,16 @@ internal import System
 /// A watch of the image file of the current photo, which other programs may delete, for example with all thumbnails.
 ///
 /// Source: inotify(7).
-final class ImageWatch {
+package final class ImageWatch {
     private let queue = DispatchQueue(label: "image-watch")
     private var source: DescriptorSource?
     private var path = ""
 
+    package init() {}
+
     /// Watches a file instead of the previous one; empty for none. Calls `onLoss` once if the file is deleted, renamed or
     /// does not exist.
-    func watch(_ path: String, _ onLoss: @escaping () -> Void) {
+    package func watch(_ path: String, _ onLoss: @escaping () -> Void) {
         guard path != self.path else { return }
         self.path = path
         source?.cancel()

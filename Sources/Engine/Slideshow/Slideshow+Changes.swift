@@ -1,3 +1,4 @@
+package import Accounts
 internal import ProviderKit
 internal import Quoting
 
@@ -99,7 +100,7 @@ extension Slideshow {
     }
 
     /// Excludes a photo that exists.
-    func hide(_ id: CombinedPhotoID) async throws {
+    package func hide(_ id: CombinedPhotoID) async throws {
         // The next photo is prepared before, so that there is one change for clients.
         if state.current?.id == id, state.future.isEmpty {
             try? await findCandidate()
@@ -128,7 +129,7 @@ extension Slideshow {
     // MARK: Accounts and photos
 
     /// Applies a change of the accounts, their sessions or their default sources.
-    func accountsChanged() {
+    package func accountsChanged() {
         let wanted = photos.parts(of: source)
         if !loggedOut.isEmpty { Task { await removeLoggedOut() } }
         guard wanted != lastParts else {
@@ -171,7 +172,7 @@ extension Slideshow {
     }
 
     /// Deletes all data about an account that was removed.
-    func accountRemoved(_ account: AccountID) {
+    package func accountRemoved(_ account: AccountID) {
         if settings.hasSource(of: account) {
             invalidate()
             reader.reset()
@@ -198,27 +199,13 @@ extension Slideshow {
     }
 
     /// Repeats a failed start or search, because an account or the network may be available.
-    func conditionsChanged() {
+    package func conditionsChanged() {
         if photo == nil, state.current != nil { start() }
         if isExhausted { photosMayBeAvailable() }
     }
-}
 
-extension Slideshow: EngineObserver {
-    package func handle(_ event: EngineEvent) {
-        switch event {
-        case .changed: conditionsChanged()
-        case .accountAdded: accountsChanged()
-        case .accountRemoved(let account): accountRemoved(account.id)
-        case .account(let account, let event): handle(event, of: account.id)
-        case .providerAdded, .providerRemoved, .providerChanged, .loginAdded, .loginChanged,
-            .loginRemoved, .transferAdded, .transferChanged, .transferRemoved, .slideshowAdded,
-            .slideshowRemoved:
-            break
-        }
-    }
-
-    func handle(_ event: AccountEvent, of account: AccountID) {
+    /// Applies an event of an account.
+    package func handle(_ event: AccountEvent, of account: AccountID) {
         switch event {
         case .changed(.session), .changed(.settings): accountsChanged()
         case .changed(.state), .changed(.feed): conditionsChanged()

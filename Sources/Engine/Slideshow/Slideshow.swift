@@ -1,4 +1,5 @@
-internal import Logging
+package import Accounts
+package import Logging
 package import ProviderKit
 internal import Translation
 
@@ -20,7 +21,7 @@ package final class Slideshow {
     package var onAttach: () -> Void = {}
 
     private(set) var state: SlideshowState
-    let store: SlideshowStore
+    package let store: SlideshowStore
     let photos: any SlideshowPhotos
     let logger: Logger
     private(set) var timer: SlideshowTimer?
@@ -29,7 +30,7 @@ package final class Slideshow {
     /// Runs steps from photo to photo, which may fetch an image.
     let navigation = ChangeQueue()
     /// Reads the photos of the source.
-    private(set) lazy var reader = SlideshowReader(self, storedParts, makeSeed: makeSeed)
+    package private(set) lazy var reader = SlideshowReader(self, storedParts, makeSeed: makeSeed)
     private let storedParts: [AccountID: SlideshowTables.PartState]
     /// The next photo; nil while it is not ready.
     var candidate: Candidate?
@@ -70,7 +71,7 @@ package final class Slideshow {
     ///   - clock: The clock of the timer.
     ///   - logger: Receives failures of automatic steps.
     ///   - makeSeed: Returns the seed of the next random order.
-    init(
+    package init(
         _ store: SlideshowStore, _ contents: SlideshowStore.Contents,
         _ photos: any SlideshowPhotos, name: String = "", clock: any Clock<Duration>,
         logger: Logger,
@@ -312,7 +313,7 @@ package final class Slideshow {
     package func resumed() { timer?.resumed() }
 
     /// Performs a change that no client waits for.
-    func logging(_ body: () async throws -> Void) async {
+    package func logging(_ body: () async throws -> Void) async {
         do { try await body() } catch {
             logger.info("The next photo cannot be shown", metadata: ["reason": "\(error)"])
         }
@@ -437,7 +438,7 @@ package final class Slideshow {
     }
 
     /// Stops the timer and all searches.
-    func stop() {
+    package func stop() {
         timer?.stop()
         invalidate()
         reader.stop()

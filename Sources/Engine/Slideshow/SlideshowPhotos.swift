@@ -1,9 +1,10 @@
-internal import ProviderKit
+package import Accounts
+package import ProviderKit
 
 /// The photos of all accounts, as the slideshow uses them.
 ///
 /// No function prompts the user to unlock the keyring.
-protocol SlideshowPhotos: AnyObject {
+package protocol SlideshowPhotos: AnyObject {
     /// Returns the sources of accounts that a source of the slideshow consists of, in the order of the accounts. Accounts
     /// that are logged out have none.
     func parts(of source: SlideshowSource) -> [SlideshowPart]

@@ -1,9 +1,10 @@
+package import Accounts
 internal import Logging
-internal import ProviderKit
+package import ProviderKit
 internal import Storage
 
 /// The reading of the source of a slideshow, which determines the known photos and the new ones.
-final class SlideshowReader {
+package final class SlideshowReader {
     /// The number of photos of a page.
     private static let pageCount = 100
     /// The number of pages that are stored together.
@@ -325,7 +326,7 @@ final class SlideshowReader {
     }
 
     /// Adds new photos of a local account, which are shown next.
-    func photosAdded(_ account: AccountID, _ new: [PhotoID]) {
+    package func photosAdded(_ account: AccountID, _ new: [PhotoID]) {
         // Photos that the first pass has not reached yet are found by it.
         guard settings.isShuffled, let part = photos.part(of: source, account), part.isLocal,
             !part.isSelection, let position = parts[account], position.source == part.source,

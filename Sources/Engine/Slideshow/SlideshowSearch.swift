@@ -1,3 +1,4 @@
+internal import Accounts
 internal import ProviderKit
 
 /// One search for the next photo and its limits. Photos are skipped whose images cannot be fetched.

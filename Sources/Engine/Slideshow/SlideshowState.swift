@@ -1,3 +1,4 @@
+package import Accounts
 package import ProviderKit
 
 /// The photo that is shown now, its image, the photos before and after it, and the settings.
@@ -240,7 +241,7 @@ nonisolated package enum SlideshowOrientation: String, CaseIterable, Sendable {
     case portrait
 
     /// Returns true for a photo that is shown. A photo of unknown size is shown with ``any`` only.
-    func accepts(_ photo: Photo) -> Bool {
+    package func accepts(_ photo: Photo) -> Bool {
         guard self != .any else { return true }
         guard let width = photo.width, let height = photo.height else { return false }
         return (width >= height) == (self == .landscape)
@@ -264,11 +265,18 @@ nonisolated package struct SlideshowSource: Hashable, Sendable {
 }
 
 /// A source of one account that the source of the slideshow consists of.
-nonisolated struct SlideshowPart: Hashable, Sendable {
-    let account: AccountID
-    let source: SourceID
+nonisolated package struct SlideshowPart: Hashable, Sendable {
+    package let account: AccountID
+    package let source: SourceID
     /// True if the photos and their order are on this computer, so that reading pages costs little.
-    let isLocal: Bool
+    package let isLocal: Bool
     /// True if photos leave the source without being removed, such as the liked photos.
     let isSelection: Bool
+
+    package init(account: AccountID, source: SourceID, isLocal: Bool, isSelection: Bool) {
+        self.account = account
+        self.source = source
+        self.isLocal = isLocal
+        self.isSelection = isSelection
+    }
 }

@@ -1,3 +1,4 @@
+internal import Accounts
 internal import Glibc
 internal import ProviderKit
 package import Storage
@@ -38,7 +39,13 @@ nonisolated package struct SlideshowStore: Sendable {
         let files = (try? DirectoryListing(folder))?.names ?? []
         return files.filter { $0.hasPrefix(prefix) && $0.hasSuffix(suffix) }
             .map { String($0.dropFirst(prefix.count).dropLast(suffix.count)) }
-            .filter(Slideshows.isValid).sorted()
+            .filter(isValid).sorted()
+    }
+
+    /// Returns true for a name that a client may choose: 1 to 32 characters of `a` to `z`, `0` to `9` and `_`.
+    package static func isValid(_ name: String) -> Bool {
+        1...32 ~= name.utf8.count
+            && name.unicodeScalars.allSatisfy { "a"..."z" ~= $0 || "0"..."9" ~= $0 || $0 == "_" }
     }
 
     private static let prefix = "slideshow-"
@@ -67,7 +74,7 @@ nonisolated package struct SlideshowStore: Sendable {
     }
 
     /// Creates a store in memory, for an engine without a data folder.
-    static func inMemory() -> SlideshowStore {
+    package static func inMemory() -> SlideshowStore {
         SlideshowStore(
             database: DatabaseQueue(label: "slideshow") {
                 let database = try Database(path: ":memory:", durability: .process)
@@ -120,11 +127,11 @@ nonisolated package struct SlideshowStore: Sendable {
     }
 
     /// Releases memory that is not needed now.
-    func releaseMemory() async { await database.releaseMemory() }
+    package func releaseMemory() async { await database.releaseMemory() }
 
     /// Closes the store and deletes its file. Later changes fail.
-    func delete() async { await database.delete() }
+    package func delete() async { await database.delete() }
 
     /// Completes the writes in progress and closes the store. Blocks; call it only when the daemon ends.
-    func close() { database.close() }
+    package func close() { database.close() }
 }

@@ -1,3 +1,5 @@
+internal import System
+
 /// The timer of the slideshow. While it is stopped, its remaining time does not change.
 final class SlideshowTimer {
     private let clock: any Clock<Duration>

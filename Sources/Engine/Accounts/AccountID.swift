@@ -1,0 +1,43 @@
+package import ProviderKit
+internal import Quoting
+
+/// The permanent ID of an account: readable, stable, and valid as an element of an object path.
+///
+/// It consists of the provider's ID, `_`, and the user name (for a federated service also the server). Bytes outside of
+/// `[A-Za-z0-9_]` are written as `_xx` in hexadecimal. A rename at the service does not change it.
+nonisolated package struct AccountID: Hashable, Sendable, CustomStringConvertible {
+    package let text: String
+
+    /// Creates an ID from its stored text.
+    package init(stored text: String) { self.text = text }
+
+    /// Creates the ID of a new account.
+    ///
+    /// - Parameters:
+    ///   - provider: The ID of the provider.
+    ///   - identity: The identity of the account.
+    ///   - isTaken: Returns true if another account has an ID already. Then `_2`, `_3`, … is appended.
+    package init(provider: String, _ identity: AccountIdentity, isTaken: (AccountID) -> Bool) {
+        let base = "\(provider)_\("\(identity)".utf8.escaped(keeping: "_"))"
+        var candidate = AccountID(stored: base)
+        var number = 2
+        while isTaken(candidate) {
+            candidate = AccountID(stored: "\(base)_\(number)")
+            number += 1
+        }
+        self = candidate
+    }
+
+    package var description: String { text }
+
+    /// The name of the account's folder in the cache.
+    ///
+    /// The name is the ID, unless the ID is too long for a file system, which accepts 255 bytes. A shortened name
+    /// contains a `-`, which no ID contains.
+    package var folderName: String {
+        guard text.utf8.count > 200 else { return text }
+        var hash = StableHash()
+        hash.combine(text.utf8)
+        return "\(text.prefix(150))-\(hash.value.hexDigits)"
+    }
+}

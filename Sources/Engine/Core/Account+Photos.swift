@@ -1,0 +1,127 @@
+internal import Accounts
+internal import Logging
+package import ProviderKit
+internal import Translation
+
+/// The likes of an account.
+extension Account {
+    /// A Boolean value that indicates whether photos can be liked.
+    package var offersLikes: Bool {
+        // During the start of the daemon, a client may call before the session exists.
+        guard let photos else { return provider.info.capabilities.contains(.like) }
+        return photos.likesSource != nil
+    }
+    /// The photos whose like or unlike is in progress or queued.
+    package var pendingLikes: [PhotoID] { photos?.pendingLikes ?? pendingAtStart }
+    /// The number of photos that the user likes; 0 while it is unknown.
+    package var likeCount: Int { photos?.likeCount ?? 0 }
+
+    /// Likes or unlikes a photo.
+    package func setLiked(_ photo: String, _ isWanted: Bool) async throws -> LikeOutcome {
+        try await changeLike(of: photo, to: isWanted).outcome
+    }
+
+    /// Toggles the like of a photo. A pending like or unlike counts as confirmed.
+    package func toggleLike(
+        _ photo: String
+    ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
+        try await changeLike(of: photo, to: nil)
+    }
+
+    private func changeLike(
+        of photo: String, to isLiked: Bool?
+    ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
+        let photos = try session()
+        guard photos.likesSource != nil else {
+            if let unusable = provider as? UnusableProvider {
+                throw ProviderError.failed(unusable.condition.reason)
+            }
+            throw EngineError.notSupported(
+                Message("{provider} has no likes.", ["provider": provider.info.name]))
+        }
+        let action = isLiked.map { $0 ? FailedLike.Action.like : .unlike } ?? .toggle
+        return try await reportingFailure(of: action, photo) {
+            try await photos.setLiked(PhotoID(photo), isLiked)
+        }
+    }
+}
+
+/// The avatar of an account.
+extension Account {
+    /// Uploads a photo as the user's avatar.
+    ///
+    /// - Parameter photo: The ID of a photo of this account, or `ACCOUNT/ID` for a photo of any other account that is
+    ///   logged in.
+    /// - Throws: ``EngineError/notSupported(_:)`` if the provider has no avatars; `ProviderError.notFound`; the errors
+    ///   of fetching and decoding the image.
+    package func setAvatar(_ photo: String) async throws {
+        guard provider.info.capabilities.contains(.avatar) else {
+            throw EngineError.notSupported(
+                Message("{provider} does not support avatars.", ["provider": provider.info.name]))
+        }
+        let photos = try session()
+        let (account, id) = accountAndID(of: photo)
+        try await photos.setAvatar(try await account.avatarSource(id))
+        try await refreshProfile()
+    }
+
+    /// Returns the path of an image that is large enough for an avatar.
+    private func avatarSource(_ photo: String) async throws -> String {
+        // A local photo is used in full size. For a remote photo, a smaller download is sufficient.
+        try await imagePath(photo, size: (isLocal ? ImageSize.full : .regular).rawValue)
+    }
+
+    private func accountAndID(of photo: String) -> (account: Account, id: String) {
+        guard let slash = photo.firstIndex(of: "/"),
+            let account = engine.accounts[AccountID(stored: String(photo[..<slash]))]
+        else { return (self, photo) }
+        return (account, String(photo[photo.index(after: slash)...]))
+    }
+}
+
+// The events of the service.
+extension Account {
+    /// True if only requests of clients may use the network.
+    var savesData: Bool { engine.isMetered }
+
+    /// Handles an event of the session, and passes it on.
+    func emit(_ event: AccountEvent) {
+        engine.emit(event, of: self)
+        switch event {
+        case .changed(.state): feedWatch.update()
+        // The number of likes and the pending likes changed as well.
+        case .likeConfirmed: engine.emit(.changed(.likes), of: self)
+        default: break
+        }
+    }
+
+    /// Called when the service limits requests until a time.
+    func rateLimited(until: Timestamp?) {
+        for account in engine.accounts(sharingLimitsOf: self) where account !== self {
+            account.photos?.limit(until: until)
+        }
+    }
+
+    func profileKnown(_ profile: Profile) { show(profile, .ready) }
+
+    /// Called when the service reported the user of the token.
+    func identityReported(_ profile: Profile) {
+        // Without an ID, a new name is no proof of a rename.
+        guard
+            let userID = AccountIdentity(username: profile.username, userID: profile.userID).userID,
+            identity.userID == nil || identity.userID == userID
+        else { return }
+        let reported = AccountIdentity(
+            username: profile.username, server: identity.server, userID: userID)
+        guard reported != identity else { return }
+        Task { [engine] in
+            do {
+                try await engine.accounts.update(self) { $0.update(reported) }
+            } catch {
+                // The next response reports the identity again.
+                engine.ports.logger.notice(
+                    "The user ID cannot be stored", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+}

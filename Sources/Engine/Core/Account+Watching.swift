@@ -1,0 +1,103 @@
+internal import Accounts
+package import Feeds
+package import ProviderKit
+
+/// Watching sources: while a source of a remote account is watched, it is refreshed at intervals.
+extension Account {
+    /// Starts or renews the watch of a source by a watcher.
+    ///
+    /// Call this when the first page of the source was read. An account with photos on this computer reports changes
+    /// without a watch, except those of a source that depends on the date.
+    ///
+    /// - Parameters:
+    ///   - source: The source; an empty ID selects the current default source.
+    ///   - watcher: The watcher, which may watch several sources.
+    /// - Returns: True if the source is watched. Then call ``unwatch(_:)`` when the watcher ends.
+    @discardableResult
+    package func watch(_ source: SourceID, by watcher: WatcherID) -> Bool {
+        guard !isLocal else { return watchDated(resolve(source.text), by: watcher) }
+        feedWatch.recordRead(resolve(source.text), by: watcher)
+        return true
+    }
+
+    /// Ends all watches of a watcher.
+    package func unwatch(_ watcher: WatcherID) {
+        feedWatch.remove(watcher)
+        datedReads[watcher] = nil
+        if datedReads.isEmpty { photos?.setWatched(false) }
+    }
+
+    /// Returns true if the photos of a source change with the date, without an event while the source is not watched.
+    package func isDated(_ source: SourceID) -> Bool { photos?.datedSource == source }
+
+    private func watchDated(_ source: SourceID, by watcher: WatcherID) -> Bool {
+        guard isDated(source) else { return false }
+        datedReads[watcher] = now
+        photos?.setWatched(true)
+        return true
+    }
+
+    /// Ends the watches of clients that have not read a source that depends on the date for a day.
+    func endOldWatches(_ source: SourceID) {
+        guard isDated(source) else { return }
+        let now = now
+        datedReads = datedReads.filter { watcher, read in
+            if case .client = watcher { now < read + WatchSchedule.retention } else { true }
+        }
+        if datedReads.isEmpty { photos?.setWatched(false) }
+    }
+
+    /// Records that the first page of a source was served from a prepared reply, and refreshes the source in the
+    /// background if its top is old.
+    package func preparedPageServed(_ source: SourceID) { photos?.recordRead(source) }
+
+    /// True if pages of the account expire, because its photos are at a remote service.
+    package var hasAgingPages: Bool { !isLocal }
+
+    /// The current time.
+    package var now: Timestamp { engine.ports.now() }
+}
+
+extension Account {
+    var clock: any Clock<Duration> { engine.ports.clock }
+    /// The interval between refreshes; nil if watched sources are not refreshed.
+    var refreshInterval: Duration? { engine.refreshInterval }
+
+    var refreshPermission: RefreshPermission {
+        guard let photos, state == .ready, engine.isOnline, !engine.isMetered else {
+            return .denied
+        }
+        return photos.refreshPermission
+    }
+
+    /// Refreshes a source. Returns when the refresh succeeded or failed.
+    func refreshWatched(_ source: SourceID) async { await photos?.refreshWatched(source) }
+}
+
+extension Engine {
+    /// The interval between refreshes of a watched source if none is configured.
+    package static let defaultRefreshInterval = Duration.seconds(900)
+    /// The shortest interval between refreshes of a watched source.
+    package static let shortestRefreshInterval = Duration.seconds(5)
+
+    /// Changes the interval between refreshes of a watched source, also for existing watchers.
+    ///
+    /// - Parameter interval: Raised to ``shortestRefreshInterval``; zero disables the refreshes.
+    package func setRefreshInterval(_ interval: Duration) {
+        let interval =
+            interval == .zero ? nil : max(interval, Self.shortestRefreshInterval)
+        guard interval != refreshInterval else { return }
+        refreshInterval = interval
+        updateFeedWatches()
+    }
+
+    /// Ends all watches of a watcher.
+    package func unwatch(_ watcher: WatcherID) {
+        for account in accounts.all { account.unwatch(watcher) }
+    }
+
+    /// Checks the watched sources after a change of the network or the interval.
+    func updateFeedWatches() {
+        for account in accounts.all { account.feedWatch.update() }
+    }
+}

@@ -1,0 +1,280 @@
+package import Accounts
+internal import Likes
+package import ProviderKit
+package import Storage
+
+/// The stored properties of an account.
+nonisolated package struct AccountRecord: Sendable, Equatable {
+    package let id: AccountID
+    package let provider: String
+    /// The identity, as last reported by the service.
+    package var identity: AccountIdentity
+    /// The label, which the user can change.
+    package var label: String
+    package var isLoggedIn: Bool
+    /// The default source; nil if the user has not chosen one.
+    package var defaultSource: SourceID?
+    /// A random number of the last login. A position of the combined feed contains it, so that it ends with a logout.
+    package var loginNumber = UInt32.random(in: 1 ... .max)
+
+    /// Applies the identity that the service reported.
+    ///
+    /// A known user ID is kept if the service reports none. A label that is the old user name becomes the new one.
+    mutating func update(_ reported: AccountIdentity) {
+        if label == identity.username { label = reported.username }
+        identity = AccountIdentity(
+            username: reported.username, server: identity.server,
+            userID: reported.userID ?? identity.userID)
+    }
+}
+
+/// The accounts in the database, in the order of their first login.
+nonisolated package struct AccountStore: Sendable {
+    /// The contents of the store when the daemon started.
+    package struct Contents: Sendable {
+        package var accounts: [AccountRecord] = []
+        package var defaultAccount: AccountID?
+        /// The photos whose like or unlike was not confirmed yet.
+        package var pendingLikes: [AccountID: [PhotoID]] = [:]
+        /// The default sources of providers, by provider ID, as of the last use of each provider.
+        package var defaultSources: [String: SourceID] = [:]
+        /// The recipients of tokens, as stored with the last login.
+        package var tokenRecipients: [AccountID: Set<String>] = [:]
+        /// The default source of the combined account; nil if the user has not chosen one.
+        package var combinedSource: SourceID?
+        /// The new path of a damaged database file; nil if the file was intact.
+        package var damagedFile: String?
+        /// The reason why nothing can be stored; nil if the store can be written.
+        package var readOnlyError: StorageError?
+    }
+
+    static let migrations = [
+        """
+        CREATE TABLE account (
+            position INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            provider TEXT NOT NULL,
+            username TEXT NOT NULL,
+            server TEXT NOT NULL,
+            label TEXT NOT NULL,
+            is_logged_in INTEGER NOT NULL,
+            default_source TEXT,
+            UNIQUE (provider, username, server)
+        );
+        CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+        """,
+        LikeStore.migration,
+        LikeStore.secondMigration,
+        LikeStore.thirdMigration,
+        userIDMigration,
+        """
+        ALTER TABLE account ADD COLUMN login INTEGER NOT NULL DEFAULT 0;
+        UPDATE account SET login = 1 + abs(random() % 4294967295);
+        """,
+    ]
+
+    /// The column for the user ID. User names are no longer unique: another user may take the former name of a
+    /// renamed one. SQLite cannot drop that constraint, so the table is replaced. Dropping the old one deletes the
+    /// rows that refer to it, so those are saved before.
+    private static let userIDMigration = """
+        CREATE TABLE new_account (
+            position INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            provider TEXT NOT NULL,
+            username TEXT NOT NULL,
+            server TEXT NOT NULL,
+            label TEXT NOT NULL,
+            is_logged_in INTEGER NOT NULL,
+            default_source TEXT,
+            user_id TEXT
+        );
+        INSERT INTO new_account SELECT position, id, provider, username, server, label, is_logged_in,
+            default_source, NULL FROM account;
+        CREATE TABLE saved_wish AS SELECT number, account, photo, is_wanted, stored FROM like_wish;
+        CREATE TABLE saved_like AS SELECT number, account, photo, is_wanted FROM local_like;
+        CREATE TABLE saved_unavailable AS SELECT account, asked FROM likes_unavailable;
+        DROP TABLE account;
+        ALTER TABLE new_account RENAME TO account;
+        INSERT INTO like_wish (number, account, photo, is_wanted, stored) SELECT * FROM saved_wish;
+        INSERT INTO local_like (number, account, photo, is_wanted) SELECT * FROM saved_like;
+        INSERT INTO likes_unavailable (account, asked) SELECT * FROM saved_unavailable;
+        DROP TABLE saved_wish;
+        DROP TABLE saved_like;
+        DROP TABLE saved_unavailable;
+        """
+
+    private let database: DatabaseQueue
+
+    /// Opens and reads the store.
+    ///
+    /// A damaged store is renamed and a new one is created. A store that cannot be written can be read; each write
+    /// to it then opens the store again, and fails with ``StorageError/readOnly(_:_:)`` while it remains
+    /// read-only.
+    ///
+    /// - Parameters:
+    ///   - folder: The data folder, which is created if necessary.
+    ///   - lock: The lock of the data folder. A folder that could not be locked because it is read-only is locked
+    ///     before the store is opened for writing.
+    /// - Returns: The store and its contents.
+    /// - Throws: ``StorageError``.
+    package static func open(
+        folder: String, lock: FolderLock? = nil
+    ) throws(StorageError) -> (store: AccountStore, contents: Contents) {
+        let file = try DatabaseQueue.open(
+            preserving: "\(folder)/accounts.sqlite", migrations, label: "accounts", lock: lock,
+            read: read)
+        var contents = file.value
+        contents.damagedFile = file.damagedFile
+        contents.readOnlyError = file.writeError
+        return (AccountStore(database: file.queue), contents)
+    }
+
+    /// Stores a new or changed account, and the default account.
+    package func save(_ record: AccountRecord, defaultAccount: AccountID?) async throws {
+        try await database.run { database in
+            try database.transaction { () throws(StorageError) in
+                try database.query(
+                    """
+                    INSERT INTO account
+                        (id, provider, username, server, label, is_logged_in, default_source,
+                        user_id, login)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    ON CONFLICT (id) DO UPDATE SET username = excluded.username,
+                        label = excluded.label, is_logged_in = excluded.is_logged_in,
+                        default_source = excluded.default_source, user_id = excluded.user_id,
+                        login = excluded.login
+                    """,
+                    [
+                        .text(record.id.text), .text(record.provider),
+                        .text(record.identity.username), .text(record.identity.server),
+                        .text(record.label), .bool(record.isLoggedIn),
+                        record.defaultSource.map { .text($0.text) } ?? .null,
+                        .text(record.identity.userID), .integer(Int64(record.loginNumber)),
+                    ])
+                try Self.write(defaultAccount, to: database)
+            }
+        }
+    }
+
+    /// Stores the default account.
+    package func saveDefaultAccount(_ id: AccountID?) async throws {
+        try await database.run { try Self.write(id, to: $0) }
+    }
+
+    /// Stores the default source of a provider, for the time when the provider is not installed.
+    func saveDefaultSource(_ source: SourceID, of provider: String) async throws {
+        try await database.run { database in
+            try Self.write(source.text, forKey: Self.defaultSourcePrefix + provider, to: database)
+        }
+    }
+
+    private static func write(
+        _ value: String, forKey key: String, to database: Database
+    ) throws(StorageError) {
+        try database.query(
+            "INSERT OR REPLACE INTO setting VALUES (?, ?)", [.text(key), .text(value)])
+    }
+
+    /// Reads the settings whose keys begin with a prefix, by the rest of their keys.
+    private static func settings(
+        withPrefix prefix: String, in database: Database
+    ) throws(StorageError) -> [String: String] {
+        let settings = try database.all(
+            "SELECT key, value FROM setting WHERE substr(key, 1, length(?1)) = ?1",
+            [.text(prefix)]
+        ) { (String($0.text(0).dropFirst(prefix.count)), $0.text(1)) }
+        return Dictionary(settings) { $1 }
+    }
+
+    private static func setting(
+        _ key: String, in database: Database
+    ) throws(StorageError) -> String? {
+        try database.first("SELECT value FROM setting WHERE key = ?", [.text(key)]) { $0.text(0) }
+    }
+
+    /// Stores the default source of the combined account.
+    func saveCombinedSource(_ source: SourceID) async throws {
+        try await database.run { database in
+            try Self.write(source.text, forKey: Self.combinedSourceKey, to: database)
+        }
+    }
+
+    private static let combinedSourceKey = "combined_source"
+    private static let defaultAccountKey = "default_account"
+    private static let defaultSourcePrefix = "default_source:"
+
+    /// Stores the recipients of the token of an account.
+    func saveTokenRecipients(_ recipients: Set<String>, of id: AccountID) async throws {
+        try await database.run { database in
+            try Self.write(
+                recipients.sorted().joined(separator: "\n"),
+                forKey: Self.recipientsPrefix + id.text, to: database)
+        }
+    }
+
+    /// The prefix of the keys of recipients. The ID of the account follows it.
+    private static let recipientsPrefix = "token_recipients:"
+
+    /// Returns the store for the likes of an account. Its rows are deleted with the account.
+    func likes(of account: AccountID) -> LikeStore {
+        LikeStore(database: database, account: account)
+    }
+
+    /// Releases memory that is not needed now.
+    func releaseMemory() async { await database.releaseMemory() }
+
+    /// Completes the writes in progress and closes the store. Blocks; call it only when the daemon ends.
+    package func close() { database.close() }
+
+    /// Deletes an account.
+    package func delete(_ id: AccountID, defaultAccount: AccountID?) async throws {
+        try await database.run { database in
+            try database.transaction { () throws(StorageError) in
+                try database.query("DELETE FROM account WHERE id = ?", [.text(id.text)])
+                try database.query(
+                    "DELETE FROM setting WHERE key = ?", [.text(Self.recipientsPrefix + id.text)])
+                try Self.write(defaultAccount, to: database)
+            }
+            // Best effort: VACUUM may fail on a full disk; the rows are deleted anyway.
+            try? database.scrub()
+        }
+    }
+
+    private static func write(_ id: AccountID?, to database: Database) throws(StorageError) {
+        try write(id?.text ?? "", forKey: defaultAccountKey, to: database)
+    }
+
+    private static func read(_ database: Database) throws(StorageError) -> Contents {
+        var contents = Contents()
+        contents.accounts = try database.all(
+            """
+            SELECT id, provider, username, server, label, is_logged_in, default_source, user_id, login
+            FROM account ORDER BY position
+            """
+        ) { row in
+            AccountRecord(
+                id: AccountID(stored: row.text(0)), provider: row.text(1),
+                identity: AccountIdentity(
+                    username: row.text(2), server: row.text(3), userID: row.optionalText(7)),
+                label: row.text(4), isLoggedIn: row.integer(5) != 0,
+                defaultSource: row.isNull(6) ? nil : SourceID(row.text(6)),
+                loginNumber: UInt32(truncatingIfNeeded: row.integer(8)))
+        }
+        let id = try setting(defaultAccountKey, in: database)
+        contents.combinedSource = try setting(combinedSourceKey, in: database).map { SourceID($0) }
+        try database.query("SELECT account, photo FROM like_wish ORDER BY number") {
+            row throws(StorageError) in
+            contents.pendingLikes[AccountID(stored: row.text(0)), default: []].append(
+                PhotoID(row.text(1)))
+        }
+        for (provider, source) in try settings(withPrefix: defaultSourcePrefix, in: database) {
+            contents.defaultSources[provider] = SourceID(source)
+        }
+        for (account, recipients) in try settings(withPrefix: recipientsPrefix, in: database) {
+            contents.tokenRecipients[AccountID(stored: account)] = Set(
+                recipients.split(separator: "\n").map(String.init))
+        }
+        contents.defaultAccount = id.flatMap { $0.isEmpty ? nil : AccountID(stored: $0) }
+        return contents
+    }
+}

@@ -1,0 +1,148 @@
+package import Accounts
+package import ProviderKit
+internal import Quoting
+internal import Translation
+
+/// The photos and likes of the combined account. Each call is a call of the account that has the photo.
+extension CombinedFeed {
+    /// Returns a photo.
+    package func photo(_ photo: String) async throws -> CombinedPhoto {
+        try await call(photo) { account, photo in
+            CombinedPhoto(account, try await account.photo(photo))
+        }
+    }
+
+    /// Returns the path of the image of a photo.
+    package func imagePath(_ photo: String, size: String) async throws -> String {
+        try await call(photo) { account, photo in
+            try await account.imagePath(photo, size: size)
+        }
+    }
+
+    /// Opens the image of a photo. The caller closes the descriptor.
+    package func openImage(_ photo: String, size: String, for client: String) async throws -> Int32
+    {
+        try await call(photo) { account, photo in
+            try await account.openImage(photo, size: size, for: client)
+        }
+    }
+
+    /// Starts a download.
+    package func download(
+        _ photo: String, into destination: consuming TransferDestination, for client: String
+    ) async throws -> Transfer {
+        let (account, id) = try find(photo)
+        do {
+            return try await account.download(id.photo.text, into: destination, for: client)
+        } catch {
+            throw id.translating(error)
+        }
+    }
+
+    /// Fetches the newest photos of all accounts of a source; empty for the default source.
+    ///
+    /// - Returns: The number of new photos.
+    /// - Throws: The first error if all accounts fail.
+    package func refresh(_ source: String) async throws -> Int {
+        let source = resolve(source)
+        try check(source)
+        let tasks = members(of: source).map { account, source in
+            Task.immediate { try await account.refreshFeed(source.text) }
+        }
+        var new = 0
+        var firstError: (any Error)?
+        var isRefreshed = tasks.isEmpty
+        for task in tasks {
+            do {
+                new += try await task.value
+                isRefreshed = true
+            } catch {
+                firstError = firstError ?? error
+            }
+        }
+        if !isRefreshed, let firstError { throw firstError }
+        return new
+    }
+
+    /// Likes or unlikes a photo.
+    package func setLiked(_ photo: String, _ isWanted: Bool) async throws -> LikeOutcome {
+        try await call(photo) { account, photo in
+            try await account.setLiked(photo, isWanted)
+        }
+    }
+
+    /// Toggles the like of a photo.
+    package func toggleLike(
+        _ photo: String
+    ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
+        try await call(photo) { account, photo in try await account.toggleLike(photo) }
+    }
+
+    /// The photos of all accounts whose like or unlike is in progress or queued.
+    package var pendingLikes: [CombinedPhotoID] {
+        accounts.flatMap { account in
+            account.pendingLikes.map { CombinedPhotoID(account.id, $0) }
+        }
+    }
+
+    /// The number of photos that the users of all accounts like.
+    package var likeCount: Int { accounts.reduce(0) { $0 + $1.likeCount } }
+
+    /// Runs a call of the account that has a photo.
+    ///
+    /// - Parameters:
+    ///   - photo: The ID of the photo in the combined account.
+    ///   - body: The call. Its arguments are the account and the ID of the photo within the account.
+    /// - Returns: The result of `body`.
+    /// - Throws: ``EngineError/notFound(_:)``; the errors of `body`, see ``CombinedPhotoID/translating(_:)``.
+    private func call<Value>(
+        _ photo: String, _ body: (Account, String) async throws -> Value
+    ) async throws -> Value {
+        let (account, id) = try find(photo)
+        do {
+            return try await body(account, id.photo.text)
+        } catch {
+            throw id.translating(error)
+        }
+    }
+
+    /// Returns the account of a photo, and the parsed ID.
+    private func find(_ photo: String) throws -> (account: Account, id: CombinedPhotoID) {
+        guard let id = CombinedPhotoID(photo),
+            let account = accounts.first(where: { $0.id == id.account })
+        else { throw EngineError.notFound("There is no photo \(photo.quoted).") }
+        return (account, id)
+    }
+}
+
+/// A photo of the combined account.
+package struct CombinedPhoto {
+    /// The account that has the photo.
+    package let account: Account
+    /// The photo, whose ID is that of the combined account.
+    package let photo: Photo
+
+    package init(_ account: Account, _ photo: Photo) {
+        self.account = account
+        var photo = photo
+        photo.id = CombinedPhotoID(account.id, photo.id).asPhotoID
+        self.photo = photo
+    }
+}
+
+extension AccountEvent {
+    /// Returns the event with the IDs of the combined account in place of those of an account.
+    package func combined(of account: Account) -> AccountEvent {
+        func id(_ photo: PhotoID) -> CombinedPhotoID { CombinedPhotoID(account.id, photo) }
+        return switch self {
+        case .changed, .updated, .tokenRemains: self
+        case .photosChanged(let photos):
+            .photosChanged(photos.map { CombinedPhoto(account, $0).photo })
+        case .photosRemoved(let photos): .photosRemoved(photos.map { id($0).asPhotoID })
+        case .likeConfirmed(let photo, let isLiked, let likes):
+            .likeConfirmed(id(photo).asPhotoID, isLiked: isLiked, likes: likes)
+        case .likeFailed(let photo, let isWanted, let error):
+            .likeFailed(id(photo).asPhotoID, isWanted: isWanted, id(photo).translating(error))
+        }
+    }
+}

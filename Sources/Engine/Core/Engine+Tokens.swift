@@ -1,0 +1,223 @@
+internal import Accounts
+internal import Logging
+internal import OAuth
+internal import ProviderKit
+internal import Translation
+
+/// Token endpoints, and the revocation of tokens that are no longer used.
+extension Engine {
+    /// Returns the endpoint at which a token is renewed and revoked, with the client that the token was issued to.
+    ///
+    /// - Parameters:
+    ///   - token: The token. A token without a client belongs to the client that is registered now.
+    ///   - server: The server; empty for a service that is not federated.
+    ///   - provider: The provider, which may be unusable.
+    ///   - settings: The settings of the provider.
+    /// - Returns: The endpoint.
+    /// - Throws: ``EngineError/notConfigured(_:)``, ``SecretStoreError``, ``ProviderError``,
+    ///   ``OAuthError/invalidClient`` if the client is unknown.
+    func tokenEndpoint(
+        for token: OAuthToken, at server: String, _ provider: any Provider,
+        _ settings: ProviderSettings
+    ) async throws -> TokenEndpoint {
+        if let provider = provider.loginMethod.oauth {
+            guard let client = token.client?.client else {
+                return try await tokenEndpoint(provider, settings)
+            }
+            if client.id == settings["ClientId"],
+                // The user may have renewed the client secret since then.
+                let configured = try? await tokenEndpoint(provider, settings)
+            {
+                return configured
+            }
+            return TokenEndpoint(try provider.oauth(settings), client, ports.http)
+        }
+        if let client = token.client { return TokenEndpoint(client, ports.http) }
+        guard provider.loginMethod.isFederated else { throw OAuthError.noRefreshToken }
+        guard let known = try await logins.registrations.stored(at: server, provider) else {
+            throw OAuthError.invalidClient
+        }
+        return TokenEndpoint(known.description, known.client, ports.http)
+    }
+
+    /// Returns the token endpoint of a provider. Reads the client secret.
+    ///
+    /// - Throws: ``EngineError/notConfigured(_:)``, ``SecretStoreError``, ``ProviderError``.
+    func tokenEndpoint(
+        _ provider: any OAuthLogin, _ settings: ProviderSettings
+    ) async throws -> TokenEndpoint {
+        guard let clientID = settings["ClientId"],
+            let secret = try await ports.secrets.lookUp(
+                .provider(provider.info.id), unlocking: false)
+        else { throw Self.notConfigured(provider) }
+        return TokenEndpoint(
+            try provider.oauth(settings), OAuthClient(id: clientID, secret: secret), ports.http)
+    }
+
+    static func notConfigured(_ provider: any OAuthLogin) -> EngineError {
+        let info = provider.info
+        return .notConfigured(
+            Message(
+                "{provider} is not configured; set ClientId in section [Provider {section}] of imagefeed.conf, and the client secret.",
+                ["provider": info.name, "section": info.id]))
+    }
+
+    /// Returns the client to store with a token that was stored without one: the client that is registered now.
+    func currentClient(
+        at server: String, _ provider: any Provider, _ settings: ProviderSettings
+    ) async -> TokenClient? {
+        if let provider = provider.loginMethod.oauth {
+            return try? await tokenEndpoint(provider, settings).tokenClient
+        }
+        guard provider.loginMethod.isFederated else { return nil }
+        let known = try? await logins.registrations.stored(at: server, provider)
+        return known.map { TokenClient($0.client, $0.description) }
+    }
+
+    /// Revokes a token in the background, unless an account has it.
+    ///
+    /// - Parameters:
+    ///   - token: The token.
+    ///   - provider: The provider that issued it. Does nothing for a key, which the user created.
+    ///   - server: The server; empty for a service that is not federated.
+    ///   - user: The user of the token; nil if unknown.
+    ///   - endpoint: The token endpoint, if it is known already.
+    func revoke(
+        _ token: OAuthToken, of provider: any Provider, at server: String,
+        user: AccountIdentity? = nil, with endpoint: TokenEndpoint? = nil
+    ) {
+        let settings = ports.settings.settings(of: provider.info.id)
+        let send: () async throws -> Void
+        if token.isIssued {
+            if case .polling(let provider) = provider.loginMethod {
+                send = { [weak self] in
+                    try await self?.revoke(token, provider, at: server, settings)
+                }
+            } else if case .key(let keyProvider) = provider.loginMethod,
+                let provider = keyProvider.tokenLogin
+            {
+                send = { [weak self] in
+                    try await self?.revoke(token, provider, at: server, settings)
+                }
+            } else {
+                return
+            }
+        } else if token.client != nil || Self.isRemote(provider) {
+            send = { [weak self] in
+                if let endpoint { return try await endpoint.revoke(token) }
+                guard let self else { throw CancellationError() }
+                try await tokenEndpoint(for: token, at: server, provider, settings).revoke(token)
+            }
+        } else {
+            return
+        }
+        revocations.revoke(token, by: send) { [weak self] in
+            await self?.isInUse(token, of: provider, user) ?? true
+        }
+    }
+
+    /// Revokes a token that a service issued for a password.
+    private func revoke(
+        _ token: OAuthToken, _ provider: any TokenLogin, at server: String,
+        _ settings: ProviderSettings
+    ) async throws {
+        try await provider.revokeToken(
+            AccountIdentity(username: "", server: server),
+            ports.session(
+                token.accessToken, try provider.access(settings, server: server), settings))
+    }
+
+    /// Revokes a password that a service issued for a login in the browser.
+    private func revoke(
+        _ token: OAuthToken, _ provider: any PollingLogin, at server: String,
+        _ settings: ProviderSettings
+    ) async throws {
+        let access = try provider.access(settings, server: server)
+        let description = try await provider.describeLogin(
+            server, ports.anonymousSession(access, settings))
+        guard let request = description.revocation else { return }
+        let response = try await ports.session(token.accessToken, access, settings).http
+            .send(request)
+        // The status 401 means that the password is revoked already.
+        guard response.isSuccess || response.status == 401 else {
+            throw ProviderError.failed(
+                Message(
+                    "{server} answered the revocation with status {status}.",
+                    ["server": server, "status": "\(response.status)"]))
+        }
+    }
+
+    /// Revokes a token of an account in the background, unless an account has it.
+    func revoke(_ token: OAuthToken, of account: Account, with endpoint: TokenEndpoint?) {
+        revoke(
+            token, of: account.provider, at: account.identity.server, user: account.identity,
+            with: endpoint)
+    }
+
+    /// Returns true if an account has this token, or may have it: some services issue the same token to each login,
+    /// and its revocation would log that account out.
+    private func isInUse(
+        _ token: OAuthToken, of provider: any Provider, _ user: AccountIdentity?
+    ) async -> Bool {
+        for account in accounts.all
+        where account.provider.info.id == provider.info.id
+            && user?.isSameUser(as: account.identity) != false
+        {
+            if await account.credentials?.mayHold(token) == true { return true }
+        }
+        return false
+    }
+
+    /// Returns the token of an account that a login is about to replace, or a token that remained in the secret store;
+    /// nil if there is none.
+    func storedToken(of account: Account?, _ id: AccountID) async -> OAuthToken? {
+        if let credentials = account?.credentials { return try? await credentials.load() }
+        let stored = try? await ports.secrets.lookUp(.account(id.text), unlocking: false)
+        return stored.flatMap { OAuthToken(encoded: $0) }
+    }
+}
+
+/// The hosts and programs that receive the token of an account.
+extension Engine {
+    /// Returns the reason why a provider may not use the stored token of an account; nil if it may.
+    ///
+    /// Another version of a provider may send the token to other hosts, or pass it to another program. The user agrees
+    /// to that with a new login.
+    func recipientsProblem(of account: Account) -> Message? {
+        guard let provider = account.provider.installed else { return nil }
+        let current = provider.tokenRecipients
+        guard !current.isEmpty else { return nil }
+        guard let known = tokenRecipients[account.id] else {
+            // The last login was before recipients were stored.
+            Task {
+                do {
+                    try await storeTokenRecipients(of: provider, for: account.id)
+                } catch {
+                    ports.logger.warning(
+                        "The recipients of a token cannot be stored",
+                        metadata: ["account": "\(account.id)", "error": "\(error)"])
+                }
+            }
+            return nil
+        }
+        guard !current.isSubset(of: known) else { return nil }
+        let isKey = if case .key = provider.loginMethod { true } else { false }
+        let name = provider.info.name
+        return isKey
+            ? Message(
+                "The provider {provider} was changed and would pass the key to other hosts or another program; log in again.",
+                ["provider": name])
+            : Message(
+                "The provider {provider} was changed and would pass the token to other hosts or another program; log in again.",
+                ["provider": name])
+    }
+
+    /// Stores the recipients to which the user agreed with a login.
+    func storeTokenRecipients(of provider: any Provider, for id: AccountID) async throws {
+        guard let provider = provider.installed else { return }
+        let recipients = provider.tokenRecipients
+        guard tokenRecipients[id] != recipients else { return }
+        try await store.saveTokenRecipients(recipients, of: id)
+        tokenRecipients[id] = recipients
+    }
+}

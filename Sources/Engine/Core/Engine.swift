@@ -1,0 +1,221 @@
+internal import Accounts
+internal import Feeds
+internal import Images
+internal import OAuth
+package import ProviderKit
+internal import Slideshow
+
+/// The accounts, their photos, and the parts that they share.
+///
+/// The engine contains no names of services, does not use a bus, and opens no files except its stores and caches.
+package final class Engine {
+    package internal(set) var providers: [any Provider]
+    package private(set) lazy var accounts = AccountList(self)
+    /// A Boolean value that indicates whether the network is considered available.
+    package private(set) var isOnline = true
+    /// True if the network connection is metered: then only data that clients request is fetched.
+    package var isMetered = false {
+        didSet {
+            guard isMetered != oldValue else { return }
+            updateFeedWatches()
+            for slideshow in slideshows.all { slideshow.conditionsChanged() }
+        }
+    }
+    /// The interval between refreshes of a watched source; nil if watched sources are not refreshed.
+    package internal(set) var refreshInterval: Duration? = Engine.defaultRefreshInterval
+    var observers = EngineObservers()
+    /// Called when the session of an account begins whose token is in the keyring.
+    package var onRemoteSession: (() -> Void)?
+    let ports: EnginePorts
+    private(set) lazy var revocations = TokenRevocations(clock: ports.clock, logger: ports.logger)
+    package private(set) lazy var logins = LoginList(self)
+    private(set) lazy var transfers = TransferList(self)
+    private(set) lazy var sealedImages = SealedImages(clock: ports.clock)
+    private(set) lazy var notifications = Notifications(self, ports.notificationPresenter)
+    package private(set) lazy var slideshows = Slideshows(
+        self, storedSlideshows, open: openSlideshow)
+    private var storedSlideshows: [String: Slideshows.Stored]
+    private let openSlideshow: @Sendable (String) throws -> Slideshows.Stored
+    let store: AccountStore
+    /// The recipients of tokens to which users agreed with their last login.
+    var tokenRecipients: [AccountID: Set<String>]
+    let stores: RemoteStores
+    private var isCheckingAvatars = false
+    private var keepsSecretsConnection = false
+    private var knownSettings: [String: ProviderSettings] = [:]
+    /// The default sources of providers whose photos are cached, also of those that are no longer installed.
+    var defaultSources: [String: SourceID]
+    /// The feed of all accounts that are logged in.
+    package private(set) lazy var combined = CombinedFeed(self, defaultSource: combinedSource)
+    /// The stored default source of ``combined``.
+    private let combinedSource: SourceID?
+    /// The new path of the account database, if the file was damaged.
+    private let damagedFile: String?
+
+    /// - Parameters:
+    ///   - providers: The providers.
+    ///   - store: The store for accounts.
+    ///   - contents: The contents of the store. An account without its provider reports that in its state.
+    ///   - slideshows: The stores of the slideshows, and their contents, by name. The default one has an empty name; it
+    ///     is not stored if it is missing.
+    ///   - openSlideshow: Creates the store of a new slideshow; called on another thread.
+    ///   - ports: The external dependencies.
+    package init(
+        providers: [any Provider], store: AccountStore, contents: AccountStore.Contents,
+        slideshows: [String: Slideshows.Stored] = [:],
+        openSlideshow: @escaping @Sendable (String) throws -> Slideshows.Stored = { _ in
+            (.inMemory(), SlideshowStore.Contents())
+        }, ports: EnginePorts
+    ) {
+        storedSlideshows = slideshows
+        self.openSlideshow = openSlideshow
+        self.providers = providers
+        self.store = store
+        self.ports = ports
+        damagedFile = contents.damagedFile
+        combinedSource = contents.combinedSource
+        defaultSources = contents.defaultSources
+        tokenRecipients = contents.tokenRecipients
+        stores = RemoteStores(ports, store)
+        accounts.restore(contents)
+        for provider in providers {
+            knownSettings[provider.info.id] = ports.settings.settings(of: provider.info.id)
+        }
+        stores.disk.onChange = { [weak self] in self?.reportDisk(isFull: $0) }
+        addObserver(notifications)
+        for slideshow in self.slideshows.all { addObserver(slideshow) }
+        storedSlideshows = [:]
+    }
+
+    /// Starts the sessions of the accounts that are logged in.
+    package func start() {
+        if let damagedFile { reportDamagedAccounts(damagedFile) }
+        for account in accounts.all {
+            account.startSession()
+            if !account.isLoggedIn { Task { try? await account.refreshProfile() } }
+        }
+        updateSecretsConnection()
+        slideshows.start()
+    }
+
+    /// Keeps the connection to the keyring open while an account or an unfinished login may have a secret in it.
+    func updateSecretsConnection() {
+        let isNeeded =
+            accounts.all.contains { $0.isLoggedIn && Self.mayHaveSecret($0.provider) }
+            || logins.all.contains { !$0.hasEnded && Self.mayHaveSecret($0.provider) }
+        guard isNeeded != keepsSecretsConnection else { return }
+        keepsSecretsConnection = isNeeded
+        ports.secrets.keepConnection(isNeeded)
+    }
+
+    private static func mayHaveSecret(_ provider: any Provider) -> Bool {
+        switch provider.loginMethod {
+        case .key, .polling: return true
+        case .none, .oauth, .federated: break
+        }
+        return isRemote(provider) || provider is UnusableProvider
+    }
+
+    /// Ends all sessions and closes the store. Blocks until all data is written.
+    package func stop() {
+        transfers.stop("The daemon is shutting down.")
+        notifications.stop()
+        slideshows.stop()
+        revocations.stop()
+        for account in accounts.all { account.endSession() }
+        store.close()
+        stores.feeds.close()
+    }
+
+    /// Releases memory that serves only to speed up the next request. Call it after some time without requests.
+    package func releaseMemory() async {
+        await stores.feeds.trimMemory()
+        await store.releaseMemory()
+        for slideshow in slideshows.all { await slideshow.store.releaseMemory() }
+    }
+
+    /// Checks in a second that the files of the avatars exist.
+    ///
+    /// The user may delete the cache at any time. A lost avatar is removed from its profile and fetched again. Calls
+    /// while a check is due have no effect, so a check is not more frequent than once a second.
+    package func checkAvatars() {
+        guard !isCheckingAvatars, accounts.all.contains(where: { !$0.profile.avatar.isEmpty })
+        else {
+            return
+        }
+        isCheckingAvatars = true
+        Task {
+            try? await ports.clock.sleep(for: .seconds(1))
+            isCheckingAvatars = false
+            let paths = Set(accounts.all.map(\.profile.avatar)).subtracting([""])
+            let lost = await stores.images.unreadable(paths)
+            for account in accounts.all where lost.contains(account.profile.avatar) {
+                Task { await account.handleLostAvatar() }
+            }
+        }
+    }
+
+    /// Updates the availability of the network.
+    package func setOnline(_ isOnline: Bool) {
+        guard isOnline != self.isOnline else { return }
+        self.isOnline = isOnline
+        emit(.changed)
+        if isOnline { retryNow() }
+        updateFeedWatches()
+    }
+
+    /// Retries failed requests of all accounts, because the network or the keyring became available.
+    package func retryNow() {
+        for account in accounts.all { account.photos?.retryNow() }
+        revocations.retryNow()
+    }
+
+    /// Retries failed requests, because the machine is on another network.
+    package func networkChanged() {
+        if isOnline { retryNow() }
+    }
+
+    /// Restarts the timers after a suspend, during which they did not run.
+    package func resumed() {
+        for account in accounts.all {
+            account.photos?.resumed()
+            account.feedWatch.resumed()
+        }
+        for slideshow in slideshows.all { slideshow.resumed() }
+    }
+
+    /// Restarts the sessions of a provider's accounts, because its settings changed.
+    package func restartSessions(of provider: String) {
+        let accounts = accounts.all.filter { $0.provider.info.id == provider && $0.isLoggedIn }
+        for account in accounts { account.endSession() }
+        for account in accounts {
+            account.startSession()
+            emit(.changed(.session), of: account)
+        }
+    }
+
+    /// Applies the changed configuration: restarts the sessions of providers whose settings changed.
+    package func settingsChanged() {
+        for provider in providers where Self.isRemote(provider) {
+            let settings = ports.settings.settings(of: provider.info.id)
+            guard knownSettings.updateValue(settings, forKey: provider.info.id) != settings else {
+                continue
+            }
+            restartSessions(of: provider.info.id)
+            emit(.providerChanged(provider))
+        }
+    }
+
+    package func provider(_ id: String) -> (any Provider)? {
+        providers.first { $0.info.id == id }
+    }
+
+    /// Returns the accounts whose requests count against the same rate limit.
+    func accounts(sharingLimitsOf account: Account) -> [Account] {
+        guard description(of: account)?.countsPerApplication == true else { return [account] }
+        return accounts.all.filter { other in
+            other.provider.info.id == account.provider.info.id && other.isLoggedIn
+                && other.identity.server == account.identity.server
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package import Accounts
+package import ProviderKit
+package import Slideshow
+
+/// An observer of the engine.
+///
+/// Add it with ``Engine/addObserver(_:)``, then read the current state: an observer receives only later events.
+package protocol EngineObserver: AnyObject {
+    /// Handles an event. The state that it reports is stored already.
+    ///
+    /// Several observers receive all events in the same order. An event that an observer causes here follows after the
+    /// current event has reached all observers.
+    func handle(_ event: EngineEvent)
+}
+
+/// An event of the engine.
+package enum EngineEvent {
+    /// The default account, the availability of the network or ``CombinedFeed/incomplete`` changed.
+    case changed
+    /// An account was added. It is logged in. Later logins and logouts are the event
+    /// ``AccountEvent/changed(_:)`` with ``AccountChange/session``.
+    case accountAdded(Account)
+    case account(Account, AccountEvent)
+    /// An account was removed. It has no session.
+    case accountRemoved(Account)
+    /// A provider was installed, also another version of one that was removed before.
+    case providerAdded(any Provider)
+    case providerRemoved(String)
+    /// The settings or the condition of a provider changed.
+    case providerChanged(any Provider)
+    case loginAdded(Login)
+    case loginChanged(Login)
+    case loginRemoved(Login)
+    case transferAdded(Transfer)
+    /// The state or the error changed, or, at most ten times a second, the number of received bytes.
+    case transferChanged(Transfer)
+    case transferRemoved(Transfer)
+    case slideshowAdded(Slideshow)
+    case slideshowRemoved(Slideshow)
+}
+
+/// The observers of an engine, in the order in which they were added. They are referenced weakly.
+struct EngineObservers {
+    private struct Entry {
+        weak var observer: (any EngineObserver)?
+    }
+
+    private var entries: [Entry] = []
+    /// The events that have not reached all observers yet, the current one first.
+    private var pending: [EngineEvent] = []
+
+    var all: [any EngineObserver] { entries.compactMap(\.observer) }
+
+    mutating func add(_ observer: any EngineObserver) {
+        remove(observer)
+        entries.append(Entry(observer: observer))
+    }
+
+    mutating func remove(_ observer: any EngineObserver) {
+        entries.removeAll { $0.observer == nil || $0.observer === observer }
+    }
+
+    /// Adds an event.
+    ///
+    /// - Returns: True if the caller has to deliver it and those that are added meanwhile; false if that is in progress.
+    mutating func enqueue(_ event: EngineEvent) -> Bool {
+        pending.append(event)
+        return pending.count == 1
+    }
+
+    /// The event to deliver next; nil if there is none.
+    var next: EngineEvent? { pending.first }
+
+    /// Removes the event that was delivered.
+    mutating func delivered() { pending.removeFirst() }
+
+    func contains(_ observer: any EngineObserver) -> Bool {
+        entries.contains { $0.observer === observer }
+    }
+}
+
+extension Engine {
+    /// Adds an observer of later events. The engine references it weakly. An object is added only once.
+    package func addObserver(_ observer: any EngineObserver) { observers.add(observer) }
+
+    /// Removes an observer. It receives no further event.
+    package func removeObserver(_ observer: any EngineObserver) { observers.remove(observer) }
+
+    /// Passes an event to the observers. The state that it reports must be stored.
+    func emit(_ event: EngineEvent) {
+        guard observers.enqueue(event) else { return }
+        while let event = observers.next {
+            for observer in observers.all where observers.contains(observer) {
+                observer.handle(event)
+            }
+            observers.delivered()
+        }
+    }
+
+    /// Passes an event of an account to the observers.
+    func emit(_ event: AccountEvent, of account: Account) { emit(.account(account, event)) }
+}

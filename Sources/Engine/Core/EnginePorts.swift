@@ -1,0 +1,74 @@
+internal import Accounts
+package import Logging
+internal import OAuth
+package import ProviderKit
+internal import System
+internal import Translation
+
+/// The external dependencies of the engine.
+package struct EnginePorts {
+    package let http: any HTTPClient
+    package let secrets: any SecretStore
+    package let settings: any SettingsStore
+    /// The folder for cached photos of remote accounts. It may be deleted at any time.
+    package let cacheFolder: String
+    /// The size limit of the image cache.
+    package let cacheLimitBytes: Int
+    package let logger: Logger
+    package let clock: any Clock<Duration>
+    package let now: () -> Timestamp
+    /// The service that shows notifications; nil if none are shown.
+    package let notificationPresenter: (any NotificationPresenter)?
+    /// Opens an address in the user's browser. The activation token permits the browser to take the focus.
+    package let openURL: (_ address: String, _ activationToken: String) async throws -> Void
+
+    package init(
+        http: any HTTPClient, secrets: any SecretStore, settings: any SettingsStore,
+        cacheFolder: String, cacheLimitBytes: Int, logger: Logger,
+        clock: any Clock<Duration> = MainLoopClock(), now: @escaping () -> Timestamp = { .now },
+        notificationPresenter: (any NotificationPresenter)? = nil,
+        openURL: @escaping (String, String) async throws -> Void = { _, _ in
+            throw EngineError.notSupported(
+                Message("No browser is available; open the address of the login yourself."))
+        }
+    ) {
+        self.http = http
+        self.secrets = secrets
+        self.settings = settings
+        self.cacheFolder = cacheFolder
+        self.cacheLimitBytes = cacheLimitBytes
+        self.logger = logger
+        self.clock = clock
+        self.now = now
+        self.notificationPresenter = notificationPresenter
+        self.openURL = openURL
+    }
+}
+
+extension EnginePorts {
+    /// Returns the ports for requests with a key or an issued token.
+    func session(
+        _ token: Secret, isIssued: Bool = true, _ access: KeyDescription,
+        _ settings: ProviderSettings
+    ) -> SessionPorts {
+        SessionPorts(
+            http: AuthorizedClient(
+                http, FixedToken(token: token, isIssuedToken: isIssued), access),
+            settings: settings, logger: logger)
+    }
+
+    /// Returns the ports for requests without credentials.
+    func anonymousSession(_ access: KeyDescription, _ settings: ProviderSettings) -> SessionPorts {
+        session(Secret(""), isIssued: false, access.anonymous, settings)
+    }
+}
+
+/// The settings of providers, except for secrets.
+package protocol SettingsStore: AnyObject {
+    func settings(of provider: String) -> ProviderSettings
+
+    /// Stores a setting and applies it.
+    ///
+    /// - Throws: An error with a text for the user.
+    func set(_ value: String, for key: String, of provider: String) async throws
+}

@@ -1,0 +1,114 @@
+internal import Accounts
+internal import Feeds
+internal import Likes
+internal import ProviderKit
+internal import Storage
+
+// The likes of cached photos.
+extension CachedFeed {
+    /// The source of the photos that the user likes; nil if the service has no such source.
+    var likesSource: SourceID? { session.remoteLikes?.likesSource }
+
+    /// Writes the liked state of a like group.
+    ///
+    /// - Parameters:
+    ///   - id: A photo of the like group.
+    ///   - isLiked: The state.
+    ///   - likes: The number of likes of the photo, if it is known.
+    ///   - isCounted: True if the number of the user's likes changes.
+    ///   - outcome: The outcome of the like. A local like is counted if the cached state changes.
+    /// - Returns: The photos of the like group that are cached, the given one first; and the number of the user's
+    ///   likes.
+    /// - Throws: ``StorageError``; ``EngineError/needsLogin(_:)`` after a logout.
+    func setLiked(
+        _ id: PhotoID, _ isLiked: Bool, likes: Int?, isCounted: Bool, outcome: LikeOutcome
+    ) async throws -> (photos: [Photo], count: Int) {
+        try checkWanted()
+        let now = owner.now
+        let likesSource = likesSource
+        let stored = likesSource.map(stored)
+        let prefix = likeGroupPrefix(id)
+        let (photos, moved, count) = try await store.run {
+            [account] (tables) throws(StorageError) in
+            let cached = tables.photos(of: account)
+            var photos: [Photo] = []
+            var hasChanged = false
+            for id in try cached.likeGroup(of: id, prefix) {
+                guard let before = try cached.photo(id)?.photo.isLiked else { continue }
+                let photo = try cached.setLiked(id, isLiked, likes: likes, confirmed: now)
+                if let photo { photos.append(photo) }
+                if before != isLiked { hasChanged = true }
+            }
+            if isCounted, hasChanged || outcome == .done {
+                try tables.countLike(account, isLiked, now: now)
+            }
+            var moved = 0
+            if let stored, let source = try tables.source(account, stored) {
+                let order = tables.order(of: source.key)
+                for photo in photos.reversed()
+                where try isLiked ? order.putOnTop(photo.id) : order.takeOut(photo.id) {
+                    moved += 1
+                }
+            }
+            return (photos, moved, try tables.likeCount(account))
+        }
+        if !photos.isEmpty { owner.emit(.photosChanged(photos)) }
+        if moved > 0, let likesSource {
+            owner.emit(.updated(likesSource, new: isLiked ? moved : 0))
+        }
+        return (photos, count)
+    }
+
+    /// Reads the photos of a like group in one transaction. If the given photo is not cached, it is fetched.
+    ///
+    /// - Parameter id: A photo of the like group.
+    /// - Returns: The given photo first, then the others that are cached.
+    /// - Throws: ``StorageError``; the error of ``fetchPhoto(_:)`` for a photo that is not cached.
+    func likeGroup(of id: PhotoID) async throws -> [Photo] {
+        let photos = try await companions(of: id)
+        guard photos.first?.id != id else { return photos }
+        return [try await fetchPhoto(id).photo] + photos
+    }
+
+    /// Reads the liked states of photos.
+    ///
+    /// - Parameter ids: The photos.
+    /// - Returns: The states of those that are cached.
+    /// - Throws: ``StorageError``.
+    func cachedLikes(of ids: [PhotoID]) async throws -> [PhotoID: LikeQueue.CachedLike] {
+        guard !ids.isEmpty else { return [:] }
+        return try await store.read { [account] (tables) throws(StorageError) in
+            var likes: [PhotoID: LikeQueue.CachedLike] = [:]
+            for id in ids {
+                guard let photo = try tables.photos(of: account).photo(id) else { continue }
+                likes[id] = LikeQueue.CachedLike(
+                    isLiked: photo.photo.isLiked, confirmed: photo.likeConfirmed)
+            }
+            return likes
+        }
+    }
+
+    /// Reads the number of the user's likes.
+    func likeCount() async throws -> Int {
+        try await store.read { [account] (tables) throws(StorageError) in
+            try tables.likeCount(account)
+        }
+    }
+
+    /// Returns the photos of a like group that are cached, the given one first.
+    func companions(of id: PhotoID) async throws -> [Photo] {
+        let prefix = likeGroupPrefix(id)
+        return try await store.read { [account] (tables) throws(StorageError) in
+            var photos: [Photo] = []
+            let cached = tables.photos(of: account)
+            for id in try cached.likeGroup(of: id, prefix) {
+                if let photo = try cached.photo(id) { photos.append(photo.photo) }
+            }
+            return photos
+        }
+    }
+
+    private func likeGroupPrefix(_ id: PhotoID) -> String? {
+        session.remoteLikes?.likeGroupPrefix(id)
+    }
+}

@@ -1,0 +1,267 @@
+internal import Accounts
+internal import Feeds
+internal import Likes
+internal import ProviderKit
+internal import Storage
+internal import System
+internal import Translation
+
+// The requests to the service, and the merge of their responses.
+extension CachedFeed {
+    func fetchTop(_ source: SourceID) async throws -> FeedTables.Merge {
+        if !tops.isRunning(source) { activity.recordAttempt(source, now: owner.now) }
+        do {
+            return try await tops.run(source) { [self] in
+                defer { responseCount += 1 }
+                let merge = try await fetch(source, part: nil)
+                recordRefresh(source)
+                return merge
+            }
+        } catch {
+            changeActivity { $0.recordFailure(source, error) }
+            throw error
+        }
+    }
+
+    /// Fetches the photos of a gap.
+    ///
+    /// - Throws: ``ProviderError/staleCursor`` if the position of the gap was lost.
+    func fill(
+        _ source: SourceID, _ gap: FeedOrder.Part, _ state: FeedTables.SourceState
+    ) async throws {
+        var gap = gap
+        gap.hasStableToken = session.hasStablePageTokens
+        gap.isDoubtful = isOld(gap.received) && !session.hasStablePageTokens
+        if gap.isDoubtful, isOld(state.fetched) {
+            // Photos that were added above since then would be mistaken for photos of the gap.
+            _ = try await fetchTop(source)
+        }
+        let merge = try await fills.run(Fill(source: source, key: gap.key)) { [self, gap] in
+            try await fetch(source, part: gap)
+        }
+        if merge.isLost { throw ProviderError.staleCursor }
+    }
+
+    /// Fetches a part below the top of a source again, with one request unless its page has no photos.
+    func fetchPart(
+        _ part: FeedOrder.Part, of source: SourceID, _ state: FeedTables.SourceState
+    ) async throws {
+        var part = part
+        part.hasStableToken = session.hasStablePageTokens
+        // Photos that were added or removed above since the token was received have shifted the other photos.
+        part.isDoubtful =
+            !session.hasStablePageTokens && (isOld(part.received) || part.received < state.fetched)
+        _ = try await fills.run(Fill(source: source, key: part.key)) { [self, part] in
+            try await fetch(source, part: part, generation: state.generation)
+        }
+    }
+
+    private func isOld(_ time: Timestamp) -> Bool {
+        owner.now < time || owner.now >= time + Self.pageTokenFreshness
+    }
+
+    private func fetch(
+        _ source: SourceID, part: FeedOrder.Part?, generation: Int64? = nil
+    ) async throws -> FeedTables.Merge {
+        let page = try await pageWithPhotos(source, from: part?.token)
+        let arrival = FeedTables.Arrival(
+            page: page, account: account, part: part, isExact: source == likesSource,
+            hasStablePageTokens: session.hasStablePageTokens, generation: generation, now: owner.now
+        )
+        let merge = try await store.merge(arrival, in: stored(source), after: merges) {
+            try checkWanted()
+        }
+        await announce(merge, source, isFill: part?.isGap == true)
+        return merge
+    }
+
+    /// Fetches a page of the service, and the following ones while they have no photos.
+    private func pageWithPhotos(
+        _ source: SourceID, from token: String?
+    ) async throws -> RemotePage {
+        var page = try await requestPage(source, from: token)
+        for _ in 1..<Self.fillLimit {
+            guard page.photos.isEmpty, let next = page.next else { break }
+            page = try await requestPage(source, from: next)
+        }
+        return page
+    }
+
+    private func requestPage(_ source: SourceID, from token: String?) async throws -> RemotePage {
+        if source == likesSource { return try await fetchLikes(from: token) }
+        return try await owner.perform { [session] in
+            let page = try await session.fetchPage(source, from: token)
+            let count = page.photos.count
+            // The merge would remove all photos below. The total includes photos that cannot be shown.
+            if token == nil, page.next == nil, let total = page.total, total > 2 * count + 60 {
+                throw ProviderError.failed(
+                    Message(
+                        "The service returned only {count} of {total} photos; try again later.",
+                        ["count": "\(count)", "total": "\(total)"]))
+            }
+            return page
+        }
+    }
+
+    /// Fetches a page of the photos that the user likes, with the local likes if the service offers no likes.
+    private func fetchLikes(from token: String?) async throws -> RemotePage {
+        guard let likesSource else { return RemotePage([]) }
+        if session.remoteLikes?.hasLocalLikes == true {
+            return RemotePage(token == nil ? try await localLikes() : [])
+        }
+        var page: RemotePage
+        do {
+            page = try await owner.perform { [session] in
+                try await session.fetchPage(likesSource, from: token)
+            }
+        } catch ProviderError.notFound, ProviderError.denied {
+            page = RemotePage([])
+        } catch ProviderError.notSupported where token == nil {
+            // The service accepts likes and has no list of them.
+            page = RemotePage(
+                try await store.read { [account] (tables) throws(StorageError) in
+                    try tables.photos(of: account).likedPhotos()
+                })
+        }
+        guard let local = owner.localLikes else { return page }
+        page.photos.removeAll { photo in local.contains { $0.photo == photo.photo.id } }
+        guard token == nil else { return page }
+        var photos: [RemotePhoto] = []
+        for like in local where like.isWanted {
+            // A photo that cannot be fetched is omitted.
+            if let photo = try? await photo(like.photo) { photos.append(photo.remote) }
+        }
+        page.photos = photos + page.photos
+        return page
+    }
+
+    /// Returns the likes of a service that never has likes. Those that are not cached are fetched.
+    ///
+    /// - Returns: The photos, the latest like first. Photos that cannot be fetched are omitted.
+    /// - Throws: The error of the service if no photo is known.
+    private func localLikes() async throws -> [RemotePhoto] {
+        let liked = (owner.localLikes ?? []).filter(\.isWanted).map(\.photo)
+        var photos: [PhotoID: RemotePhoto] = [:]
+        for id in liked { photos[id] = try await knownPhoto(id)?.remote }
+        var missing = liked.filter { photos[$0] == nil }[...]
+        while !missing.isEmpty {
+            let ids = Array(missing.prefix(Self.photosPerRequest))
+            missing = missing.dropFirst(ids.count)
+            do {
+                let fetched = try await owner.perform { [session] in
+                    try await session.fetchPhotos(ids)
+                }
+                for photo in fetched { photos[photo.photo.id] = photo }
+            } catch  where !photos.isEmpty {
+                break
+            }
+        }
+        return liked.compactMap { photos[$0] }
+    }
+
+    /// The maximum number of photos that are fetched by their IDs at once.
+    private static let photosPerRequest = 50
+
+    private func announce(_ merge: FeedTables.Merge, _ source: SourceID, isFill: Bool) async {
+        if !merge.changed.isEmpty { owner.emit(.photosChanged(merge.changed)) }
+        if !merge.removed.isEmpty { owner.emit(.photosRemoved(merge.removed)) }
+        if !isFill, merge.new > 0 {
+            owner.emit(.updated(source, new: merge.new))
+        } else if merge.hasLosses || merge.isLost {
+            owner.emit(.updated(source, new: 0))
+        } else if merge.new > 0 {
+            owner.emit(.changed(.feed))
+        }
+        if !merge.likeChanges.isEmpty { await announceLikeChanges(merge.likeChanges, in: source) }
+        // New photos can be liked ones.
+        if session.remoteLikes != nil, merge.new > 0 || merge.hasLosses { owner.likesObserved([]) }
+    }
+
+    /// Updates the likes source after the service reported other likes in another source.
+    func announceLikeChanges(_ photos: [Photo], in source: SourceID? = nil) async {
+        // The service does not have the local likes.
+        let local = Set((owner.localLikes ?? []).map(\.photo))
+        let photos = photos.filter { !local.contains($0.id) }
+        guard !photos.isEmpty else { return }
+        owner.likesObserved(photos)
+        guard let likesSource, source != likesSource else { return }
+        let stored = stored(likesSource)
+        let moved = try? await store.run { [account] (tables) throws(StorageError) -> Int? in
+            guard let source = try tables.source(account, stored) else { return nil }
+            var (new, isMoved) = (0, false)
+            for photo in photos {
+                if photo.isLiked {
+                    if try tables.order(of: source.key).putOnTop(photo.id) { new += 1 }
+                } else if try tables.order(of: source.key).takeOut(photo.id) {
+                    isMoved = true
+                }
+            }
+            return new > 0 || isMoved ? new : nil
+        }
+        if let new = moved ?? nil { owner.emit(.updated(likesSource, new: new)) }
+    }
+}
+
+// The times at which the top of a source is refreshed.
+extension CachedFeed {
+    /// Records a read of the first page, and refreshes the source in the background if its top is old.
+    ///
+    /// Called also for a prepared reply. Reads no database.
+    ///
+    /// - Parameters:
+    ///   - source: The source.
+    ///   - refreshed: The time of the last refresh, if the caller has read it.
+    func recordRead(_ source: SourceID, refreshed: Timestamp? = nil) {
+        activity.recordRead(source)
+        if let refreshed { activity.recordRefresh(source, at: refreshed) }
+        guard activity.needsRefresh(source, now: owner.now), !owner.savesData else { return }
+        refreshInBackground(source)
+    }
+
+    private func refreshInBackground(_ source: SourceID) {
+        activity.recordAttempt(source, now: owner.now)
+        Task { _ = try? await fetchTop(source) }
+    }
+
+    /// Repeats failed refreshes after an outage.
+    ///
+    /// Only sources that are cached or watched are refreshed, the most recently read ones, and at most
+    /// ``SourceActivity/retryLimit``. A source that does not exist at the service is not refreshed again.
+    func retryNow() {
+        guard !owner.savesData else { return }
+        let failures = activity.failures
+        guard !failures.isEmpty else { return }
+        Task {
+            let keys = failures.map { (source: $0, key: stored($0)) }
+            let cached = try? await store.read { [account] (tables) throws(StorageError) in
+                var cached: Set<SourceID> = []
+                for (source, key) in keys where try tables.source(account, key) != nil {
+                    cached.insert(source)
+                }
+                return cached
+            }
+            activity.takeRetries(of: failures) { source in
+                cached?.contains(source) == true || watch.isWatched(source)
+            }.forEach(refreshInBackground)
+        }
+    }
+
+    /// Refreshes a watched source.
+    func refreshWatched(_ source: SourceID) async {
+        guard session.accepts(source) else { return }
+        _ = try? await fetchTop(source)
+    }
+
+    /// Changes ``activity``, and announces a change of its problems.
+    func changeActivity(_ change: (inout SourceActivity) -> Void) {
+        let before = activity.problems
+        change(&activity)
+        if activity.problems != before { owner.emit(.changed(.state)) }
+    }
+
+    /// Records a successful refresh.
+    func recordRefresh(_ source: SourceID) {
+        changeActivity { $0.recordSuccess(source, at: owner.now) }
+        watch.sourceRefreshed(source)
+    }
+}

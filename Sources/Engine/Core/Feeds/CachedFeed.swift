@@ -1,0 +1,342 @@
+internal import Accounts
+internal import Feeds
+internal import ProviderKit
+internal import Quoting
+internal import Storage
+internal import System
+internal import Translation
+
+/// The photos of a remote account. Cached photos are served at once and refreshed in the background if they are old;
+/// other photos are fetched.
+final class CachedFeed {
+    /// The age from which the top of a source is refreshed when it is read.
+    static let freshness = SourceActivity.freshness
+    /// The maximum number of pages of the service for one page of a client.
+    static let fillLimit = 8
+    /// The time after a refresh in which a read starts no other one, because the refresh may have failed.
+    static let retryPause = SourceActivity.retryPause
+    /// The age from which the list of sources is refreshed.
+    static let sourcesFreshness = Duration.seconds(3600)
+
+    let account: AccountID
+    let session: any RemoteFeed
+    let store: FeedStore
+    /// The watches of the sources.
+    let watch: FeedWatch
+    let owner: RemoteService
+    /// The age from which the position of a page token is not certain.
+    static let pageTokenFreshness = Duration.seconds(600)
+
+    /// The number of responses for tops.
+    var responseCount = 0
+    let tops = SingleFlight<SourceID, FeedTables.Merge>()
+    let fills = SingleFlight<Fill, FeedTables.Merge>()
+    private let photos = SingleFlight<PhotoID, CachedPhoto>()
+    private let listings = SingleFlight<AccountID, [Source]>()
+    /// Runs one merge at a time, so that other accounts wait for one transaction.
+    let merges = ChangeQueue()
+    /// The recent reads and refreshes.
+    var activity = SourceActivity()
+    /// The time of the last request for the sources since the start.
+    private var listed: Timestamp?
+    /// True after a logout: requests in progress store nothing.
+    private var isForgotten = false
+
+    /// The times of the last failed refreshes of a part below the top of a source.
+    private var partFailures: [SourceID: Timestamp] = [:]
+    /// The sources of which a part is refreshed in the background.
+    private var partRefreshes: Set<SourceID> = []
+
+    struct Fill: Hashable {
+        let source: SourceID
+        let key: String
+    }
+
+    init(
+        _ account: AccountID, _ session: any RemoteFeed, _ store: FeedStore, _ watch: FeedWatch,
+        owner: RemoteService
+    ) {
+        self.account = account
+        self.session = session
+        self.store = store
+        self.watch = watch
+        self.owner = owner
+    }
+
+    /// Cancels the requests in progress, because the account is logged out.
+    func cancelRequests() {
+        isForgotten = true
+        tops.cancelAll()
+        fills.cancelAll()
+        photos.cancelAll()
+        listings.cancelAll()
+    }
+
+    /// Deletes the cache of the account, and stores nothing from now on.
+    func forget() async throws {
+        isForgotten = true
+        try await store.forget(account)
+    }
+
+    /// Throws if the account is logged out. Called before each write.
+    func checkWanted() throws {
+        if isForgotten { throw RemoteService.loggedOutError }
+    }
+
+    // MARK: Pages
+
+    private enum Lookup: Sendable {
+        case unknown
+        case stale
+        case slice(FeedTables.SourceState, FeedOrder.Slice)
+    }
+
+    /// Reads a page from the cache, and fetches its missing parts; see ``AccountPhotos/page(_:after:count:fillsGaps:)``.
+    ///
+    /// - Returns: The page; nil if parts are missing and `mayRequest` is false.
+    func page(
+        _ source: SourceID, after cursor: String?, count: Int, fillsGaps: Bool, mayRequest: Bool
+    ) async throws -> Page? {
+        try check(source)
+        let place = try cursor.map { try FeedPosition(parsing: $0) }
+        var requests = 0
+        var isRead = false
+        while true {
+            let before = responseCount
+            let (state, slice): (FeedTables.SourceState, FeedOrder.Slice)
+            switch try await look(source, place, count) {
+            case .slice(let known, let part): (state, slice) = (known, part)
+            case .unknown where place == nil && requests < Self.fillLimit:
+                guard mayRequest else { return nil }
+                requests += 1
+                // Another response may have arrived during the read.
+                if responseCount == before {
+                    activity.recordRead(source)
+                    _ = try await fetchTop(source)
+                }
+                isRead = true
+                continue
+            case .unknown, .stale: throw ProviderError.staleCursor
+            }
+            if !isRead {
+                isRead = true
+                if place == nil { recordRead(source, refreshed: state.fetched) }
+                if let part = slice.outdated { refresh(part, of: source, state) }
+            }
+            func page(hasMore: Bool) -> Page {
+                let (keys, epoch) = (slice.keys, state.epoch)
+                let generation = place?.generation ?? state.generation
+                return Page(photos: slice.photos.map(\.photo), hasMore: hasMore) { count in
+                    if count == 0, let cursor { return cursor }
+                    let key = count == 0 ? OrderKey.base : keys[count - 1]
+                    return FeedPosition(epoch: epoch, generation: generation, key: key).text
+                }
+            }
+            switch slice.following {
+            case .end: return page(hasMore: false)
+            case .photos: return page(hasMore: true)
+            case .gap(let gap):
+                guard slice.photos.count < count, fillsGaps || slice.photos.isEmpty else {
+                    return page(hasMore: true)
+                }
+                guard mayRequest else { return nil }
+                guard requests < Self.fillLimit else {
+                    guard slice.photos.isEmpty else { return page(hasMore: true) }
+                    throw ProviderError.failed(
+                        Message("The service returned no photos; try again later."))
+                }
+                requests += 1
+                do {
+                    try await fill(source, gap, state)
+                } catch  where !slice.photos.isEmpty {
+                    // The photos so far are returned; the next page reports the error.
+                    return page(hasMore: true)
+                }
+            }
+        }
+    }
+
+    /// Returns the ID under which a source is stored. It contains the cache variant.
+    func stored(_ source: SourceID) -> SourceID {
+        session.cacheVariant.isEmpty
+            ? source : SourceID("\(source)\(FeedTables.variantSeparator)\(session.cacheVariant)")
+    }
+
+    /// Reads a page from the cache, with one read transaction.
+    private func look(
+        _ source: SourceID, _ place: FeedPosition?, _ count: Int
+    ) async throws -> Lookup {
+        let stored = stored(source)
+        let showsAllCacheVariants = session.showsAllCacheVariants
+        let now = owner.now
+        // A part from the future was fetched before the clock was set back.
+        let start = Timestamp(
+            secondsSince1970: now.secondsSince1970 - Self.freshness.components.seconds + 1)
+        return try await store.read { [account] (tables) throws(StorageError) -> Lookup in
+            let state =
+                showsAllCacheVariants
+                ? try tables.latestVariant(account, source) : try tables.source(account, stored)
+            guard let state else { return .unknown }
+            if let place, !state.holds(place) { return .stale }
+            return .slice(
+                state,
+                try tables.order(of: state.key).slice(
+                    account, in: state.generation, below: place, count: count, fresh: start...now)
+            )
+        }
+    }
+
+    /// Refreshes a part below the top of a source in the background.
+    private func refresh(
+        _ part: FeedOrder.Part, of source: SourceID, _ state: FeedTables.SourceState
+    ) {
+        let now = owner.now
+        guard !owner.savesData else { return }
+        if let last = partFailures[source], last <= now, now < last + Self.retryPause { return }
+        guard partRefreshes.insert(source).inserted else { return }
+        Task {
+            defer { partRefreshes.remove(source) }
+            do {
+                try await fetchPart(part, of: source, state)
+                partFailures[source] = nil
+            } catch {
+                partFailures[source] = owner.now
+            }
+        }
+    }
+
+    /// Refreshes a source.
+    ///
+    /// - Returns: The number of new photos.
+    func refresh(_ source: SourceID) async throws -> Int {
+        try check(source)
+        activity.recordRead(source)
+        return try await fetchTop(source).new
+    }
+
+    // MARK: Single photos
+
+    /// Returns a photo from the cache, or else from the service.
+    func photo(_ id: PhotoID) async throws -> CachedPhoto {
+        if let known = try await knownPhoto(id) { return known }
+        return try await fetchPhoto(id)
+    }
+
+    /// Returns a photo from the cache; nil if it is not cached.
+    func knownPhoto(_ id: PhotoID) async throws -> CachedPhoto? {
+        try await store.read { [account] (tables) throws(StorageError) in
+            try tables.photos(of: account).photo(id)
+        }
+    }
+
+    /// Fetches a photo. A photo that the service does not find leaves every source.
+    func fetchPhoto(_ id: PhotoID) async throws -> CachedPhoto {
+        try await photos.run(id) { [self] in
+            do {
+                let remote = try await owner.perform { [session] in try await session.fetchPhoto(id)
+                }
+                return try await storePhoto(remote)
+            } catch let error as ProviderError {
+                if case .notFound = error { await remove([id]) }
+                throw error
+            }
+        }
+    }
+
+    /// Fetches a photo that the service did not find when it was to be liked.
+    ///
+    /// If the photo no longer exists, its like group is removed, too: the service likes the group as one.
+    ///
+    /// - Parameter id: The photo.
+    /// - Returns: The photo, if only the like was not found.
+    /// - Throws: The errors of ``fetchPhoto(_:)``.
+    func fetchUnlikablePhoto(_ id: PhotoID) async throws -> CachedPhoto {
+        do {
+            return try await fetchPhoto(id)
+        } catch ProviderError.notFound(let reason) {
+            await remove(((try? await companions(of: id)) ?? []).map(\.id))
+            throw ProviderError.notFound(reason)
+        }
+    }
+
+    /// Stores the size of an image of a photo; see ``FeedTables/setSize(_:_:_:_:)``.
+    func setSize(_ photo: PhotoID, _ width: Int, _ height: Int) async throws -> Photo? {
+        try checkWanted()
+        return try await store.run { [account] (tables) throws(StorageError) in
+            try tables.photos(of: account).setSize(photo, width, height)
+        }
+    }
+
+    private func storePhoto(_ remote: RemotePhoto) async throws -> CachedPhoto {
+        try checkWanted()
+        let now = owner.now
+        let (change, cached) = try await store.run { [account] (tables) throws(StorageError) in
+            let change = try tables.photos(of: account).upsert(remote, now: now)
+            let cached = try tables.photos(of: account).photo(remote.photo.id)
+            try tables.limitBytes(of: account, now: now)
+            return (change, cached)
+        }
+        if let change {
+            owner.emit(.photosChanged([change.photo]))
+            if change.isOtherLike { await announceLikeChanges([change.photo]) }
+        }
+        return cached ?? CachedPhoto(remote: remote)
+    }
+
+    /// Removes photos that no longer exist from every source.
+    private func remove(_ ids: [PhotoID]) async {
+        let removed = try? await store.run { [account] (tables) throws(StorageError) in
+            var removed: [PhotoID] = []
+            for id in ids where try tables.photos(of: account).photo(id) != nil {
+                try tables.photos(of: account).remove(id)
+                removed.append(id)
+            }
+            return removed
+        }
+        if let removed, !removed.isEmpty { owner.emit(.photosRemoved(removed)) }
+    }
+
+    // MARK: Sources
+
+    /// Returns the sources of the account.
+    func sources() async throws -> [Source] {
+        let listed = try await store.read { [account] (tables) throws(StorageError) in
+            try tables.listedSources(account)
+        }
+        guard !listed.isEmpty else { return try await fetchSources() }
+        let isYoung = self.listed.map { owner.now < $0 + Self.sourcesFreshness && $0 <= owner.now }
+        if isYoung != true, !owner.savesData { Task { _ = try? await fetchSources() } }
+        return listed
+    }
+
+    /// Fetches the sources. Callers at the same time share one request.
+    private func fetchSources() async throws -> [Source] {
+        if !listings.isRunning(account) { listed = owner.now }
+        return try await listings.run(account) { [self] in try await requestSources() }
+    }
+
+    private func requestSources() async throws -> [Source] {
+        let sources = try await owner.perform { [session] in try await session.sources() }
+        try checkWanted()
+        try await store.run { [account] (tables) throws(StorageError) in
+            try tables.setListedSources(account, sources)
+        }
+        return sources
+    }
+
+    func hasSource(_ source: SourceID) -> Bool { session.accepts(source) }
+
+    private func check(_ source: SourceID) throws {
+        guard session.accepts(source) else {
+            throw ProviderError.notFound(
+                Message("There is no source {source}.", ["source": source.text.quoted]))
+        }
+    }
+
+    // MARK: Downloads
+
+    /// Reports a download to the service, if the service counts downloads.
+    func countDownload(_ photo: CachedPhoto) async throws {
+        try await owner.perform { [session] in try await session.countDownload(photo.remote) }
+    }
+}

@@ -1,0 +1,141 @@
+internal import Feeds
+internal import ProviderKit
+
+/// The timer that refreshes the watched sources of an account.
+///
+/// The timer runs only while a source is watched and a refresh is permitted.
+final class FeedWatch {
+    /// The longest sleep. A watch whose interval is longer wakes up in between.
+    private static let longestPause = Duration.seconds(86_400)
+    /// The time by which a refresh may be early when the timer fires.
+    private static let tolerance = Duration.seconds(1)
+
+    weak var owner: Account?
+    private var schedule = WatchSchedule()
+    private var timer: (pause: Duration, armed: Timestamp, task: Task<Void, Never>)?
+    /// The refreshes in progress. One source is refreshed at a time, so that each response affects the next decision.
+    private var refreshing: Task<Void, Never>?
+
+    /// Returns true if at least one watcher watches the source.
+    func isWatched(_ source: SourceID) -> Bool { schedule.isWatched(source) }
+
+    /// True if a timer is set, or a refresh is in progress.
+    var isActive: Bool { timer != nil || refreshing != nil }
+
+    /// True if no refresh is in progress, and the timer, if there is one, is not due.
+    var isSettled: Bool {
+        guard refreshing == nil, let timer, let owner else { return refreshing == nil }
+        let passed = owner.now.secondsSince1970 - timer.armed.secondsSince1970
+        return timer.pause > .seconds(passed)
+    }
+
+    /// Records that a watcher reads the first page of a source.
+    func recordRead(_ source: SourceID, by watcher: WatcherID) {
+        guard let owner else { return }
+        let isNew = schedule.recordRead(
+            source, by: watcher, now: owner.now, shift: .random(in: 0...1))
+        if isNew { update() }
+    }
+
+    /// Ends all watches of a watcher.
+    func remove(_ watcher: WatcherID) {
+        guard !schedule.isEmpty else { return }
+        schedule.remove(watcher)
+        update()
+    }
+
+    /// Starts the interval of a source again, because it was refreshed.
+    func sourceRefreshed(_ source: SourceID) {
+        guard let owner, schedule.isWatched(source) else { return }
+        schedule.restart(source, now: owner.now, shift: .random(in: 0...1))
+        update()
+    }
+
+    /// Refreshes the sources that are due, if that is permitted, and sets the timer. Called whenever the interval or
+    /// the permission may have changed.
+    func update() { update(tolerance: .zero) }
+
+    /// Sets the timer again. A timer does not count the time during which the machine was suspended.
+    func resumed() {
+        cancelTimer()
+        update()
+    }
+
+    private func update(tolerance: Duration) {
+        guard refreshing == nil else { return }
+        guard !schedule.isEmpty, let owner, let interval = owner.refreshInterval else {
+            return cancelTimer()
+        }
+        let now = owner.now
+        switch owner.refreshPermission {
+        case .denied: cancelTimer()
+        case .deniedUntil(let time):
+            let seconds = max(1, time.secondsSince1970 - now.secondsSince1970)
+            // No permitted refresh can become due during the pause.
+            setTimer(max(.seconds(seconds), schedule.pause(at: now, interval) ?? .zero), now)
+        case .permitted:
+            if schedule.nextDue(at: now, interval, tolerance: tolerance) != nil {
+                cancelTimer()
+                refreshing = Task { await refreshDue(tolerance) }
+            } else if let pause = schedule.pause(at: now, interval) {
+                setTimer(pause, now)
+            } else {
+                cancelTimer()
+            }
+        }
+    }
+
+    private func refreshDue(_ tolerance: Duration) async {
+        while let owner, let interval = owner.refreshInterval,
+            case .permitted = owner.refreshPermission,
+            let source = schedule.nextDue(at: owner.now, interval, tolerance: tolerance)
+        {
+            schedule.restart(source, now: owner.now, shift: .random(in: 0...1))
+            await owner.refreshWatched(source)
+            // A refresh that failed is not repeated before the next interval.
+            schedule.restart(source, now: owner.now, shift: .random(in: 0...1))
+        }
+        refreshing = nil
+        update()
+    }
+
+    private func setTimer(_ pause: Duration, _ now: Timestamp) {
+        let pause = min(pause, Self.longestPause)
+        if let timer,
+            timer.pause + .seconds(timer.armed.secondsSince1970)
+                == pause + .seconds(now.secondsSince1970)
+        {
+            return
+        }
+        cancelTimer()
+        guard let clock = owner?.clock else { return }
+        timer = (pause, now, makeTimer(clock, pause))
+    }
+
+    private func makeTimer<C: Clock<Duration>>(
+        _ clock: C, _ pause: Duration
+    ) -> Task<Void, Never> {
+        let deadline = clock.now.advanced(by: pause)
+        return Task { [weak self] in
+            do { try await clock.sleep(until: deadline, tolerance: nil) } catch { return }
+            guard let self else { return }
+            // The update must not cancel this task.
+            timer = nil
+            update(tolerance: Self.tolerance)
+        }
+    }
+
+    private func cancelTimer() {
+        timer?.task.cancel()
+        timer = nil
+    }
+}
+
+/// The permission to send a request that no client waits for.
+nonisolated enum RefreshPermission: Hashable {
+    case permitted
+    /// Not permitted until the owner calls ``FeedWatch/update()``.
+    case denied
+    /// Not permitted until a time in the future.
+    case deniedUntil(Timestamp)
+}

@@ -1,0 +1,91 @@
+internal import Logging
+internal import OAuth
+internal import ProviderKit
+internal import System
+
+/// The registrations of this application at the servers of federated services.
+final class ClientRegistrations {
+    /// The registration requests. Concurrent logins at one server share one registration.
+    private let requests = SingleFlight<SecretKey, RegisteredClient>(whenAbandoned: .cancels)
+    /// The registrations that no successful login has used yet. They are stored with the first token.
+    private var new: [SecretKey: RegisteredClient] = [:]
+    private unowned let engine: Engine
+
+    init(_ engine: Engine) { self.engine = engine }
+
+    /// Returns the registration at a server: the stored one, unless the server rejects it or requires other
+    /// properties now; otherwise a new one.
+    func client(
+        at server: DiscoveredServer, _ provider: any FederatedLogin
+    ) async throws -> RegisteredClient {
+        let key = SecretKey.server(server.name, of: provider.info.id)
+        return try await requests.run(key) { [self, ports = engine.ports] in
+            var known = new[key]
+            if known == nil { known = try await stored(at: server.name, provider) }
+            if let known,
+                known.description.isRegistered(like: server.oauth),
+                server.oauth.registration?.isForOneLogin != true,
+                try await TokenEndpoint(server.oauth, known.client, ports.http).knowsClient()
+            {
+                return RegisteredClient(description: server.oauth, client: known.client)
+            }
+            // No client is registered for a login that timed out or was cancelled.
+            try Task.checkCancellation()
+            let client = try await RegistrationEndpoint.register(
+                server.oauth, ports.http, now: ports.now())
+            // The registration is stored when a login succeeds: a failed login leaves no data.
+            new[key] = client
+            return client
+        }
+    }
+
+    /// Reads the stored registration at a server; nil if there is none.
+    func stored(at server: String, _ provider: any Provider) async throws -> RegisteredClient? {
+        try await engine.ports.secrets.lookUp(
+            .server(server, of: provider.info.id), unlocking: false
+        ).flatMap { RegisteredClient(encoded: $0) }
+    }
+
+    /// Stores the registration of a login that succeeded, if it is new.
+    ///
+    /// Best effort: the token contains a copy, and only the next login registers again.
+    func store(for context: BrowserLoginContext) async {
+        guard let key = context.registrationKey, let client = new[key] else { return }
+        // Before the registration is replaced, it is added to the tokens that were stored without a client.
+        for account in engine.accounts.all
+        where account.provider.info.id == context.provider.info.id
+            && account.identity.server == context.name
+        {
+            _ = try? await account.credentials?.load()
+        }
+        do {
+            try await engine.ports.secrets.store(
+                client.encoded, for: key, label: "Image Feed: the application at \(context.name)")
+            new[key] = nil
+        } catch {
+            engine.ports.logger.notice(
+                "The client registration cannot be stored", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Deletes the registration at a server that no account uses any longer. Best effort: without a keyring, the
+    /// registration remains.
+    func deleteIfUnused(by removed: Account) async {
+        let (provider, server) = (removed.provider.info, removed.identity.server)
+        // A provider that is no longer installed may have been a federated one.
+        guard removed.provider.loginMethod.isFederated || removed.provider is UnusableProvider,
+            !server.isEmpty,
+            !engine.accounts.all.contains(where: {
+                $0.provider.info.id == provider.id && $0.identity.server == server
+            })
+        else { return }
+        let key = SecretKey.server(server, of: provider.id)
+        new[key] = nil
+        do {
+            try await engine.ports.secrets.delete(key)
+        } catch {
+            engine.ports.logger.notice(
+                "The client registration cannot be deleted", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,372 @@
+internal import Accounts
+internal import OAuth
+internal import ProviderKit
+internal import Quoting
+internal import Translation
+
+/// The token of an account.
+///
+/// It is read from the secret store at its first use, and renewed before it expires or if it is refused. One renewal
+/// runs at a time.
+@MainActor
+final class Credentials: AccessTokens {
+    private(set) var problem: CredentialsProblem? {
+        didSet { if problem != oldValue { onChange() } }
+    }
+
+    private let key: SecretKey
+    /// True if the account has a token. Otherwise the secret store is not used.
+    private let isNeeded: Bool
+    /// The keys of the secrets that ``endpoint`` may read.
+    private let clientKeys: [SecretKey]
+    /// The text that a keyring manager shows for the token. Used when a token is stored.
+    var label: String
+    private let secrets: any SecretStore
+    private let endpoint: (OAuthToken) async throws -> TokenEndpoint
+    private let currentClient: () async -> TokenClient?
+    private let revoke: (OAuthToken, TokenEndpoint?) -> Void
+    /// True if a new login registers the client again after the service deleted the registration.
+    private let registersItself: Bool
+    private let now: () -> Timestamp
+    /// Called when ``problem`` changed.
+    var onChange: () -> Void = {}
+    private var token: OAuthToken?
+    private var loading: Task<OAuthToken, any Error>?
+    private var renewing: Task<OAuthToken, any Error>?
+    /// A renewed token that could not be stored. The stored one is no longer valid.
+    private var unsaved: OAuthToken?
+    /// The reason why the stored token must not be used; nil if it may.
+    private var loginReason: Message?
+    /// True after a logout: no token is stored from then on.
+    private var isDiscarded = false
+
+    /// - Parameters:
+    ///   - account: The account.
+    ///   - label: The text that a keyring manager shows for the token.
+    ///   - secrets: The store of the token.
+    ///   - clientKeys: The keys of the secrets that `endpoint` reads.
+    ///   - registersItself: True if a new login registers the client again after the service deleted the registration.
+    ///   - isNeeded: True if the account has a token.
+    ///   - now: Returns the current time.
+    ///   - currentClient: Returns the client to store with a token that was stored without one.
+    ///   - revoke: Revokes a token in the background. The endpoint is nil if it is not known yet.
+    ///   - endpoint: Returns the endpoint at which a token is renewed. Called only when the endpoint is needed, because
+    ///     it may read the client's secret.
+    init(
+        _ account: AccountID, label: String, _ secrets: any SecretStore,
+        clientKeys: [SecretKey] = [], registersItself: Bool = false, isNeeded: Bool = true,
+        now: @escaping () -> Timestamp,
+        currentClient: @escaping () async -> TokenClient? = { nil },
+        revoke: @escaping (OAuthToken, TokenEndpoint?) -> Void = { _, _ in },
+        endpoint: @escaping (OAuthToken) async throws -> TokenEndpoint
+    ) {
+        key = .account(account.text)
+        self.label = label
+        self.isNeeded = isNeeded
+        self.clientKeys = clientKeys
+        self.secrets = secrets
+        self.registersItself = registersItself
+        self.now = now
+        self.currentClient = currentClient
+        self.revoke = revoke
+        self.endpoint = endpoint
+    }
+
+    // MARK: Reading
+
+    /// Unlocks the token, and the secrets for its renewal, because of an action of the user, then reads the token. May
+    /// prompt.
+    ///
+    /// - Throws: ``SecretStoreError``; the error of ``load()``.
+    func unlock() async throws {
+        guard isNeeded else { return }
+        if let token, unsaved == nil, !token.needsRefresh(now: now()) { return }
+        do {
+            try await secrets.unlock(
+                (token == nil ? [key] : []) + clientKeys, isForStoring: unsaved != nil)
+        } catch let error as SecretStoreError {
+            guard token == nil else { return }
+            problem = .locked(error)
+            throw error
+        }
+        await storeUnsavedToken()
+        try await load()
+    }
+
+    /// Reads the token unless it is in memory. Never prompts.
+    @discardableResult
+    func load() async throws -> OAuthToken {
+        if let token { return token }
+        guard isNeeded else { return .none(now: now()) }
+        guard !isDiscarded else { throw ProviderError.unauthorized }
+        if let loading { return try await loading.value }
+        let task = Task { try await read() }
+        loading = task
+        defer { if loading == task { loading = nil } }
+        return try await task.value
+    }
+
+    /// Prevents all use of the stored token until ``adopt(_:)``. Must be called before the first use.
+    func requireLogin(_ reason: Message) { loginReason = reason }
+
+    private func read() async throws -> OAuthToken {
+        if let loginReason {
+            problem = .needsLogin(reason: loginReason)
+            throw ProviderError.unauthorized
+        }
+        do {
+            let stored = try await secrets.lookUp(key, unlocking: false)
+            // A login may have stored a newer one in the meantime.
+            if let token { return token }
+            guard let stored, var token = OAuthToken(encoded: stored) else {
+                problem = .needsLogin(
+                    reason: Message("The token is not in the keyring; log in again."))
+                throw ProviderError.unauthorized
+            }
+            if token.client == nil, let client = await currentClient() {
+                if let token = self.token { return token }
+                token.client = client
+                // The token is stored with the next request.
+                unsaved = token
+            }
+            self.token = token
+            problem = nil
+            return token
+        } catch let error as SecretStoreError {
+            if let token { return token }
+            problem = .locked(error)
+            throw error
+        }
+    }
+
+    /// A token in memory, and its state in the secret store.
+    struct HeldToken {
+        let token: OAuthToken
+        /// True if the secret store has the token.
+        var isSaved = true
+    }
+
+    /// The token in memory; nil if there is none.
+    var held: HeldToken? { token.map { HeldToken(token: $0, isSaved: unsaved == nil) } }
+
+    /// Uses the token that a login has stored.
+    func adopt(_ token: OAuthToken) {
+        self.token = token
+        unsaved = nil
+        isDiscarded = false
+        loginReason = nil
+        problem = nil
+    }
+
+    /// Uses the token of the previous session, unless a login is required.
+    func resume(with held: HeldToken) {
+        guard loginReason == nil else { return }
+        token = held.token
+        unsaved = held.isSaved ? nil : held.token
+    }
+
+    /// Stores a token that could not be stored before. Never prompts.
+    func storeUnsavedToken() async {
+        if let unsaved { await save(unsaved) }
+    }
+
+    /// Stores a renewed token. If that fails, the token stays in ``unsaved``.
+    private func save(_ token: OAuthToken) async {
+        // After a failed logout, the token is stored.
+        guard !isDiscarded else { return unsaved = token }
+        // Only one caller at a time stores the token.
+        unsaved = nil
+        do {
+            try await secrets.store(token.encoded, for: key, label: label)
+            guard isDiscarded else { return }
+            try? await secrets.delete(key)
+        } catch {
+            // The token stays in memory, because the service accepts no other one.
+        }
+        // A login may have replaced the token in the meantime, or a logout removed it.
+        if self.token?.accessToken.matches(token.accessToken) == true { unsaved = token }
+    }
+
+    // MARK: AccessTokens
+
+    func accessToken() async throws -> Secret {
+        await storeUnsavedToken()
+        let token = try await load()
+        if case .needsLogin = problem { throw ProviderError.unauthorized }
+        guard token.needsRefresh(now: now()) else { return token.accessToken }
+        do {
+            return try await renewed(token).accessToken
+        } catch {
+            // The old token is still valid.
+            let isValid = token.expires.map { now() < $0 } ?? true
+            guard isValid, problem == nil else { throw error }
+            return token.accessToken
+        }
+    }
+
+    func renew(insteadOf refused: Secret) async throws -> Secret {
+        let token = try await load()
+        // Another caller renewed the token.
+        guard token.accessToken.matches(refused) else { return token.accessToken }
+        return try await renewed(token).accessToken
+    }
+
+    func refused(_ refused: Secret) {
+        // A login may have replaced it in the meantime.
+        guard let token, token.accessToken.matches(refused) else { return }
+        problem = .needsLogin(
+            reason: Message("The service no longer accepts the login; log in again."))
+    }
+
+    func isIssued(_ token: Secret) -> Bool {
+        guard let known = self.token else { return false }
+        return known.isIssued && known.accessToken.matches(token)
+    }
+
+    // MARK: Renewal
+
+    private func renewed(_ token: OAuthToken) async throws -> OAuthToken {
+        if let renewing { return try await renewing.value }
+        let task = Task { try await refresh(token) }
+        renewing = task
+        defer { renewing = nil }
+        return try await task.value
+    }
+
+    private func refresh(_ token: OAuthToken) async throws -> OAuthToken {
+        do {
+            let new = try await endpoint(token).refresh(token)
+            if let newer = newer(than: token) {
+                // A login replaced the token during the renewal.
+                revoke(new, nil)
+                return newer
+            }
+            guard self.token != nil else {
+                // The account was logged out during the renewal.
+                revoke(new, nil)
+                throw ProviderError.unauthorized
+            }
+            self.token = new
+            await save(new)
+            return new
+        } catch let error as OAuthError {
+            if let newer = newer(than: token) { return newer }
+            throw refusal(of: token, error)
+        }
+    }
+
+    /// Returns the token of a login during the renewal of another token; nil if there was none.
+    private func newer(than token: OAuthToken) -> OAuthToken? {
+        guard let current = self.token, !current.accessToken.matches(token.accessToken) else {
+            return nil
+        }
+        return current
+    }
+
+    /// Returns the error for callers if a token cannot be renewed.
+    private func refusal(of token: OAuthToken, _ error: OAuthError) -> ProviderError {
+        switch error {
+        // Services use different error codes for a refused refresh token, for example `invalid_request`. All of
+        // them require a new login; temporary errors are `serviceFailed` and `rateLimited`.
+        case .noRefreshToken, .invalidGrant, .refused, .denied:
+            refused(token.accessToken)
+            return .unauthorized
+        case .invalidClient where registersItself:
+            refused(token.accessToken)
+            return .unauthorized
+        case .invalidClient:
+            return .notConfigured(
+                Message(
+                    "The service rejected the client ID or the client secret; configure them again."
+                ))
+        case .rateLimited(let until): return .rateLimited(until: until)
+        case .serviceFailed(let reason):
+            return .failed(
+                Message(
+                    "The token could not be renewed: {reason}",
+                    messages: ["reason": reason.sentence]))
+        case .invalidCode, .portTaken, .cannotListen:
+            return .failed(Message("The token could not be renewed; try again later."))
+        }
+    }
+
+    /// Returns true if the account has this token, or may have it: some services issue the same token to each login.
+    func mayHold(_ token: OAuthToken) async -> Bool {
+        guard !isDiscarded else { return false }
+        guard let known = try? await load() else {
+            // The contents of a locked keyring are not known.
+            if case .locked = problem { return true }
+            return false
+        }
+        return known.sharesSecret(with: token)
+    }
+
+    // MARK: Logout
+
+    /// Unlocks the secrets that ``discard()`` needs, because of an action of the user. May prompt.
+    ///
+    /// Denied access is not an error: the token can be deleted without being read.
+    func unlockToDiscard() async throws {
+        guard isNeeded else { return }
+        do {
+            try await secrets.unlock([key] + clientKeys, isForStoring: false)
+        } catch SecretStoreError.denied {
+            return
+        }
+    }
+
+    /// Deletes the token, and revokes it in the background. The keyring may prompt for a confirmation.
+    ///
+    /// - Throws: ``SecretStoreError`` if it cannot be deleted. Then nothing has changed.
+    func discard() async throws {
+        guard isNeeded else { return }
+        _ = try? await load()
+        // This is done before the deletion, because the keyring may deny the client secret afterwards.
+        let endpoint = await tokenEndpoint()
+        // This is done before the deletion, so that a renewal in progress does not store its token afterwards.
+        isDiscarded = true
+        do {
+            try await secrets.delete(key)
+        } catch {
+            isDiscarded = false
+            throw error
+        }
+        forget(endpoint)
+    }
+
+    /// Removes the token from memory without deleting the stored one, and revokes it in the background.
+    func abandon() async {
+        isDiscarded = true
+        forget(await tokenEndpoint())
+    }
+
+    /// Returns the endpoint of the token; nil without a token, and if the client cannot be read.
+    private func tokenEndpoint() async -> TokenEndpoint? {
+        guard let token else { return nil }
+        return try? await endpoint(token)
+    }
+
+    /// Removes the token from memory, and revokes it in the background: the service may be slow or not available.
+    private func forget(_ endpoint: TokenEndpoint?) {
+        // A token that was renewed in the meantime is the one to revoke.
+        let token = token
+        self.token = nil
+        unsaved = nil
+        if let token { revoke(token, endpoint) }
+    }
+}
+
+/// The reason why a token cannot be used.
+nonisolated enum CredentialsProblem: Hashable {
+    /// The secret store is locked or not available. It may become available again.
+    case locked(SecretStoreError)
+    /// A new login is required.
+    case needsLogin(reason: Message)
+}
+
+nonisolated extension Message {
+    /// The message as a sentence: the texts of services may have no full stop.
+    var sentence: Message {
+        english.sentence == english ? self : Message(verbatim: english.sentence)
+    }
+}

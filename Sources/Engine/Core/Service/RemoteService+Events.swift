@@ -1,0 +1,136 @@
+internal import Accounts
+internal import Likes
+internal import Logging
+internal import ProviderKit
+internal import Translation
+
+// The events of the credentials, the cached feed and the likes.
+extension RemoteService {
+    var now: Timestamp { ports.now() }
+    var clock: any Clock<Duration> { ports.clock }
+    /// The local likes and unlikes, the latest first; nil if the service offers likes.
+    var localLikes: [PendingLike]? { likes?.localLikes }
+    /// True if only requests of clients may use the network.
+    var savesData: Bool { owner?.savesData ?? false }
+
+    /// Sends requests unless the service limits them, and records the result.
+    func perform<Value: Sendable>(
+        _ body: @escaping () async throws -> Value
+    ) async throws -> Value {
+        if case .rateLimited(let until) = health.problem(now: now) {
+            throw ProviderError.rateLimited(until: until)
+        }
+        do {
+            let value: Value
+            do {
+                value = try await body()
+            } catch HTTPError.tooLarge {
+                // A response of the API is never that large.
+                throw ProviderError.failed(
+                    Message("The service sent a response that is too large; try again later."))
+            }
+            record(.available)
+            return value
+        } catch {
+            record(ServiceHealth.Verdict(error))
+            throw error
+        }
+    }
+
+    func credentialsChanged() {
+        scheduleRetry()
+        owner?.emit(.changed(.state))
+        if credentials.problem == nil { likes?.handle(.deliveryRequested) }
+    }
+
+    /// Handles an event of the cached feed or of the likes, and passes it on.
+    func emit(_ event: AccountEvent) {
+        switch event {
+        case .photosChanged(let photos): owner?.emit(.photosChanged(photos.map(decorate)))
+        case .changed(.likes):
+            scheduleAvailabilityCheck()
+            owner?.emit(event)
+        case .likeConfirmed:
+            if likesDenial != nil, localLikes == nil {
+                likesDenial = nil
+                owner?.emit(.changed(.state))
+            }
+            owner?.emit(event)
+            refreshLikeCountIfDue()
+        default: owner?.emit(event)
+        }
+    }
+
+    /// Called when the service reported other liked states of photos than before, or when photos were added or removed.
+    func likesObserved(_ photos: [Photo]) {
+        for photo in photos {
+            // A like that is being sent is announced once, when it is confirmed.
+            let isExpected = likes?.isExpected(photo.id, isLiked: photo.isLiked) == true
+            likes?.handle(.observed(photo.id, isLiked: photo.isLiked))
+            guard !isExpected else { continue }
+            owner?.emit(
+                .likeConfirmed(photo.id, isLiked: photo.isLiked, likes: photo.likes ?? 0))
+        }
+        // If the service does not report the number of likes, it is the number of cached photos that are liked.
+        Task {
+            guard let count = try? await feed?.likeCount(), count != likeCount else { return }
+            likeCount = count
+            owner?.emit(.changed(.likes))
+        }
+    }
+
+    /// Called when the number of consecutive failures of likes changed.
+    func likeFailuresChanged() {
+        let before = retryAt
+        scheduleRetry()
+        if retryAt != before { owner?.emit(.changed(.state)) }
+    }
+
+    /// Called when the service does not permit likes to the account.
+    func likesDenied(_ reason: Message) {
+        likesDenial = reason
+        owner?.emit(.changed(.state))
+        ports.logger.warning(
+            "A service does not permit likes; they are stored locally",
+            metadata: ["account": "\(account)", "reason": "\(reason)"])
+    }
+
+    /// Called when the service may have counted a like before it was confirmed: the number of likes must be fetched.
+    func likeCountDoubted() {
+        isProfileDue = true
+        isCountDue = true
+        refreshLikeCountIfDue()
+    }
+
+    /// Fetches the number of likes once no pending like would change it.
+    private func refreshLikeCountIfDue() {
+        guard isCountDue, likes?.queue.pending.isEmpty == true else { return }
+        isCountDue = false
+        Task { await refreshLikeCount() }
+    }
+}
+
+// The likes and the watches of an account.
+extension RemoteService {
+    var likesSource: SourceID? { feed?.likesSource }
+    var pendingLikes: [PhotoID]? { likes.flatMap { $0.queue.isLoaded ? $0.queue.pending : nil } }
+    func isLikePending(_ photo: PhotoID) -> Bool { likes?.queue.isPending(photo) == true }
+
+    func setLiked(
+        _ photo: PhotoID, _ isLiked: Bool?
+    ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
+        guard let likes else {
+            throw EngineError.notSupported(Message("This service has no likes."))
+        }
+        return try await likes.change(photo, isLiked.map { .set($0) } ?? .toggle)
+    }
+
+    func checkLikesAgain() { likes?.checkAvailabilityAgain() }
+
+    func recordRead(_ source: SourceID) { feed?.recordRead(source) }
+    func refreshWatched(_ source: SourceID) async { await feed?.refreshWatched(source) }
+
+    // No photos of a service depend on the date alone.
+    var datedSource: SourceID? { nil }
+    func setWatched(_ isWatched: Bool) {}
+}

@@ -1,0 +1,338 @@
+internal import Accounts
+internal import Feeds
+internal import Images
+internal import Likes
+internal import OAuth
+internal import ProviderKit
+internal import Storage
+internal import System
+internal import Translation
+
+/// The photos of an account at a remote service, with its credentials and the health of the service.
+final class RemoteService: AccountPhotos {
+    /// The age up to which a profile is not fetched again, unless the user has logged in.
+    static let profileFreshness = Duration.seconds(180)
+    /// The time limit of a call that sends requests.
+    static let callTimeout = Duration.seconds(18)
+    /// The time limit after which a profile is shown without its avatar.
+    static let avatarTimeout = Duration.seconds(3)
+    /// The time after which a small request budget counts as renewed, if the service does not report the time.
+    static let budgetPeriod = Duration.seconds(3600)
+
+    let session: any Session
+    private(set) var rateLimit: RateLimit?
+    /// The time at which ``rateLimit`` was received.
+    private var rateLimitReceived = Timestamp(secondsSince1970: 0)
+    /// The time of the next retry; nil if none is planned.
+    private(set) var retryAt: Timestamp?
+    let account: AccountID
+    /// The host of its requests. Accounts of one provider at one host share probes.
+    private let probeTarget: HostProbes.Target
+    let credentials: Credentials
+    let ports: EnginePorts
+    let stores: RemoteStores
+    weak var owner: Account?
+    let allowsLoopback: Bool
+    var health = ServiceHealth()
+    private var isLoading = true
+    /// The reason and the remedy that the session reported for its failure.
+    private var brokenSession: (reason: Message, remedy: Remedy?)?
+    private var retry: Task<Void, Never>?
+    var isClosed = false
+    /// True after a logout: later responses are not stored.
+    var isForgotten = false
+    /// True if the profile has to be fetched.
+    var isProfileDue = true
+    /// The reason for which the service denied likes to the account; nil after it accepted one.
+    var likesDenial: Message?
+    /// True if the number of likes has to be fetched once no like is pending.
+    var isCountDue = false
+    /// The time of the last profile that the service sent.
+    var profileFetched: Timestamp?
+    /// The number of profiles that the service sent.
+    var profileResponses = 0
+    /// The requests for the profile in progress. They continue after the time limit of a call.
+    let profileRequests = SingleFlight<AccountID, Profile>()
+    /// The images from which the sizes of photos were read.
+    var measuredImages: Set<ImageStore.Key> = []
+    /// The timer of the next request that checks if a service without likes offers them again.
+    private var availabilityCheck: (due: Timestamp, task: Task<Void, Never>)?
+    /// The calls in progress. A logout ends them.
+    let calls = CallGroup()
+    private(set) var feed: CachedFeed?
+    private(set) var likes: Likes?
+
+    /// - Parameters:
+    ///   - account: The account.
+    ///   - session: The session that the provider created.
+    ///   - credentials: The credentials of the requests of the session.
+    ///   - ports: The external dependencies.
+    ///   - stores: The stores of remote accounts.
+    ///   - probeTarget: The host of its requests. Accounts of one provider at one host share probes.
+    ///   - allowsLoopback: True if the service may name addresses on loopback.
+    ///   - owner: Receives changes.
+    init(
+        _ account: AccountID, _ session: any Session, _ credentials: Credentials,
+        _ ports: EnginePorts, _ stores: RemoteStores, probeTarget: HostProbes.Target,
+        allowsLoopback: Bool, owner: Account
+    ) {
+        self.account = account
+        self.session = session
+        self.credentials = credentials
+        self.ports = ports
+        self.stores = stores
+        self.probeTarget = probeTarget
+        self.allowsLoopback = allowsLoopback
+        self.owner = owner
+        credentials.onChange = { [weak self] in self?.credentialsChanged() }
+        guard let remote = session.remoteFeed else { return }
+        let feed = CachedFeed(account, remote, stores.feeds, owner.feedWatch, owner: self)
+        self.feed = feed
+        guard let remote = session.remoteLikes else { return }
+        likes = Likes(remote, feed, stores.likes(of: account), owner: self)
+    }
+
+    // MARK: State
+
+    var state: AccountState {
+        if let brokenSession {
+            return .failed(reason: brokenSession.reason, remedy: brokenSession.remedy)
+        }
+        switch credentials.problem {
+        case .needsLogin(let reason): return .needsLogin(reason: reason)
+        case .locked(let error):
+            return .locked(reason: error.message, remedy: error.remedy)
+        case nil: break
+        }
+        switch health.problem(now: now) {
+        case .rateLimited(let until): return .rateLimited(until: until)
+        case .offline(let reason): return .offline(reason: reason)
+        case .failing(let reason): return .failed(reason: reason, remedy: .retry)
+        case nil: break
+        }
+        return isLoading ? .loading(reason: Message("The account is being opened.")) : .ready
+    }
+
+    /// The number of photos that the user likes: the number of the service with the likes that were confirmed since,
+    /// else the number of cached photos that are liked. For a service that never has likes, the number of local likes.
+    var likeCount: Int {
+        get { likes?.localCount ?? knownLikeCount }
+        set { knownLikeCount = newValue }
+    }
+    private var knownLikeCount = 0
+
+    func start() {
+        Task {
+            // The errors are reported by the state of the account.
+            try? await likes?.load()
+            _ = try? await credentials.load()
+            isLoading = false
+            owner?.emit(.changed(.state))
+            await restoreProfile()
+            likes?.handle(.availabilityCheckDue)
+            scheduleAvailabilityCheck()
+            likes?.handle(.deliveryRequested)
+        }
+    }
+
+    func close() {
+        isClosed = true
+        retry?.cancel()
+        availabilityCheck?.task.cancel()
+        likes?.close()
+        session.close()
+        // Breaks the retain cycles: `likes` and `feed` hold this service, so that their requests in progress can
+        // complete.
+        likes = nil
+        feed = nil
+    }
+
+    var events: AsyncStream<SessionEvent> { session.events }
+
+    var notices: [String] {
+        // Another state has its own reason, which is that of the sources as well.
+        let problems = state == .ready ? feed?.activity.problems ?? [] : []
+        return problems.prefix(Account.maximumNotices)
+            + [likesDenial?.translated].compactMap(\.self)
+    }
+
+    func adopt(_ token: OAuthToken) {
+        credentials.adopt(token)
+        isProfileDue = true
+        Task { await sendPendingRequests() }
+    }
+
+    /// Called if the network is back, or the keyring is unlocked.
+    func retryNow() {
+        guard !isClosed else { return }
+        Task { await credentials.storeUnsavedToken() }
+        let hasLikes =
+            likes?.queue.pending.isEmpty == false
+            || likes?.queue.mayOfferLikesAgain(at: now) == true
+        guard state != .ready || health.wantsRetry || hasLikes else { return }
+        if case .rateLimited = health.problem(now: now) { return }
+        Task {
+            do {
+                try await credentials.load()
+            } catch {
+                return
+            }
+            await sendPendingRequests()
+        }
+    }
+
+    /// Starts the timers again, which were suspended with the machine.
+    func resumed() {
+        guard retry != nil else { return retryNow() }
+        cancelRetry()
+        if case .rateLimited = health.problem(now: now) { scheduleRetry() }
+        owner?.emit(.changed(.state))
+        retryNow()
+    }
+
+    /// Sends the pending requests, because the service may be available again.
+    private func sendPendingRequests() async {
+        if health.wantsRetry || isProfileDue {
+            await probe()
+            // Other requests would fail, too; a retry is planned.
+            guard !health.wantsRetry else { return }
+        }
+        feed?.retryNow()
+        likes?.handle(.availabilityCheckDue)
+        likes?.handle(.deliveryRequested)
+    }
+
+    /// Fetches the profile, to check if the service is available and accepts the token.
+    func probe() async {
+        let verdict = await stores.probes.probe(probeTarget) { [weak self] in
+            // Another request may have had a result in the meantime.
+            guard let self, health.wantsRetry || isProfileDue else { return .none }
+            do { try await owner?.refreshProfile() } catch { return ServiceHealth.Verdict(error) }
+            return .available
+        }
+        // The result may be that of another account.
+        if case .unreachable = verdict { record(verdict) }
+    }
+
+    func limit(until: Timestamp?) {
+        health.record(.rateLimited(until: until), now: now)
+        scheduleRetry()
+        owner?.emit(.changed(.state))
+    }
+
+    func update(_ status: SessionStatus) {
+        let before = state
+        defer { if state != before { owner?.emit(.changed(.state)) } }
+        if case .failed(let reason, let remedy) = status {
+            brokenSession = (reason, remedy)
+        } else {
+            brokenSession = nil
+        }
+    }
+
+    func update(_ limit: RateLimit) {
+        rateLimitReceived = now
+        guard limit != rateLimit else { return }
+        rateLimit = limit
+        owner?.emit(.changed(.state))
+    }
+
+    /// Less than a quarter of the budget is reserved for clients.
+    var refreshPermission: RefreshPermission {
+        guard let limit = rateLimit, Double(limit.remaining) < Double(limit.limit) / 4,
+            rateLimitReceived <= now
+        else { return .permitted }
+        let end = min(
+            limit.reset ?? rateLimitReceived + Self.budgetPeriod,
+            rateLimitReceived + ServiceHealth.longestRateLimitPause)
+        return now < end ? .deniedUntil(end) : .permitted
+    }
+
+    /// Records the result of a request.
+    func record(_ verdict: ServiceHealth.Verdict) {
+        guard verdict != .none else { return }
+        let (before, retryBefore) = (health.problem(now: now), retryAt)
+        health.record(verdict, now: now)
+        if case .rateLimited(let until) = verdict { owner?.rateLimited(until: until) }
+        scheduleRetry()
+        let problem = health.problem(now: now)
+        if problem != before || retryAt != retryBefore { owner?.emit(.changed(.state)) }
+        // Pending requests are sent after the first response.
+        if before != nil, problem == nil {
+            feed?.retryNow()
+            likes?.handle(.deliveryRequested)
+        }
+    }
+
+    /// Sets the timer of the next retry, if one is necessary.
+    func scheduleRetry() {
+        let likeFailures = likes?.queue.consecutiveFailures ?? 0
+        let pause: Duration
+        // Without a token, a retry is useless. A new token starts the requests again.
+        if isClosed || credentials.problem != nil {
+            return cancelRetry()
+        } else if case .rateLimited(let until) = health.problem(now: now) {
+            pause = .seconds(max(1, until.secondsSince1970 - now.secondsSince1970))
+        } else if health.wantsRetry || likeFailures > 0 {
+            // Requests of callers do not delay it.
+            guard retry == nil else { return }
+            pause = health.pause(afterAtLeast: likeFailures, jitter: Double.random(in: 0...1))
+        } else {
+            return cancelRetry()
+        }
+        retry?.cancel()
+        retryAt = now + pause
+        retry = clock.after(pause) { [weak self] in await self?.retryAutomatically() }
+    }
+
+    /// Sets the timer of the next request that checks if a service without likes offers them again.
+    func scheduleAvailabilityCheck() {
+        let due = isClosed ? nil : likes?.queue.nextAvailabilityCheck
+        guard due != availabilityCheck?.due else { return }
+        availabilityCheck?.task.cancel()
+        availabilityCheck = due.map { due in
+            let pause = Duration.seconds(max(1, due.secondsSince1970 - now.secondsSince1970))
+            let task = clock.after(pause) { [weak self] in
+                self?.availabilityCheck = nil
+                self?.likes?.handle(.availabilityCheckDue)
+                self?.scheduleAvailabilityCheck()
+            }
+            return (due, task)
+        }
+    }
+
+    private func cancelRetry() {
+        retry?.cancel()
+        retry = nil
+        retryAt = nil
+    }
+
+    private func retryAutomatically() async {
+        // The result must not cancel this task.
+        retry = nil
+        retryAt = nil
+        health.recordRetry()
+        likes?.handle(.retryBegan)
+        // The system clock may have been set in the meantime.
+        health.rateLimitEnded()
+        owner?.emit(.changed(.state))
+        await sendPendingRequests()
+    }
+
+    // MARK: Logout
+
+    /// The error of the calls that a logout ends.
+    static let loggedOutError = EngineError.needsLogin(
+        Message("The account was logged out during the call; log in again."))
+
+    func forget() async throws {
+        // Responses that arrive later must not be stored after the deletion.
+        isForgotten = true
+        calls.end(Self.loggedOutError)
+        feed?.cancelRequests()
+        profileRequests.cancelAll()
+        try await likes?.clear()
+        await stores.images.forget(account)
+        try await feed?.forget()
+    }
+}

@@ -1,0 +1,137 @@
+internal import Accounts
+internal import ProviderKit
+internal import System
+internal import Translation
+
+/// A download of a photo to a caller's descriptor. It is retained for a minute after its end.
+package final class Transfer {
+    package enum State: String {
+        case running
+        case done
+        case failed
+        case cancelled
+    }
+
+    /// The time for which a finished transfer is retained for late callers.
+    package static let retentionTime = Duration.seconds(60)
+    /// The largest number of running transfers of one client.
+    nonisolated package static let maximumUnfinishedPerClient = 8
+    /// The largest number of running transfers of all clients.
+    nonisolated package static let maximumUnfinished = 32
+    /// The shortest time between two progress reports to clients.
+    static let reportInterval = Duration.milliseconds(100)
+
+    package let number: Int
+    package private(set) var state = State.running
+    /// The number of bytes received from the service; for a photo on this computer, the number of bytes written.
+    package private(set) var received = 0
+    /// The total number of bytes; 0 while it is unknown.
+    package private(set) var total = 0
+    package private(set) var error: (any Error)?
+    let account: Account
+    /// The client that started the transfer.
+    let client: String
+    private let engine: Engine
+    private var work: Task<Void, Never>?
+    private let outcome = OneShotResult<Void, any Error>()
+    /// The pause after a report to clients. Changes during the pause are reported after it.
+    private var pause: Task<Void, Never>?
+    private var hasUnreportedChange = false
+
+    init(number: Int, of account: Account, for client: String, in engine: Engine) {
+        self.client = client
+        self.number = number
+        self.account = account
+        self.engine = engine
+    }
+
+    /// True if all writing has ended. A cancelled transfer may still write for a moment.
+    var isOver: Bool { hasEnded && work == nil }
+
+    private var hasEnded: Bool { state != .running }
+
+    /// Starts the transfer.
+    ///
+    /// - Parameters:
+    ///   - original: The photo.
+    ///   - destination: The destination, which is released at the end.
+    func begin(_ original: Original, to destination: TransferDestination) {
+        work = Task {
+            do {
+                let source = try await original.open { [weak self] in
+                    self?.update($0.received, of: $0.total)
+                }
+                let copy = try FileCopy(of: source, to: destination)
+                update(0, of: copy.total)
+                try await copy.run { [weak self] in self?.update($0, of: copy.total) }
+                if !hasEnded {
+                    (received, total) = (copy.total, copy.total)
+                    end(.done)
+                    // Best effort: the transfer has succeeded even if the service cannot count it.
+                    Task { try? await original.count() }
+                }
+            } catch {
+                end(.failed, error)
+            }
+            work = nil
+        }
+    }
+
+    /// Waits for the end of the transfer. Returns at once if it has ended.
+    package func wait() async throws { try await outcome.value() }
+
+    /// Cancels the transfer, and returns when all writing has ended. A finished transfer does not change.
+    package func cancel() async {
+        stop("The transfer was cancelled.")
+        await work?.value
+    }
+
+    /// Ends the transfer. The data that was written remains.
+    func stop(_ reason: String) {
+        guard !hasEnded else { return }
+        end(.cancelled, EngineError.cancelled(Message(verbatim: reason)))
+        work?.cancel()
+    }
+
+    // MARK: Progress
+
+    private func update(_ received: Int, of total: Int?) {
+        guard !hasEnded else { return }
+        let known = (self.received, self.total)
+        // After the fetch, the same bytes are written to the destination. They are not counted again.
+        self.received = max(self.received, received)
+        self.total = total ?? self.total
+        guard known != (self.received, self.total) else { return }
+        hasUnreportedChange = true
+        if pause == nil { reportProgress() }
+    }
+
+    private func reportProgress() {
+        hasUnreportedChange = false
+        engine.emit(.transferChanged(self))
+        pause = engine.ports.clock.after(Self.reportInterval) { [weak self] in
+            guard let self, !hasEnded else { return }
+            pause = nil
+            if hasUnreportedChange { reportProgress() }
+        }
+    }
+
+    private func end(_ state: State, _ error: (any Error)? = nil) {
+        guard !hasEnded else { return }
+        self.state = state
+        self.error = error
+        pause?.cancel()
+        pause = nil
+        engine.emit(.transferChanged(self))
+        outcome.complete(error.map { .failure($0) } ?? .success(()))
+        engine.transfers.finished(self)
+    }
+}
+
+/// The image of a photo in the best available quality.
+struct Original {
+    /// Opens the image, which is fetched if necessary. The caller closes the descriptor.
+    let open: (_ progress: @escaping (HTTPProgress) -> Void) async throws -> Int32
+    /// Reports the download to a service that counts downloads.
+    let count: () async throws -> Void
+}

@@ -1,0 +1,192 @@
+import Accounts
+import ProviderKit
+import Storage
+import Testing
+
+@testable import Feeds
+
+/// The limit of the bytes that an account takes in the feed cache.
+@Suite struct FeedBytesTests {
+    private let account = AccountID(stored: "service_ada")
+    private let database: Database
+    private let tables: FeedTables
+    private let now = Timestamp(secondsSince1970: 1_700_000_000)
+
+    init() throws {
+        database = try Database(path: ":memory:", durability: .process)
+        try FeedStore.migrate(database)
+        tables = FeedTables(database, bounds: FeedTables.Bounds(bytes: 1 << 20))
+    }
+
+    /// A page of photos with descriptions of 16 KiB.
+    private func page(
+        _ numbers: Range<Int>, isKeyed: Bool, isLiked: Bool = false, isLast: Bool = false
+    ) -> RemotePage {
+        let photos = numbers.map { number in
+            var photo = Photo(id: PhotoID("p\(number)"))
+            photo.description = String(repeating: "x", count: 16 << 10)
+            photo.isLiked = isLiked
+            var remote = RemotePhoto(photo)
+            if isKeyed { remote.entry = key(number) }
+            return remote
+        }
+        var page = RemotePage(photos)
+        if !isLast { page.next = "\(numbers.upperBound)" }
+        if isKeyed { page.end = key(numbers.upperBound - 1) }
+        return page
+    }
+
+    private func key(_ number: Int) -> String { "k\(100_000 - number)" }
+
+    private func store(
+        _ page: RemotePage, in source: String = "new", _ part: FeedOrder.Part? = nil,
+        at time: Timestamp? = nil
+    ) throws -> FeedTables.Merge {
+        try tables.store(
+            FeedTables.Arrival(
+                page: page, account: account, part: part, isExact: false, hasStablePageTokens: true,
+                now: time ?? now),
+            in: SourceID(source))
+    }
+
+    private func slice(
+        _ source: String, below place: FeedPosition? = nil, count: Int = 1000
+    ) throws -> (state: FeedTables.SourceState, slice: FeedOrder.Slice)? {
+        guard let state = try tables.source(account, SourceID(source)) else { return nil }
+        let slice = try tables.order(of: state.key).slice(
+            account, in: state.generation, below: place, count: count, fresh: now...now)
+        return (state, slice)
+    }
+
+    private func photoCount(_ condition: String = "1") throws -> Int? {
+        try database.first("SELECT count(*) FROM photo WHERE \(condition)") { Int($0.integer(0)) }
+    }
+
+    @Test(arguments: [false, true])
+    func `a walk that exceeds the limit loses its position, and the top stays`(
+        isKeyed: Bool
+    ) throws {
+        _ = try store(page(0..<10, isKeyed: isKeyed))
+        var walked = 10
+        var isLost = false
+        while !isLost, walked < 200 {
+            guard let (_, slice) = try slice("new"), case .gap(var gap) = slice.following else {
+                Issue.record("there is no gap after \(walked) photos")
+                return
+            }
+            #expect(slice.photos.map(\.photo.id.text) == (0..<walked).map { "p\($0)" })
+            gap.hasStableToken = true
+            isLost = try store(page(walked..<walked + 10, isKeyed: isKeyed), gap).isLost
+            walked += 10
+            #expect(try tables.bytes(of: account) <= 1 << 20)
+        }
+        // 1 MiB has room for 63 photos.
+        #expect(walked == 70)
+        let (state, slice) = try #require(try slice("new"))
+        let kept = slice.photos.count
+        #expect(slice.photos.map(\.photo.id.text) == (0..<kept).map { "p\($0)" })
+        #expect(30...50 ~= kept, "\(kept)")
+        #expect(try photoCount() == kept)
+        guard case .gap = slice.following else {
+            Issue.record("the rest is no gap")
+            return
+        }
+        // A walk above the gap continues, and one below it is stale.
+        let last = try #require(slice.last)
+        let above = FeedPosition(epoch: state.epoch, generation: state.generation - 1, key: last)
+        #expect(state.holds(above))
+        let below = FeedPosition(epoch: state.epoch, generation: state.generation - 1, key: "0")
+        #expect(!state.holds(below))
+    }
+
+    @Test func `the sources that were fetched first go, and the one being read stays`() throws {
+        for (index, source) in ["a", "b", "c", "d"].enumerated() {
+            let first = index * 20
+            _ = try store(
+                page(first..<first + 20, isKeyed: true, isLast: true), in: source,
+                at: now + .seconds(index))
+            #expect(try tables.bytes(of: account) <= 1 << 20)
+        }
+        #expect(try slice("a") == nil)
+        #expect(try slice("b") == nil)
+        #expect(try slice("c")?.slice.photos.count == 20)
+        #expect(try slice("d")?.slice.photos.count == 20)
+        #expect(try photoCount() == 40)
+    }
+
+    @Test func `photos that no source shows are forgotten first`() throws {
+        _ = try store(page(0..<20, isKeyed: true, isLast: true))
+        for photo in page(100..<200, isKeyed: false).photos {
+            _ = try tables.photos(of: account).upsert(photo, now: now)
+            try tables.limitBytes(of: account, now: now)
+            #expect(try tables.bytes(of: account) <= 1 << 20)
+        }
+        #expect(try slice("new")?.slice.photos.count == 20)
+    }
+
+    @Test func `likes that the service reports are bounded, and likes of the user stay`() throws {
+        let own = page(1000..<1010, isKeyed: false)
+        for photo in own.photos {
+            _ = try tables.photos(of: account).upsert(photo, now: now)
+            _ = try tables.photos(of: account).setLiked(
+                photo.photo.id, true, likes: nil, confirmed: now)
+        }
+        let later = now + .seconds(86_400)
+        for round in 0..<20 {
+            let first = round * 10
+            _ = try store(
+                page(first..<first + 10, isKeyed: true, isLiked: true, isLast: true), at: later)
+            // The second response replaces the photos of the first one.
+            #expect(try tables.bytes(of: account) <= 1 << 20)
+        }
+        #expect(try slice("new")?.slice.photos.count == 10)
+        #expect(try photoCount("like_confirmed > 0 AND is_liked") == 10)
+        #expect(try #require(try photoCount()) > 40)
+    }
+
+    @Test func `a photo that changes is counted once`() throws {
+        for length in [10, 1000, 1] {
+            var photo = Photo(id: PhotoID("p"))
+            photo.title = String(repeating: "ü", count: length)
+            _ = try tables.photos(of: account).upsert(RemotePhoto(photo), now: now)
+            #expect(try tables.bytes(of: account) == 256 + 1 + 2 * length)
+        }
+        try tables.photos(of: account).remove(PhotoID("p"))
+        #expect(try tables.bytes(of: account) == 0)
+    }
+
+    @Test func `a logout forgets the sums`() throws {
+        _ = try store(page(0..<20, isKeyed: true))
+        try tables.forget(account)
+        #expect(try tables.bytes(of: account) == 0)
+        let rows = try database.first("SELECT count(*) FROM account_bytes") { $0.integer(0) }
+        #expect(rows == 0)
+    }
+
+    @Test func `a cache of an older version is kept and counted`() throws {
+        let database = try Database(path: ":memory:", durability: .process)
+        try database.migrate(Array(FeedStore.migrations.prefix(4)))
+        try database.execute(
+            """
+            INSERT INTO source (key, account, id, epoch, fetched, generation)
+                VALUES (1, 'service_ada', 'new', 7, 1700000000, 1);
+            INSERT INTO photo (account, id, title, is_liked, note)
+                VALUES ('service_ada', 'p1', 'One', 0, ''), ('service_ada', 'p2', NULL, 1, 'n'),
+                    ('service_bob', 'p1', 'One', 0, '');
+            INSERT INTO entry (source, key, born, photo) VALUES (1, 'k2', 1, 'p2'), (1, 'k1', 1, 'p1');
+            INSERT INTO mark (source, key, token, told, is_gap, born, fetched)
+                VALUES (1, 'k1', 'next', 0, 1, 1, 0);
+            """)
+        try FeedStore.migrate(database)
+        let tables = FeedTables(database)
+        #expect(try tables.bytes(of: AccountID(stored: "service_bob")) == 256 + 5)
+        let photos = 2 * 256 + 5 + 3
+        #expect(try tables.bytes(of: account) == photos + 2 * (64 + 8) + 64 + 6)
+        let state = try #require(try tables.source(account, SourceID("new")))
+        let slice = try tables.order(of: state.key).slice(
+            account, in: state.generation, below: nil, count: 10, fresh: now...now)
+        #expect(slice.photos.map(\.photo.title) == [nil, "One"])
+        try tables.forget(account)
+        #expect(try tables.bytes(of: account) == 0)
+    }
+}

@@ -1,0 +1,58 @@
+import Storage
+import TestSupport
+import Testing
+
+@testable import Likes
+
+/// The likes against a reference model, with random histories.
+@Suite(.timeLimit(.minutes(30)))
+struct LikeSimulationTests {
+    /// The number of histories for which one database is used.
+    private static let historiesPerDatabase = 500
+
+    @Test func `likes stay consistent in random histories`() async throws {
+        var database = try Self.makeDatabase()
+        var total = LikeSimulation.Statistics()
+        for (number, seed) in Simulation.seeds(2000).enumerated() {
+            if number % Self.historiesPerDatabase == 0 { database = try Self.makeDatabase() }
+            let simulation = try LikeSimulation(seed: seed, database: database, number: number)
+            let failures = try simulation.run(steps: 150)
+            await Task.yield()
+            total.add(simulation.statistics)
+            guard failures.isEmpty else {
+                for line in simulation.log { print(line) }
+                Issue.record("IMAGEFEED_SEED=\(seed) IMAGEFEED_HISTORIES=1: \(failures)")
+                return
+            }
+        }
+        print("Likes: \(total)")
+        guard Simulation.seeds(2000).count >= 2000 else { return }
+        // The histories reach all outcomes.
+        for count in [
+            total.done, total.queued, total.local, total.failed, total.refusals, total.kills,
+        ] {
+            #expect(count > 200)
+        }
+    }
+
+    private static func makeDatabase() throws -> Database {
+        let database = try Database(path: ":memory:", durability: .process)
+        try database.migrate([
+            "CREATE TABLE account (id TEXT NOT NULL UNIQUE)", LikeStore.migration,
+            LikeStore.secondMigration, LikeStore.thirdMigration,
+        ])
+        return database
+    }
+}
+
+extension LikeSimulation.Statistics {
+    mutating func add(_ other: Self) {
+        done += other.done
+        queued += other.queued
+        local += other.local
+        failed += other.failed
+        refusals += other.refusals
+        kills += other.kills
+        sent += other.sent
+    }
+}
