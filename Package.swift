@@ -65,8 +65,8 @@ let modules = [
     tests(
         "BusServiceTests",
         """
-        Accounts Contract BusService DBus Engine Feeds OAuth ProviderKit Slideshow Storage TestSupport
-        Logging
+        Accounts Contract BusService DBus Engine Feeds OAuth ProviderKit Services Slideshow Storage
+        TestSupport Logging
         """),
     module("Configuration", "CGLib Quoting System"),
     tests("ConfigurationTests", "Configuration TestSupport"),
@@ -87,14 +87,14 @@ let modules = [
     module(
         "Engine",
         """
-        Accounts CLinux Feeds Images Likes OAuth ProviderKit Quoting Slideshow Storage System
+        Accounts CLinux Feeds Images OAuth ProviderKit Quoting Services Slideshow Storage System
         Translation Logging
         """, in: "Engine/Core"),
     tests(
         "EngineTests",
         """
-        Accounts Engine Feeds ImageMetadata Images Likes ProviderKit Slideshow Storage System
-        TestSupport Logging
+        Accounts Engine Feeds ImageMetadata Images Likes ProviderKit Services Slideshow Storage
+        System TestSupport Logging
         """),
     module("Accounts", "ProviderKit Quoting Storage Translation", in: "Engine/Accounts"),
     module(
@@ -108,6 +108,12 @@ let modules = [
     tests("ImagesTests", "Accounts Images ProviderKit TestSupport"),
     module("Likes", "Accounts ProviderKit Storage Translation", in: "Engine/Likes"),
     tests("LikesTests", "Accounts Likes ProviderKit Storage TestSupport"),
+    module(
+        "Services",
+        """
+        Accounts Feeds ImageMetadata Images Likes OAuth ProviderKit Quoting Storage System
+        Translation Logging
+        """, in: "Engine/Services"),
     module(
         "Slideshow", "Accounts ProviderKit Quoting Storage System Translation Logging",
         in: "Engine/Slideshow"),
@@ -192,15 +198,15 @@ let modules = [
         """
         Contract BusService CLinux Configuration DBus DailyProvider Desktop Engine HTTP ImageClient
         ImmichProvider LocalProvider MastodonProvider NextcloudProvider Plugins ProviderKit Sandbox
-        Secrets Slideshow Storage System UnsplashProvider Logging
+        Secrets Services Slideshow Storage System UnsplashProvider Logging
         """),
     tests(
         "imagefeeddTests",
         """
         Accounts Contract DBus Engine Feeds ImmichSimulator LoopbackHTTP MastodonSimulator
-        NextcloudSimulator ProviderKit ServiceSimulator Storage TestSupport UnsplashSimulator
-        WikimediaSimulator daily-plugin imagefeed-plugin-launcher imagefeedctl imagefeedd
-        immich-plugin mastodon-plugin nextcloud-plugin unsplash-plugin
+        NextcloudSimulator ProviderKit ServiceSimulator Services Storage TestSupport
+        UnsplashSimulator WikimediaSimulator daily-plugin imagefeed-plugin-launcher imagefeedctl
+        imagefeedd immich-plugin mastodon-plugin nextcloud-plugin unsplash-plugin
         """, excluding: "OlderVersions"),
 ]
 
@@ -351,8 +357,8 @@ if let name = Context.environment["IMAGEFEED_TESTS"] {
 /// dispatch queue.
 let mainActorTargets: Set = [
     "Accounts", "Benchmark", "BusService", "DBus", "Desktop", "Engine", "Feeds", "HTTP",
-    "ImageClient", "Images", "Likes", "OAuth", "Plugins", "Slideshow", "Toolkit", "Viewer",
-    "imagefeed", "imagefeed-provider-test", "imagefeedctl", "imagefeedd",
+    "ImageClient", "Images", "Likes", "OAuth", "Plugins", "Services", "Slideshow", "Toolkit",
+    "Viewer", "imagefeed", "imagefeed-provider-test", "imagefeedctl", "imagefeedd",
 ]
 
 // Packages of distributions are built without a network: the folder contains the sources of the

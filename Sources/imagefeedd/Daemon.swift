@@ -18,6 +18,7 @@ internal import Plugins
 internal import ProviderKit
 internal import Sandbox
 internal import Secrets
+internal import Services
 internal import Slideshow
 internal import Storage
 internal import System

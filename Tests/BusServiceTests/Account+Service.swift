@@ -1,4 +1,5 @@
 @testable import Engine
+@testable import Services
 
 extension Account {
     /// The photos of an account at a service.

@@ -10,6 +10,7 @@ import Testing
 
 @testable import BusService
 @testable import Engine
+@testable import Services
 
 /// The engine on the bus of the running test, with accounts of one service and a clock that the test advances.
 @MainActor

@@ -7,6 +7,7 @@ import Testing
 
 @testable import BusService
 @testable import Engine
+@testable import Services
 
 /// The combined account over the bus.
 @Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor

@@ -4,6 +4,8 @@ import ProviderKit
 import TestSupport
 import Testing
 
+@testable import Services
+
 @Suite struct AccountIDTests {
     @Test(arguments: [
         (AccountIdentity(username: "ada"), "fake_ada"),

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Services
 
 /// The token of an account: one renewal at a time, and no lost token.
 @Suite(.timeLimit(.minutes(10))) @MainActor

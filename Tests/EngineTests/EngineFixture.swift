@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Services
 
 /// An engine with a fake provider, a manual clock and a store in a temporary directory.
 @MainActor

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Services
 
 /// Likes that the service refuses, and likes whose session ends.
 @Suite(.timeLimit(.minutes(10))) @MainActor

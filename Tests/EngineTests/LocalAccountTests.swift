@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Services
 
 /// Accounts of a provider that stores users, likes and avatars itself.
 @Suite(.timeLimit(.minutes(10))) @MainActor

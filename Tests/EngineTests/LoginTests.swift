@@ -5,6 +5,8 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Services
+
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct LoginTests {
     @Test func `a login is waiting, then exchanging, and ends with its account`() async throws {

@@ -8,6 +8,7 @@ import Testing
 
 @testable import Engine
 @testable import Feeds
+@testable import Services
 
 /// Reactions to changes of the network status, the clock and the power state.
 @Suite(.timeLimit(.minutes(10))) @MainActor

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Services
 
 /// The issues that are reported to the user, and the actions of their notifications.
 @Suite(.timeLimit(.minutes(10))) @MainActor

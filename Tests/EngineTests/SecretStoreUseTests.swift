@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Services
 
 /// The use of the secret store by accounts and logins.
 @Suite(.timeLimit(.minutes(10))) @MainActor

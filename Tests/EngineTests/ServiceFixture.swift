@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Services
 
 /// A logged-in account of a remote service, from a prepared store and a stored token.
 @MainActor

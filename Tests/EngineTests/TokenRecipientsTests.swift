@@ -5,6 +5,8 @@ import ProviderKit
 import TestSupport
 import Testing
 
+@testable import Services
+
 /// The use of stored keys by another version of a provider.
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct TokenRecipientsTests {

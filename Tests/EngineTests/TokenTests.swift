@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Services
 
 /// Tokens with their clients: renewed and revoked by the client that they were issued to, and revoked when they are
 /// not used any more.

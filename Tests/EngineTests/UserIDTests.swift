@@ -6,6 +6,7 @@ import Testing
 
 @testable import Engine
 @testable import Likes
+@testable import Services
 
 /// The recognition of accounts by the stable user ID of the service.
 @Suite(.timeLimit(.minutes(10))) @MainActor

@@ -6,6 +6,7 @@ import Testing
 
 @testable import Engine
 @testable import Feeds
+@testable import Services
 
 /// Sources that clients watch: when they are refreshed, and when they are not.
 @Suite(.timeLimit(.minutes(10))) @MainActor

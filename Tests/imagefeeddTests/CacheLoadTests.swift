@@ -10,6 +10,7 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Services
 
 /// Tests of the effect of the size of the feed cache on start-up, memory and pages.
 ///

@@ -1,6 +1,7 @@
 internal import Accounts
 internal import Logging
 package import ProviderKit
+internal import Services
 internal import Translation
 
 /// The likes of an account.
@@ -81,9 +82,6 @@ extension Account {
 
 // The events of the service.
 extension Account {
-    /// True if only requests of clients may use the network.
-    var savesData: Bool { engine.isMetered }
-
     /// Handles an event of the session, and passes it on.
     func emit(_ event: AccountEvent) {
         engine.emit(event, of: self)
@@ -95,17 +93,22 @@ extension Account {
         }
     }
 
-    /// Called when the service limits requests until a time.
-    func rateLimited(until: Timestamp?) {
-        for account in engine.accounts(sharingLimitsOf: self) where account !== self {
-            account.photos?.limit(until: until)
+    /// Handles a report of the service of the account.
+    func handle(_ report: ServiceReport) {
+        switch report {
+        case .event(let event): emit(event)
+        case .profile(let profile): show(profile, .ready)
+        case .profileFailed: show(profile, .failed)
+        case .user(let profile): updateIdentity(profile)
+        case .rateLimited(let until):
+            for account in engine.accounts(sharingLimitsOf: self) where account !== self {
+                account.photos?.limit(until: until)
+            }
         }
     }
 
-    func profileKnown(_ profile: Profile) { show(profile, .ready) }
-
-    /// Called when the service reported the user of the token.
-    func identityReported(_ profile: Profile) {
+    /// Applies the identity of the user of the token, as the service reported it.
+    private func updateIdentity(_ profile: Profile) {
         // Without an ID, a new name is no proof of a rename.
         guard
             let userID = AccountIdentity(username: profile.username, userID: profile.userID).userID,

@@ -1,6 +1,7 @@
 internal import Accounts
 package import Feeds
 package import ProviderKit
+internal import Services
 
 /// Watching sources: while a source of a remote account is watched, it is refreshed at intervals.
 extension Account {
@@ -59,19 +60,12 @@ extension Account {
 }
 
 extension Account {
-    var clock: any Clock<Duration> { engine.ports.clock }
-    /// The interval between refreshes; nil if watched sources are not refreshed.
-    var refreshInterval: Duration? { engine.refreshInterval }
-
     var refreshPermission: RefreshPermission {
         guard let photos, state == .ready, engine.isOnline, !engine.isMetered else {
             return .denied
         }
         return photos.refreshPermission
     }
-
-    /// Refreshes a source. Returns when the refresh succeeded or failed.
-    func refreshWatched(_ source: SourceID) async { await photos?.refreshWatched(source) }
 }
 
 extension Engine {

@@ -5,6 +5,7 @@ internal import Images
 internal import Logging
 package import ProviderKit
 internal import Quoting
+internal import Services
 internal import Slideshow
 internal import System
 internal import Translation
@@ -26,7 +27,11 @@ package final class Account {
     /// The initial token of the next session, which is then not read from the keyring.
     var heldToken: Credentials.HeldToken?
     /// Refreshes the watched sources. The watches outlast a session.
-    let feedWatch = FeedWatch()
+    private(set) lazy var feedWatch = FeedWatch(
+        clock: engine.ports.clock, now: engine.ports.now,
+        interval: { [engine] in engine.refreshInterval },
+        permission: { [weak self] in self?.refreshPermission ?? .denied }
+    ) { [weak self] source in await self?.photos?.refreshWatched(source) }
     /// The watchers of the source that depends on the date, with the time at which they last read it.
     var datedReads: [WatcherID: Timestamp] = [:]
     /// True if the source that the user chose does not exist now, for example a renamed folder or an unmounted disk.
@@ -35,7 +40,6 @@ package final class Account {
 
     /// The notices of the session.
     private var sessionNotices: [String] = []
-    static let maximumNotices = 16
 
     /// The photos with pending likes, until the session has loaded its own list.
     private(set) var pendingAtStart: [PhotoID]
@@ -50,7 +54,6 @@ package final class Account {
         self.engine = engine
         id = record.id
         profile = Profile(username: record.identity.username, name: record.identity.username)
-        feedWatch.owner = self
     }
 
     /// The identity, as last reported by the service.
@@ -167,7 +170,8 @@ package final class Account {
             emit(.changed(.likes))
         case .profileChanged: Task { try? await refreshProfile() }
         case .notices(let sentences):
-            let sentences = sentences.prefix(Self.maximumNotices).compactMap(ServiceText.message)
+            let sentences = sentences.prefix(RemoteService.maximumNotices).compactMap(
+                ServiceText.message)
             guard sentences != sessionNotices else { return }
             sessionNotices = sentences
             emit(.changed(.state))

@@ -1,6 +1,7 @@
 package import Accounts
 internal import ProviderKit
 internal import Quoting
+internal import Services
 internal import Translation
 
 /// The accounts, and the changes of this list.

@@ -1,6 +1,7 @@
 internal import Accounts
 internal import OAuth
 package import ProviderKit
+internal import Services
 internal import Translation
 
 /// The configuration of providers.

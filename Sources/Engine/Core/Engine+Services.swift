@@ -1,6 +1,7 @@
 internal import Accounts
 internal import OAuth
 internal import ProviderKit
+internal import Services
 
 /// The photos of accounts: credentials, client and session.
 extension Engine {
@@ -53,9 +54,11 @@ extension Engine {
         let host =
             client.origins.sorted().first ?? (access == nil ? provider.info.id : account.id.text)
         let service = RemoteService(
-            account.id, session, credentials, ports, stores,
+            account.id, session, credentials, stores,
             probeTarget: HostProbes.Target(provider: provider.info.id, host: host),
-            allowsLoopback: client.allowsLoopback, owner: account)
+            allowsLoopback: client.allowsLoopback, watch: account.feedWatch,
+            isMetered: { [weak self] in self?.isMetered ?? false }
+        ) { [weak account] report in account?.handle(report) }
         rememberDefaultSource(of: provider.info)
         if let reason = recipientsProblem(of: account) { credentials.requireLogin(reason) }
         onRemoteSession?()

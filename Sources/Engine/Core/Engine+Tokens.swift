@@ -2,6 +2,7 @@ internal import Accounts
 internal import Logging
 internal import OAuth
 internal import ProviderKit
+internal import Services
 internal import Translation
 
 /// Token endpoints, and the revocation of tokens that are no longer used.

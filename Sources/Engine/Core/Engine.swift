@@ -3,6 +3,7 @@ internal import Feeds
 internal import Images
 internal import OAuth
 package import ProviderKit
+package import Services
 internal import Slideshow
 
 /// The accounts, their photos, and the parts that they share.
@@ -76,7 +77,9 @@ package final class Engine {
         combinedSource = contents.combinedSource
         defaultSources = contents.defaultSources
         tokenRecipients = contents.tokenRecipients
-        stores = RemoteStores(ports, store)
+        stores = RemoteStores(
+            folder: ports.cacheFolder, limitBytes: ports.cacheLimitBytes, store, http: ports.http,
+            clock: ports.clock, now: ports.now, logger: ports.logger)
         accounts.restore(contents)
         for provider in providers {
             knownSettings[provider.info.id] = ports.settings.settings(of: provider.info.id)

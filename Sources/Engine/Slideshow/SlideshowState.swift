@@ -212,7 +212,7 @@ nonisolated struct SlideshowState: Hashable, Sendable {
 /// The settings of the slideshow, which clients change.
 nonisolated package struct SlideshowSettings: Hashable, Sendable {
     /// The shortest time for which a photo is shown, in seconds.
-    package static let shortestIntervalSeconds: UInt32 = 5
+    static let shortestIntervalSeconds: UInt32 = 5
     package static let maximumSources = 8
 
     /// True if the timer is stopped.

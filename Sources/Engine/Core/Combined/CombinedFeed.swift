@@ -2,6 +2,7 @@ internal import Accounts
 package import Feeds
 package import ProviderKit
 internal import Quoting
+internal import Services
 internal import System
 internal import Translation
 

@@ -1,6 +1,7 @@
 internal import Logging
 internal import OAuth
 internal import ProviderKit
+internal import Services
 internal import System
 
 /// The registrations of this application at the servers of federated services.

@@ -3,6 +3,7 @@ internal import Logging
 internal import OAuth
 internal import ProviderKit
 internal import Quoting
+internal import Services
 internal import System
 internal import Translation
 

@@ -1,6 +1,7 @@
 internal import Accounts
 internal import OAuth
 internal import ProviderKit
+internal import Services
 
 /// The completion of a login.
 extension LoginList {

@@ -1,6 +1,7 @@
 internal import Accounts
 internal import Logging
 internal import ProviderKit
+internal import Services
 internal import Storage
 package import Translation
 

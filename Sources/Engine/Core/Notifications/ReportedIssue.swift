@@ -1,5 +1,6 @@
 internal import Accounts
 internal import ProviderKit
+internal import Services
 internal import Translation
 
 /// The subject of an issue. Each subject gets at most one new notification in 30 seconds.

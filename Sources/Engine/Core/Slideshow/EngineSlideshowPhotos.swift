@@ -3,6 +3,7 @@ internal import Feeds
 internal import Logging
 internal import ProviderKit
 internal import Quoting
+internal import Services
 internal import Slideshow
 
 /// The photos of the engine's accounts, as the slideshow uses them.

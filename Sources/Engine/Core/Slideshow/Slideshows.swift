@@ -4,6 +4,7 @@ internal import Images
 internal import Logging
 internal import ProviderKit
 internal import Quoting
+internal import Services
 package import Slideshow
 internal import System
 internal import Translation

@@ -1,5 +1,6 @@
 internal import Accounts
 internal import ProviderKit
+internal import Services
 internal import System
 internal import Translation
 
@@ -126,12 +127,4 @@ package final class Transfer {
         outcome.complete(error.map { .failure($0) } ?? .success(()))
         engine.transfers.finished(self)
     }
-}
-
-/// The image of a photo in the best available quality.
-struct Original {
-    /// Opens the image, which is fetched if necessary. The caller closes the descriptor.
-    let open: (_ progress: @escaping (HTTPProgress) -> Void) async throws -> Int32
-    /// Reports the download to a service that counts downloads.
-    let count: () async throws -> Void
 }

@@ -1,4 +1,5 @@
 internal import Accounts
+internal import Services
 
 /// The transfers of all accounts.
 final class TransferList {

@@ -1,17 +1,17 @@
 internal import Accounts
 internal import Likes
 internal import Logging
-internal import ProviderKit
+package import ProviderKit
 internal import Translation
 
 // The events of the credentials, the cached feed and the likes.
 extension RemoteService {
-    var now: Timestamp { ports.now() }
-    var clock: any Clock<Duration> { ports.clock }
+    var now: Timestamp { stores.now() }
+    var clock: any Clock<Duration> { stores.clock }
     /// The local likes and unlikes, the latest first; nil if the service offers likes.
     var localLikes: [PendingLike]? { likes?.localLikes }
     /// True if only requests of clients may use the network.
-    var savesData: Bool { owner?.savesData ?? false }
+    var savesData: Bool { isMetered() }
 
     /// Sends requests unless the service limits them, and records the result.
     func perform<Value: Sendable>(
@@ -39,25 +39,25 @@ extension RemoteService {
 
     func credentialsChanged() {
         scheduleRetry()
-        owner?.emit(.changed(.state))
+        report(.event(.changed(.state)))
         if credentials.problem == nil { likes?.handle(.deliveryRequested) }
     }
 
     /// Handles an event of the cached feed or of the likes, and passes it on.
     func emit(_ event: AccountEvent) {
         switch event {
-        case .photosChanged(let photos): owner?.emit(.photosChanged(photos.map(decorate)))
+        case .photosChanged(let photos): report(.event(.photosChanged(photos.map(decorate))))
         case .changed(.likes):
             scheduleAvailabilityCheck()
-            owner?.emit(event)
+            report(.event(event))
         case .likeConfirmed:
             if likesDenial != nil, localLikes == nil {
                 likesDenial = nil
-                owner?.emit(.changed(.state))
+                report(.event(.changed(.state)))
             }
-            owner?.emit(event)
+            report(.event(event))
             refreshLikeCountIfDue()
-        default: owner?.emit(event)
+        default: report(.event(event))
         }
     }
 
@@ -68,14 +68,15 @@ extension RemoteService {
             let isExpected = likes?.isExpected(photo.id, isLiked: photo.isLiked) == true
             likes?.handle(.observed(photo.id, isLiked: photo.isLiked))
             guard !isExpected else { continue }
-            owner?.emit(
-                .likeConfirmed(photo.id, isLiked: photo.isLiked, likes: photo.likes ?? 0))
+            report(
+                .event(
+                    .likeConfirmed(photo.id, isLiked: photo.isLiked, likes: photo.likes ?? 0)))
         }
         // If the service does not report the number of likes, it is the number of cached photos that are liked.
         Task {
             guard let count = try? await feed?.likeCount(), count != likeCount else { return }
             likeCount = count
-            owner?.emit(.changed(.likes))
+            report(.event(.changed(.likes)))
         }
     }
 
@@ -83,14 +84,14 @@ extension RemoteService {
     func likeFailuresChanged() {
         let before = retryAt
         scheduleRetry()
-        if retryAt != before { owner?.emit(.changed(.state)) }
+        if retryAt != before { report(.event(.changed(.state))) }
     }
 
     /// Called when the service does not permit likes to the account.
     func likesDenied(_ reason: Message) {
         likesDenial = reason
-        owner?.emit(.changed(.state))
-        ports.logger.warning(
+        report(.event(.changed(.state)))
+        stores.logger.warning(
             "A service does not permit likes; they are stored locally",
             metadata: ["account": "\(account)", "reason": "\(reason)"])
     }
@@ -112,11 +113,13 @@ extension RemoteService {
 
 // The likes and the watches of an account.
 extension RemoteService {
-    var likesSource: SourceID? { feed?.likesSource }
-    var pendingLikes: [PhotoID]? { likes.flatMap { $0.queue.isLoaded ? $0.queue.pending : nil } }
-    func isLikePending(_ photo: PhotoID) -> Bool { likes?.queue.isPending(photo) == true }
+    package var likesSource: SourceID? { feed?.likesSource }
+    package var pendingLikes: [PhotoID]? {
+        likes.flatMap { $0.queue.isLoaded ? $0.queue.pending : nil }
+    }
+    package func isLikePending(_ photo: PhotoID) -> Bool { likes?.queue.isPending(photo) == true }
 
-    func setLiked(
+    package func setLiked(
         _ photo: PhotoID, _ isLiked: Bool?
     ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
         guard let likes else {
@@ -125,12 +128,12 @@ extension RemoteService {
         return try await likes.change(photo, isLiked.map { .set($0) } ?? .toggle)
     }
 
-    func checkLikesAgain() { likes?.checkAvailabilityAgain() }
+    package func checkLikesAgain() { likes?.checkAvailabilityAgain() }
 
-    func recordRead(_ source: SourceID) { feed?.recordRead(source) }
-    func refreshWatched(_ source: SourceID) async { await feed?.refreshWatched(source) }
+    package func recordRead(_ source: SourceID) { feed?.recordRead(source) }
+    package func refreshWatched(_ source: SourceID) async { await feed?.refreshWatched(source) }
 
     // No photos of a service depend on the date alone.
-    var datedSource: SourceID? { nil }
-    func setWatched(_ isWatched: Bool) {}
+    package var datedSource: SourceID? { nil }
+    package func setWatched(_ isWatched: Bool) {}
 }

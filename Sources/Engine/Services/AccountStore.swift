@@ -1,5 +1,5 @@
 package import Accounts
-internal import Likes
+package import Likes
 package import ProviderKit
 package import Storage
 
@@ -15,12 +15,26 @@ nonisolated package struct AccountRecord: Sendable, Equatable {
     /// The default source; nil if the user has not chosen one.
     package var defaultSource: SourceID?
     /// A random number of the last login. A position of the combined feed contains it, so that it ends with a logout.
-    package var loginNumber = UInt32.random(in: 1 ... .max)
+    package var loginNumber: UInt32
+
+    package init(
+        id: AccountID, provider: String, identity: AccountIdentity, label: String,
+        isLoggedIn: Bool, defaultSource: SourceID? = nil,
+        loginNumber: UInt32 = .random(in: 1 ... .max)
+    ) {
+        self.id = id
+        self.provider = provider
+        self.identity = identity
+        self.label = label
+        self.isLoggedIn = isLoggedIn
+        self.defaultSource = defaultSource
+        self.loginNumber = loginNumber
+    }
 
     /// Applies the identity that the service reported.
     ///
     /// A known user ID is kept if the service reports none. A label that is the old user name becomes the new one.
-    mutating func update(_ reported: AccountIdentity) {
+    package mutating func update(_ reported: AccountIdentity) {
         if label == identity.username { label = reported.username }
         identity = AccountIdentity(
             username: reported.username, server: identity.server,
@@ -48,7 +62,7 @@ nonisolated package struct AccountStore: Sendable {
         package var readOnlyError: StorageError?
     }
 
-    static let migrations = [
+    package static let migrations = [
         """
         CREATE TABLE account (
             position INTEGER PRIMARY KEY,
@@ -162,7 +176,7 @@ nonisolated package struct AccountStore: Sendable {
     }
 
     /// Stores the default source of a provider, for the time when the provider is not installed.
-    func saveDefaultSource(_ source: SourceID, of provider: String) async throws {
+    package func saveDefaultSource(_ source: SourceID, of provider: String) async throws {
         try await database.run { database in
             try Self.write(source.text, forKey: Self.defaultSourcePrefix + provider, to: database)
         }
@@ -193,7 +207,7 @@ nonisolated package struct AccountStore: Sendable {
     }
 
     /// Stores the default source of the combined account.
-    func saveCombinedSource(_ source: SourceID) async throws {
+    package func saveCombinedSource(_ source: SourceID) async throws {
         try await database.run { database in
             try Self.write(source.text, forKey: Self.combinedSourceKey, to: database)
         }
@@ -204,7 +218,7 @@ nonisolated package struct AccountStore: Sendable {
     private static let defaultSourcePrefix = "default_source:"
 
     /// Stores the recipients of the token of an account.
-    func saveTokenRecipients(_ recipients: Set<String>, of id: AccountID) async throws {
+    package func saveTokenRecipients(_ recipients: Set<String>, of id: AccountID) async throws {
         try await database.run { database in
             try Self.write(
                 recipients.sorted().joined(separator: "\n"),
@@ -216,12 +230,12 @@ nonisolated package struct AccountStore: Sendable {
     private static let recipientsPrefix = "token_recipients:"
 
     /// Returns the store for the likes of an account. Its rows are deleted with the account.
-    func likes(of account: AccountID) -> LikeStore {
+    package func likes(of account: AccountID) -> LikeStore {
         LikeStore(database: database, account: account)
     }
 
     /// Releases memory that is not needed now.
-    func releaseMemory() async { await database.releaseMemory() }
+    package func releaseMemory() async { await database.releaseMemory() }
 
     /// Completes the writes in progress and closes the store. Blocks; call it only when the daemon ends.
     package func close() { database.close() }

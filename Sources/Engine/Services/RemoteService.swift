@@ -1,37 +1,39 @@
-internal import Accounts
+package import Accounts
 internal import Feeds
 internal import Images
 internal import Likes
-internal import OAuth
-internal import ProviderKit
+package import OAuth
+package import ProviderKit
 internal import Storage
 internal import System
 internal import Translation
 
 /// The photos of an account at a remote service, with its credentials and the health of the service.
-final class RemoteService: AccountPhotos {
+package final class RemoteService: AccountPhotos {
     /// The age up to which a profile is not fetched again, unless the user has logged in.
     static let profileFreshness = Duration.seconds(180)
     /// The time limit of a call that sends requests.
-    static let callTimeout = Duration.seconds(18)
+    package static let callTimeout = Duration.seconds(18)
     /// The time limit after which a profile is shown without its avatar.
     static let avatarTimeout = Duration.seconds(3)
     /// The time after which a small request budget counts as renewed, if the service does not report the time.
     static let budgetPeriod = Duration.seconds(3600)
+    /// The largest number of notices of an account.
+    package static let maximumNotices = 16
 
     let session: any Session
-    private(set) var rateLimit: RateLimit?
+    package private(set) var rateLimit: RateLimit?
     /// The time at which ``rateLimit`` was received.
     private var rateLimitReceived = Timestamp(secondsSince1970: 0)
     /// The time of the next retry; nil if none is planned.
-    private(set) var retryAt: Timestamp?
+    package private(set) var retryAt: Timestamp?
     let account: AccountID
     /// The host of its requests. Accounts of one provider at one host share probes.
     private let probeTarget: HostProbes.Target
-    let credentials: Credentials
-    let ports: EnginePorts
+    package let credentials: Credentials
     let stores: RemoteStores
-    weak var owner: Account?
+    let isMetered: () -> Bool
+    let report: (ServiceReport) -> Void
     let allowsLoopback: Bool
     var health = ServiceHealth()
     private var isLoading = true
@@ -66,27 +68,29 @@ final class RemoteService: AccountPhotos {
     ///   - account: The account.
     ///   - session: The session that the provider created.
     ///   - credentials: The credentials of the requests of the session.
-    ///   - ports: The external dependencies.
     ///   - stores: The stores of remote accounts.
     ///   - probeTarget: The host of its requests. Accounts of one provider at one host share probes.
     ///   - allowsLoopback: True if the service may name addresses on loopback.
-    ///   - owner: Receives changes.
-    init(
+    ///   - watch: The watches of the sources.
+    ///   - isMetered: Returns true if only requests of clients may use the network.
+    ///   - report: Receives the changes.
+    package init(
         _ account: AccountID, _ session: any Session, _ credentials: Credentials,
-        _ ports: EnginePorts, _ stores: RemoteStores, probeTarget: HostProbes.Target,
-        allowsLoopback: Bool, owner: Account
+        _ stores: RemoteStores, probeTarget: HostProbes.Target, allowsLoopback: Bool,
+        watch: FeedWatch, isMetered: @escaping () -> Bool,
+        report: @escaping (ServiceReport) -> Void
     ) {
         self.account = account
         self.session = session
         self.credentials = credentials
-        self.ports = ports
+        self.isMetered = isMetered
+        self.report = report
         self.stores = stores
         self.probeTarget = probeTarget
         self.allowsLoopback = allowsLoopback
-        self.owner = owner
         credentials.onChange = { [weak self] in self?.credentialsChanged() }
         guard let remote = session.remoteFeed else { return }
-        let feed = CachedFeed(account, remote, stores.feeds, owner.feedWatch, owner: self)
+        let feed = CachedFeed(account, remote, stores.feeds, watch, owner: self)
         self.feed = feed
         guard let remote = session.remoteLikes else { return }
         likes = Likes(remote, feed, stores.likes(of: account), owner: self)
@@ -94,7 +98,7 @@ final class RemoteService: AccountPhotos {
 
     // MARK: State
 
-    var state: AccountState {
+    package var state: AccountState {
         if let brokenSession {
             return .failed(reason: brokenSession.reason, remedy: brokenSession.remedy)
         }
@@ -115,19 +119,19 @@ final class RemoteService: AccountPhotos {
 
     /// The number of photos that the user likes: the number of the service with the likes that were confirmed since,
     /// else the number of cached photos that are liked. For a service that never has likes, the number of local likes.
-    var likeCount: Int {
+    package var likeCount: Int {
         get { likes?.localCount ?? knownLikeCount }
         set { knownLikeCount = newValue }
     }
     private var knownLikeCount = 0
 
-    func start() {
+    package func start() {
         Task {
             // The errors are reported by the state of the account.
             try? await likes?.load()
             _ = try? await credentials.load()
             isLoading = false
-            owner?.emit(.changed(.state))
+            report(.event(.changed(.state)))
             await restoreProfile()
             likes?.handle(.availabilityCheckDue)
             scheduleAvailabilityCheck()
@@ -135,7 +139,7 @@ final class RemoteService: AccountPhotos {
         }
     }
 
-    func close() {
+    package func close() {
         isClosed = true
         retry?.cancel()
         availabilityCheck?.task.cancel()
@@ -147,23 +151,23 @@ final class RemoteService: AccountPhotos {
         feed = nil
     }
 
-    var events: AsyncStream<SessionEvent> { session.events }
+    package var events: AsyncStream<SessionEvent> { session.events }
 
-    var notices: [String] {
+    package var notices: [String] {
         // Another state has its own reason, which is that of the sources as well.
         let problems = state == .ready ? feed?.activity.problems ?? [] : []
-        return problems.prefix(Account.maximumNotices)
+        return problems.prefix(Self.maximumNotices)
             + [likesDenial?.translated].compactMap(\.self)
     }
 
-    func adopt(_ token: OAuthToken) {
+    package func adopt(_ token: OAuthToken) {
         credentials.adopt(token)
         isProfileDue = true
         Task { await sendPendingRequests() }
     }
 
     /// Called if the network is back, or the keyring is unlocked.
-    func retryNow() {
+    package func retryNow() {
         guard !isClosed else { return }
         Task { await credentials.storeUnsavedToken() }
         let hasLikes =
@@ -182,11 +186,11 @@ final class RemoteService: AccountPhotos {
     }
 
     /// Starts the timers again, which were suspended with the machine.
-    func resumed() {
+    package func resumed() {
         guard retry != nil else { return retryNow() }
         cancelRetry()
         if case .rateLimited = health.problem(now: now) { scheduleRetry() }
-        owner?.emit(.changed(.state))
+        report(.event(.changed(.state)))
         retryNow()
     }
 
@@ -207,22 +211,27 @@ final class RemoteService: AccountPhotos {
         let verdict = await stores.probes.probe(probeTarget) { [weak self] in
             // Another request may have had a result in the meantime.
             guard let self, health.wantsRetry || isProfileDue else { return .none }
-            do { try await owner?.refreshProfile() } catch { return ServiceHealth.Verdict(error) }
-            return .available
+            do {
+                _ = try await profile()
+                return .available
+            } catch {
+                report(.profileFailed)
+                return ServiceHealth.Verdict(error)
+            }
         }
         // The result may be that of another account.
         if case .unreachable = verdict { record(verdict) }
     }
 
-    func limit(until: Timestamp?) {
+    package func limit(until: Timestamp?) {
         health.record(.rateLimited(until: until), now: now)
         scheduleRetry()
-        owner?.emit(.changed(.state))
+        report(.event(.changed(.state)))
     }
 
-    func update(_ status: SessionStatus) {
+    package func update(_ status: SessionStatus) {
         let before = state
-        defer { if state != before { owner?.emit(.changed(.state)) } }
+        defer { if state != before { report(.event(.changed(.state))) } }
         if case .failed(let reason, let remedy) = status {
             brokenSession = (reason, remedy)
         } else {
@@ -230,15 +239,15 @@ final class RemoteService: AccountPhotos {
         }
     }
 
-    func update(_ limit: RateLimit) {
+    package func update(_ limit: RateLimit) {
         rateLimitReceived = now
         guard limit != rateLimit else { return }
         rateLimit = limit
-        owner?.emit(.changed(.state))
+        report(.event(.changed(.state)))
     }
 
     /// Less than a quarter of the budget is reserved for clients.
-    var refreshPermission: RefreshPermission {
+    package var refreshPermission: RefreshPermission {
         guard let limit = rateLimit, Double(limit.remaining) < Double(limit.limit) / 4,
             rateLimitReceived <= now
         else { return .permitted }
@@ -253,10 +262,10 @@ final class RemoteService: AccountPhotos {
         guard verdict != .none else { return }
         let (before, retryBefore) = (health.problem(now: now), retryAt)
         health.record(verdict, now: now)
-        if case .rateLimited(let until) = verdict { owner?.rateLimited(until: until) }
+        if case .rateLimited(let until) = verdict { report(.rateLimited(until: until)) }
         scheduleRetry()
         let problem = health.problem(now: now)
-        if problem != before || retryAt != retryBefore { owner?.emit(.changed(.state)) }
+        if problem != before || retryAt != retryBefore { report(.event(.changed(.state))) }
         // Pending requests are sent after the first response.
         if before != nil, problem == nil {
             feed?.retryNow()
@@ -315,7 +324,7 @@ final class RemoteService: AccountPhotos {
         likes?.handle(.retryBegan)
         // The system clock may have been set in the meantime.
         health.rateLimitEnded()
-        owner?.emit(.changed(.state))
+        report(.event(.changed(.state)))
         await sendPendingRequests()
     }
 
@@ -325,7 +334,7 @@ final class RemoteService: AccountPhotos {
     static let loggedOutError = EngineError.needsLogin(
         Message("The account was logged out during the call; log in again."))
 
-    func forget() async throws {
+    package func forget() async throws {
         // Responses that arrive later must not be stored after the deletion.
         isForgotten = true
         calls.end(Self.loggedOutError)
@@ -335,4 +344,17 @@ final class RemoteService: AccountPhotos {
         await stores.images.forget(account)
         try await feed?.forget()
     }
+}
+
+/// A report of a remote service to its account.
+package enum ServiceReport {
+    case event(AccountEvent)
+    /// The profile is known, from the cache or from the service.
+    case profile(Profile)
+    /// A request for the profile failed, which nobody waited for.
+    case profileFailed
+    /// The service reported the user of the token.
+    case user(Profile)
+    /// The service limits requests until a time.
+    case rateLimited(until: Timestamp?)
 }

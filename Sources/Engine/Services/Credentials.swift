@@ -1,15 +1,15 @@
-internal import Accounts
-internal import OAuth
-internal import ProviderKit
+package import Accounts
+package import OAuth
+package import ProviderKit
 internal import Quoting
-internal import Translation
+package import Translation
 
 /// The token of an account.
 ///
 /// It is read from the secret store at its first use, and renewed before it expires or if it is refused. One renewal
 /// runs at a time.
 @MainActor
-final class Credentials: AccessTokens {
+package final class Credentials: AccessTokens {
     private(set) var problem: CredentialsProblem? {
         didSet { if problem != oldValue { onChange() } }
     }
@@ -20,7 +20,7 @@ final class Credentials: AccessTokens {
     /// The keys of the secrets that ``endpoint`` may read.
     private let clientKeys: [SecretKey]
     /// The text that a keyring manager shows for the token. Used when a token is stored.
-    var label: String
+    package var label: String
     private let secrets: any SecretStore
     private let endpoint: (OAuthToken) async throws -> TokenEndpoint
     private let currentClient: () async -> TokenClient?
@@ -52,7 +52,7 @@ final class Credentials: AccessTokens {
     ///   - revoke: Revokes a token in the background. The endpoint is nil if it is not known yet.
     ///   - endpoint: Returns the endpoint at which a token is renewed. Called only when the endpoint is needed, because
     ///     it may read the client's secret.
-    init(
+    package init(
         _ account: AccountID, label: String, _ secrets: any SecretStore,
         clientKeys: [SecretKey] = [], registersItself: Bool = false, isNeeded: Bool = true,
         now: @escaping () -> Timestamp,
@@ -78,7 +78,7 @@ final class Credentials: AccessTokens {
     /// prompt.
     ///
     /// - Throws: ``SecretStoreError``; the error of ``load()``.
-    func unlock() async throws {
+    package func unlock() async throws {
         guard isNeeded else { return }
         if let token, unsaved == nil, !token.needsRefresh(now: now()) { return }
         do {
@@ -95,7 +95,7 @@ final class Credentials: AccessTokens {
 
     /// Reads the token unless it is in memory. Never prompts.
     @discardableResult
-    func load() async throws -> OAuthToken {
+    package func load() async throws -> OAuthToken {
         if let token { return token }
         guard isNeeded else { return .none(now: now()) }
         guard !isDiscarded else { throw ProviderError.unauthorized }
@@ -107,7 +107,7 @@ final class Credentials: AccessTokens {
     }
 
     /// Prevents all use of the stored token until ``adopt(_:)``. Must be called before the first use.
-    func requireLogin(_ reason: Message) { loginReason = reason }
+    package func requireLogin(_ reason: Message) { loginReason = reason }
 
     private func read() async throws -> OAuthToken {
         if let loginReason {
@@ -140,17 +140,22 @@ final class Credentials: AccessTokens {
     }
 
     /// A token in memory, and its state in the secret store.
-    struct HeldToken {
+    package struct HeldToken {
         let token: OAuthToken
         /// True if the secret store has the token.
-        var isSaved = true
+        var isSaved: Bool
+
+        package init(token: OAuthToken, isSaved: Bool = true) {
+            self.token = token
+            self.isSaved = isSaved
+        }
     }
 
     /// The token in memory; nil if there is none.
-    var held: HeldToken? { token.map { HeldToken(token: $0, isSaved: unsaved == nil) } }
+    package var held: HeldToken? { token.map { HeldToken(token: $0, isSaved: unsaved == nil) } }
 
     /// Uses the token that a login has stored.
-    func adopt(_ token: OAuthToken) {
+    package func adopt(_ token: OAuthToken) {
         self.token = token
         unsaved = nil
         isDiscarded = false
@@ -159,7 +164,7 @@ final class Credentials: AccessTokens {
     }
 
     /// Uses the token of the previous session, unless a login is required.
-    func resume(with held: HeldToken) {
+    package func resume(with held: HeldToken) {
         guard loginReason == nil else { return }
         token = held.token
         unsaved = held.isSaved ? nil : held.token
@@ -189,7 +194,7 @@ final class Credentials: AccessTokens {
 
     // MARK: AccessTokens
 
-    func accessToken() async throws -> Secret {
+    package func accessToken() async throws -> Secret {
         await storeUnsavedToken()
         let token = try await load()
         if case .needsLogin = problem { throw ProviderError.unauthorized }
@@ -204,21 +209,21 @@ final class Credentials: AccessTokens {
         }
     }
 
-    func renew(insteadOf refused: Secret) async throws -> Secret {
+    package func renew(insteadOf refused: Secret) async throws -> Secret {
         let token = try await load()
         // Another caller renewed the token.
         guard token.accessToken.matches(refused) else { return token.accessToken }
         return try await renewed(token).accessToken
     }
 
-    func refused(_ refused: Secret) {
+    package func refused(_ refused: Secret) {
         // A login may have replaced it in the meantime.
         guard let token, token.accessToken.matches(refused) else { return }
         problem = .needsLogin(
             reason: Message("The service no longer accepts the login; log in again."))
     }
 
-    func isIssued(_ token: Secret) -> Bool {
+    package func isIssued(_ token: Secret) -> Bool {
         guard let known = self.token else { return false }
         return known.isIssued && known.accessToken.matches(token)
     }
@@ -291,7 +296,7 @@ final class Credentials: AccessTokens {
     }
 
     /// Returns true if the account has this token, or may have it: some services issue the same token to each login.
-    func mayHold(_ token: OAuthToken) async -> Bool {
+    package func mayHold(_ token: OAuthToken) async -> Bool {
         guard !isDiscarded else { return false }
         guard let known = try? await load() else {
             // The contents of a locked keyring are not known.
@@ -306,7 +311,7 @@ final class Credentials: AccessTokens {
     /// Unlocks the secrets that ``discard()`` needs, because of an action of the user. May prompt.
     ///
     /// Denied access is not an error: the token can be deleted without being read.
-    func unlockToDiscard() async throws {
+    package func unlockToDiscard() async throws {
         guard isNeeded else { return }
         do {
             try await secrets.unlock([key] + clientKeys, isForStoring: false)
@@ -318,7 +323,7 @@ final class Credentials: AccessTokens {
     /// Deletes the token, and revokes it in the background. The keyring may prompt for a confirmation.
     ///
     /// - Throws: ``SecretStoreError`` if it cannot be deleted. Then nothing has changed.
-    func discard() async throws {
+    package func discard() async throws {
         guard isNeeded else { return }
         _ = try? await load()
         // This is done before the deletion, because the keyring may deny the client secret afterwards.
@@ -335,7 +340,7 @@ final class Credentials: AccessTokens {
     }
 
     /// Removes the token from memory without deleting the stored one, and revokes it in the background.
-    func abandon() async {
+    package func abandon() async {
         isDiscarded = true
         forget(await tokenEndpoint())
     }
@@ -366,7 +371,7 @@ nonisolated enum CredentialsProblem: Hashable {
 
 nonisolated extension Message {
     /// The message as a sentence: the texts of services may have no full stop.
-    var sentence: Message {
+    package var sentence: Message {
         english.sentence == english ? self : Message(verbatim: english.sentence)
     }
 }

@@ -1,20 +1,42 @@
-internal import Feeds
-internal import ProviderKit
+package import Feeds
+package import ProviderKit
 
 /// The timer that refreshes the watched sources of an account.
 ///
 /// The timer runs only while a source is watched and a refresh is permitted.
-final class FeedWatch {
+package final class FeedWatch {
     /// The longest sleep. A watch whose interval is longer wakes up in between.
     private static let longestPause = Duration.seconds(86_400)
     /// The time by which a refresh may be early when the timer fires.
     private static let tolerance = Duration.seconds(1)
 
-    weak var owner: Account?
+    private let clock: any Clock<Duration>
+    private let now: () -> Timestamp
+    private let interval: () -> Duration?
+    private let permission: () -> RefreshPermission
+    private let refresh: @MainActor (SourceID) async -> Void
     private var schedule = WatchSchedule()
     private var timer: (pause: Duration, armed: Timestamp, task: Task<Void, Never>)?
     /// The refreshes in progress. One source is refreshed at a time, so that each response affects the next decision.
     private var refreshing: Task<Void, Never>?
+
+    /// - Parameters:
+    ///   - clock: Measures the pauses.
+    ///   - now: Returns the current time.
+    ///   - interval: Returns the interval between refreshes; nil if watched sources are not refreshed.
+    ///   - permission: Returns the permission to send a request that no client waits for.
+    ///   - refresh: Refreshes a source. It returns when the refresh succeeded or failed.
+    package init(
+        clock: any Clock<Duration>, now: @escaping () -> Timestamp,
+        interval: @escaping () -> Duration?, permission: @escaping () -> RefreshPermission,
+        refresh: @escaping @MainActor (SourceID) async -> Void
+    ) {
+        self.clock = clock
+        self.now = now
+        self.interval = interval
+        self.permission = permission
+        self.refresh = refresh
+    }
 
     /// Returns true if at least one watcher watches the source.
     func isWatched(_ source: SourceID) -> Bool { schedule.isWatched(source) }
@@ -24,21 +46,20 @@ final class FeedWatch {
 
     /// True if no refresh is in progress, and the timer, if there is one, is not due.
     var isSettled: Bool {
-        guard refreshing == nil, let timer, let owner else { return refreshing == nil }
-        let passed = owner.now.secondsSince1970 - timer.armed.secondsSince1970
+        guard refreshing == nil, let timer else { return refreshing == nil }
+        let passed = now().secondsSince1970 - timer.armed.secondsSince1970
         return timer.pause > .seconds(passed)
     }
 
     /// Records that a watcher reads the first page of a source.
-    func recordRead(_ source: SourceID, by watcher: WatcherID) {
-        guard let owner else { return }
+    package func recordRead(_ source: SourceID, by watcher: WatcherID) {
         let isNew = schedule.recordRead(
-            source, by: watcher, now: owner.now, shift: .random(in: 0...1))
+            source, by: watcher, now: now(), shift: .random(in: 0...1))
         if isNew { update() }
     }
 
     /// Ends all watches of a watcher.
-    func remove(_ watcher: WatcherID) {
+    package func remove(_ watcher: WatcherID) {
         guard !schedule.isEmpty else { return }
         schedule.remove(watcher)
         update()
@@ -46,28 +67,28 @@ final class FeedWatch {
 
     /// Starts the interval of a source again, because it was refreshed.
     func sourceRefreshed(_ source: SourceID) {
-        guard let owner, schedule.isWatched(source) else { return }
-        schedule.restart(source, now: owner.now, shift: .random(in: 0...1))
+        guard schedule.isWatched(source) else { return }
+        schedule.restart(source, now: now(), shift: .random(in: 0...1))
         update()
     }
 
     /// Refreshes the sources that are due, if that is permitted, and sets the timer. Called whenever the interval or
     /// the permission may have changed.
-    func update() { update(tolerance: .zero) }
+    package func update() { update(tolerance: .zero) }
 
     /// Sets the timer again. A timer does not count the time during which the machine was suspended.
-    func resumed() {
+    package func resumed() {
         cancelTimer()
         update()
     }
 
     private func update(tolerance: Duration) {
         guard refreshing == nil else { return }
-        guard !schedule.isEmpty, let owner, let interval = owner.refreshInterval else {
+        guard !schedule.isEmpty, let interval = interval() else {
             return cancelTimer()
         }
-        let now = owner.now
-        switch owner.refreshPermission {
+        let now = now()
+        switch permission() {
         case .denied: cancelTimer()
         case .deniedUntil(let time):
             let seconds = max(1, time.secondsSince1970 - now.secondsSince1970)
@@ -86,14 +107,13 @@ final class FeedWatch {
     }
 
     private func refreshDue(_ tolerance: Duration) async {
-        while let owner, let interval = owner.refreshInterval,
-            case .permitted = owner.refreshPermission,
-            let source = schedule.nextDue(at: owner.now, interval, tolerance: tolerance)
+        while let interval = interval(), case .permitted = permission(),
+            let source = schedule.nextDue(at: now(), interval, tolerance: tolerance)
         {
-            schedule.restart(source, now: owner.now, shift: .random(in: 0...1))
-            await owner.refreshWatched(source)
+            schedule.restart(source, now: now(), shift: .random(in: 0...1))
+            await refresh(source)
             // A refresh that failed is not repeated before the next interval.
-            schedule.restart(source, now: owner.now, shift: .random(in: 0...1))
+            schedule.restart(source, now: now(), shift: .random(in: 0...1))
         }
         refreshing = nil
         update()
@@ -108,7 +128,6 @@ final class FeedWatch {
             return
         }
         cancelTimer()
-        guard let clock = owner?.clock else { return }
         timer = (pause, now, makeTimer(clock, pause))
     }
 
@@ -132,7 +151,7 @@ final class FeedWatch {
 }
 
 /// The permission to send a request that no client waits for.
-nonisolated enum RefreshPermission: Hashable {
+nonisolated package enum RefreshPermission: Hashable {
     case permitted
     /// Not permitted until the owner calls ``FeedWatch/update()``.
     case denied

@@ -1,9 +1,9 @@
-internal import Accounts
-internal import OAuth
-internal import ProviderKit
+package import Accounts
+package import OAuth
+package import ProviderKit
 
 /// The photos of an account that is logged in: those of a service, or those of a folder on this computer.
-protocol AccountPhotos: AnyObject {
+package protocol AccountPhotos: AnyObject {
     /// The events of the session that the provider created.
     var events: AsyncStream<SessionEvent> { get }
     /// The state of the account.
@@ -118,4 +118,20 @@ protocol AccountPhotos: AnyObject {
     func close()
     /// Deletes the data of the account except its token. The photos cannot be used afterwards.
     func forget() async throws
+}
+
+/// The image of a photo in the best available quality.
+package struct Original {
+    /// Opens the image, which is fetched if necessary. The caller closes the descriptor.
+    package let open: (_ progress: @escaping (HTTPProgress) -> Void) async throws -> Int32
+    /// Reports the download to a service that counts downloads.
+    package let count: () async throws -> Void
+
+    package init(
+        open: @escaping (_ progress: @escaping (HTTPProgress) -> Void) async throws -> Int32,
+        count: @escaping () async throws -> Void
+    ) {
+        self.open = open
+        self.count = count
+    }
 }

@@ -1,6 +1,7 @@
 internal import Accounts
 internal import OAuth
 internal import ProviderKit
+internal import Services
 internal import Translation
 
 /// The photos of a user of this computer.

@@ -3,7 +3,7 @@ internal import Feeds
 internal import Glibc
 internal import Images
 internal import Likes
-internal import ProviderKit
+package import ProviderKit
 internal import Quoting
 internal import Storage
 internal import System
@@ -11,7 +11,7 @@ internal import Translation
 
 // The photos of an account, with its pending likes.
 extension RemoteService {
-    func page(
+    package func page(
         _ source: SourceID, after cursor: String?, count: Int, fillsGaps: Bool
     ) async throws -> Page {
         let feed = try photos()
@@ -32,7 +32,7 @@ extension RemoteService {
         return page ?? Page(photos: [], hasMore: false) { _ in nil }
     }
 
-    func photo(_ id: PhotoID) async throws -> Photo {
+    package func photo(_ id: PhotoID) async throws -> Photo {
         let feed = try photos()
         if let known = try await cachedPhoto(id) { return known }
         return try await withCallTimeout { [self] in
@@ -40,7 +40,7 @@ extension RemoteService {
         }
     }
 
-    func cachedPhoto(_ id: PhotoID) async throws -> Photo? {
+    package func cachedPhoto(_ id: PhotoID) async throws -> Photo? {
         let feed = try photos()
         try? await likes?.load()
         return try await readConsistently { try await feed.knownPhoto(id)?.photo }.map(decorate)
@@ -56,19 +56,19 @@ extension RemoteService {
         }
     }
 
-    func sources() async throws -> [Source] {
+    package func sources() async throws -> [Source] {
         let feed = try photos()
         return try await withCallTimeout { try await feed.sources() }
     }
 
-    func hasSource(_ id: SourceID) async throws -> Bool { try photos().hasSource(id) }
+    package func hasSource(_ id: SourceID) async throws -> Bool { try photos().hasSource(id) }
 
-    func refresh(_ source: SourceID) async throws -> Int {
+    package func refresh(_ source: SourceID) async throws -> Int {
         let feed = try photos()
         return try await withCallTimeout { try await feed.refresh(source) }
     }
 
-    func setMarked(_ photos: Set<PhotoID>, _ mark: PhotoMark) async throws {
+    package func setMarked(_ photos: Set<PhotoID>, _ mark: PhotoMark) async throws {
         // The IDs are those of the service.
     }
 
@@ -116,18 +116,18 @@ extension RemoteService {
             var profile = profile
             // The image cache may have been deleted.
             if await !stores.images.unreadable([profile.avatar]).isEmpty { profile.avatar = "" }
-            owner?.profileKnown(profile)
+            report(.profile(profile))
         }
         guard credentials.problem == nil, !isClosed else { return }
         await probe()
     }
 
     /// True if the profile was fetched less than ``profileFreshness`` ago.
-    var isProfileFresh: Bool {
+    package var isProfileFresh: Bool {
         profileFetched.map { $0 <= now && now < $0 + Self.profileFreshness } ?? false
     }
 
-    func profile() async throws -> Profile? {
+    package func profile() async throws -> Profile? {
         guard let session = session.profileSession else { return nil }
         return try await withCallTimeout { [self] in
             try await profileRequests.run(account) { [self] in try await fetchProfile(session) }
@@ -136,7 +136,7 @@ extension RemoteService {
 
     private func fetchProfile(_ session: any ProfileSession) async throws -> Profile {
         var profile = try await perform { try await session.profile() }
-        if !isForgotten { owner?.identityReported(profile) }
+        if !isForgotten { report(.user(profile)) }
         profile.avatar = try await avatarWithinTimeout(of: profile)
         isProfileDue = false
         guard !isForgotten else { throw CancellationError() }
@@ -145,7 +145,7 @@ extension RemoteService {
         await count(profile)
         guard !isForgotten else { throw CancellationError() }
         // The owner is notified here because the callers may have reached their time limit.
-        owner?.profileKnown(profile)
+        report(.profile(profile))
         return profile
     }
 
@@ -173,13 +173,13 @@ extension RemoteService {
                     return
                 }
                 await store(profile)
-                owner?.profileKnown(profile)
+                report(.profile(profile))
             }
             return ""
         }
     }
 
-    func avatar(of profile: Profile) async -> String {
+    package func avatar(of profile: Profile) async -> String {
         guard !profile.avatarURL.isEmpty else { return "" }
         let key = ImageStore.Key(
             account: account, photo: PhotoID("avatar"), url: profile.avatarURL)
@@ -194,7 +194,7 @@ extension RemoteService {
         await probe()
     }
 
-    func setAvatar(_ file: String) async throws {
+    package func setAvatar(_ file: String) async throws {
         throw EngineError.notSupported(Message("This service does not support avatars."))
     }
 
@@ -208,21 +208,21 @@ extension RemoteService {
 
 // The images of an account's photos.
 extension RemoteService {
-    func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
+    package func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
         let located = try await locate(photo, size)
         let path = try await image(located.key, limit: located.limit)
         if located.isSizeUncertain { await measure(photo, located.key) }
         return path
     }
 
-    func cachedImage(_ photo: PhotoID, _ size: ImageSize) async throws -> String? {
+    package func cachedImage(_ photo: PhotoID, _ size: ImageSize) async throws -> String? {
         guard let known = try await photos().knownPhoto(photo), !known.remote.images.isEmpty else {
             return nil
         }
         return await stores.images.cachedPath(try key(known, size))
     }
 
-    func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 {
+    package func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 {
         let located = try await locate(photo, size)
         let descriptor = try await open(located.key, limit: located.limit)
         if located.isSizeUncertain { await measure(photo, located.key) }
@@ -239,7 +239,7 @@ extension RemoteService {
         if let changed = changed ?? nil { emit(.photosChanged([changed])) }
     }
 
-    func original(_ photo: PhotoID) async throws -> Original {
+    package func original(_ photo: PhotoID) async throws -> Original {
         let feed = try photos()
         return try await withCallTimeout { [self] in
             let cached = try await feed.photo(photo)

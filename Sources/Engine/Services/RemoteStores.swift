@@ -1,23 +1,40 @@
-internal import Accounts
-internal import Feeds
-internal import Images
+package import Accounts
+package import Feeds
+package import Images
 internal import Likes
-internal import ProviderKit
+package import Logging
+package import ProviderKit
 
-/// The stores that remote accounts use.
-struct RemoteStores {
-    let feeds: FeedStore
-    let images: ImageStore
-    let disk: DiskWatch
+/// The stores that remote accounts share, with the clock and the logger.
+package struct RemoteStores {
+    package let feeds: FeedStore
+    package let images: ImageStore
+    package let disk: DiskWatch
     let probes = HostProbes()
+    let clock: any Clock<Duration>
+    let now: () -> Timestamp
+    let logger: Logger
     private let accounts: AccountStore
 
-    init(_ ports: EnginePorts, _ accounts: AccountStore) {
-        disk = DiskWatch(folder: ports.cacheFolder)
-        feeds = FeedStore(folder: ports.cacheFolder, disk: disk, logger: ports.logger)
+    /// - Parameters:
+    ///   - folder: The cache folder.
+    ///   - limitBytes: The size limit of the image cache.
+    ///   - accounts: The store with the likes.
+    ///   - http: Fetches images.
+    ///   - clock: Measures pauses and time limits.
+    ///   - now: Returns the current time.
+    ///   - logger: The logger.
+    package init(
+        folder: String, limitBytes: Int, _ accounts: AccountStore, http: any HTTPClient,
+        clock: any Clock<Duration>, now: @escaping () -> Timestamp, logger: Logger
+    ) {
+        self.clock = clock
+        self.now = now
+        self.logger = logger
+        disk = DiskWatch(folder: folder)
+        feeds = FeedStore(folder: folder, disk: disk, logger: logger)
         images = ImageStore(
-            folder: "\(ports.cacheFolder)/images", limitBytes: ports.cacheLimitBytes,
-            disk: disk, http: ports.http, now: ports.now)
+            folder: "\(folder)/images", limitBytes: limitBytes, disk: disk, http: http, now: now)
         self.accounts = accounts
     }
 
@@ -25,14 +42,19 @@ struct RemoteStores {
 }
 
 /// A coordinator of probes. One probe of a host runs at a time, and the accounts that use the host share its result.
-final class HostProbes {
+package final class HostProbes {
     /// A host that accounts of one provider use.
     ///
     /// Probes are not shared between providers, because a plugin may name any host and report any result.
-    struct Target: Hashable {
+    package struct Target: Hashable {
         let provider: String
         /// The origin, or the ID of an account without a host.
         let host: String
+
+        package init(provider: String, host: String) {
+            self.provider = provider
+            self.host = host
+        }
     }
 
     private var running: [Target: Task<ServiceHealth.Verdict, Never>] = [:]
