@@ -14,15 +14,21 @@ import Testing
 struct CombinedObjectTests {
     private let service = FakeService()
 
-    private func setPhotos(_ user: String, _ photos: (String, Int64)...) {
-        service.update(user) { $0.photos = photos.map { (id: $0.0, created: $0.1) } }
+    /// Starts the daemon with one account for each user, whose photos are the newest first, and a client.
+    private func start(
+        _ users: KeyValuePairs<String, [(id: String, created: Int64)]>, listens: Bool = false
+    ) async throws -> (BusFixture, CombinedClient) {
+        for (user, photos) in users { service.update(user) { $0.photos = photos } }
+        let fixture = try await BusFixture(users.map { $0.key }, service)
+        let client = try CombinedClient()
+        if listens { try await client.listen() }
+        return (fixture, client)
     }
 
     // MARK: Object
 
     @Test func `the combined account exists while an account is logged in`() async throws {
-        let fixture = try await BusFixture(["ada", "bob"], service)
-        let client = try CombinedClient()
+        let (fixture, client) = try await start(["ada": [], "bob": []])
         let services = ServiceClient(client.connection)
         let interfaces = try #require(try await services.objects()[ServiceName.combined])
         #expect(
@@ -60,9 +66,7 @@ struct CombinedObjectTests {
     @Test func `the sources are all accounts, the likes, and memories if an account has them`()
         async throws
     {
-        setPhotos("ada", ("a1", 50))
-        let fixture = try await BusFixture(["ada"], service)
-        let client = try CombinedClient()
+        let (fixture, client) = try await start(["ada": [("a1", 50)]])
         #expect(try await client.combined.like("service_ada/a1") == .done)
         try await fixture.until { fixture.engine.combined.likeCount == 1 }
         #expect(
@@ -91,10 +95,8 @@ struct CombinedObjectTests {
     // MARK: Pages
 
     @Test func `a walk merges the accounts and survives a restart of the daemon`() async throws {
-        setPhotos("ada", ("a1", 50), ("a2", 30))
-        setPhotos("bob", ("b1", 40), ("b2", 20))
-        let fixture = try await BusFixture(["ada", "bob"], service)
-        let client = try CombinedClient()
+        let (fixture, client) = try await start(
+            ["ada": [("a1", 50), ("a2", 30)], "bob": [("b1", 40), ("b2", 20)]])
         let (first, cursor) = try await client.page(count: 3)
         #expect(first == ["service_ada/a1", "service_bob/b1", "service_ada/a2"])
         fixture.engine.stop()
@@ -115,7 +117,9 @@ struct CombinedObjectTests {
         async throws
     {
         let users = ["fine", "held", "limited", "locked", "offline"]
-        for user in users { setPhotos(user, ("\(user)1", 10), ("\(user)2", 5)) }
+        for user in users {
+            service.update(user) { $0.photos = [("\(user)1", 10), ("\(user)2", 5)] }
+        }
         service.update("held") { $0.isHeld = true }
         service.update("offline") { $0.error = HTTPError.unreachable("It cannot be reached.") }
         service.update("limited") { $0.error = ProviderError.rateLimited(until: nil) }
@@ -155,10 +159,8 @@ struct CombinedObjectTests {
     }
 
     @Test func `an account that fails contributes its cache`() async throws {
-        setPhotos("ada", ("a1", 50), ("a2", 30))
-        setPhotos("bob", ("b1", 40))
-        let fixture = try await BusFixture(["ada", "bob"], service)
-        let client = try CombinedClient()
+        let (fixture, client) = try await start(
+            ["ada": [("a1", 50), ("a2", 30)], "bob": [("b1", 40)]])
         let ids = ["service_ada/a1", "service_bob/b1", "service_ada/a2"]
         #expect(try await client.page().ids == ids)
         service.update("ada") { $0.error = HTTPError.unreachable("It cannot be reached.") }
@@ -169,11 +171,8 @@ struct CombinedObjectTests {
     }
 
     @Test func `equal first pages share one reply until an account changes`() async throws {
-        setPhotos("ada", ("a1", 50))
-        setPhotos("bob", ("b1", 40))
-        let fixture = try await BusFixture(["ada", "bob"], service)
-        let client = try CombinedClient()
-        try await client.listen()
+        let (fixture, client) = try await start(
+            ["ada": [("a1", 50)], "bob": [("b1", 40)]], listens: true)
         for _ in 0..<3 { _ = try await client.page() }
         let made = try fixture.combined.feed.madePageCount
         for _ in 0..<5 { _ = try await client.page() }
@@ -186,10 +185,7 @@ struct CombinedObjectTests {
     }
 
     @Test func `a first page watches the source of each account`() async throws {
-        setPhotos("ada", ("a1", 50))
-        setPhotos("bob", ("b1", 40))
-        let fixture = try await BusFixture(["ada", "bob"], service)
-        let client = try CombinedClient()
+        let (fixture, client) = try await start(["ada": [("a1", 50)], "bob": [("b1", 40)]])
         _ = try await client.page()
         for user in ["ada", "bob"] {
             #expect(try fixture.account(user).feedWatch.isWatched(SourceID("new")))
@@ -202,11 +198,8 @@ struct CombinedObjectTests {
     // MARK: Signals and likes
 
     @Test func `likes and signals have the IDs of the combined account`() async throws {
-        setPhotos("ada", ("a1", 50))
-        setPhotos("bob", ("x/y", 40))
-        let fixture = try await BusFixture(["ada", "bob"], service)
-        let client = try CombinedClient()
-        try await client.listen()
+        let (fixture, client) = try await start(
+            ["ada": [("a1", 50)], "bob": [("x/y", 40)]], listens: true)
         _ = try await client.page()
         #expect(try await client.combined.like("service_bob/x/y") == .done)
         try await client.wait(for: "changed service_bob/x/y true")
@@ -236,10 +229,7 @@ struct CombinedObjectTests {
     }
 
     @Test func `simultaneous updates of several accounts are announced once`() async throws {
-        setPhotos("ada", ("a1", 50))
-        let fixture = try await BusFixture(["ada", "bob"], service)
-        let client = try CombinedClient()
-        try await client.listen()
+        let (fixture, client) = try await start(["ada": [("a1", 50)], "bob": []], listens: true)
         for (user, new) in [("ada", 1), ("bob", 2)] {
             let update = AccountEvent.updated(SourceID("new"), new: new)
             fixture.busService.handle(.account(try fixture.account(user), update))
@@ -255,10 +245,7 @@ struct CombinedObjectTests {
     @Test func `a refused like of a missing photo names it by its ID of the combined account`()
         async throws
     {
-        setPhotos("bob", ("x/y", 40))
-        let fixture = try await BusFixture(["bob"], service)
-        let client = try CombinedClient()
-        try await client.listen()
+        let (fixture, client) = try await start(["bob": [("x/y", 40)]], listens: true)
         _ = try await client.page()
         service.update("bob") {
             $0.photos = []
@@ -274,10 +261,7 @@ struct CombinedObjectTests {
     @Test func `a login, a logout and another default source are announced as updates`()
         async throws
     {
-        setPhotos("ada", ("a1", 50))
-        setPhotos("bob", ("b1", 40))
-        let fixture = try await BusFixture(["ada", "bob"], service)
-        let client = try CombinedClient()
+        let (fixture, client) = try await start(["ada": [("a1", 50)], "bob": [("b1", 40)]])
         #expect(try await client.page().ids.count == 2)
         #expect(try await client.page().ids.count == 2)
         try await client.listen()

@@ -2,7 +2,6 @@ import Accounts
 import DBus
 import Engine
 import ProviderKit
-import TestSupport
 import Testing
 
 @testable import BusService

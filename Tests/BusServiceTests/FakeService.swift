@@ -51,20 +51,17 @@ final class FakeService: OAuthLogin {
     }
 }
 
-private final class FakeServiceSession: RemoteLikes {
-    let events: AsyncStream<SessionEvent>
+private final class FakeServiceSession: RemoteLikes, ManualSession {
+    let channel = AsyncStream<SessionEvent>.makeStream()
     let likesSource = SourceID("likes")
-    private let continuation: AsyncStream<SessionEvent>.Continuation
     private let user: String
     private let users: Observed<[String: FakeService.User]>
 
     init(_ user: String, _ users: Observed<[String: FakeService.User]>) {
         self.user = user
         self.users = users
-        (events, continuation) = AsyncStream.makeStream()
     }
 
-    func close() { continuation.finish() }
     func accepts(_ source: SourceID) -> Bool { ["new", "likes", "topic"].contains(source.text) }
     func sources() async throws -> [Source] { [] }
 

@@ -2,11 +2,13 @@ import Accounts
 import Contract
 import DBus
 import ProviderKit
+import System
 import TestSupport
 import Testing
 
 @testable import BusService
 @testable import Engine
+@testable import Services
 
 /// The engine on the bus of the running test, with one account whose feed has no likes.
 @MainActor
@@ -48,6 +50,12 @@ final class FeedFixture: BusFixture {
 
     func waitForRequests(_ count: Int) async throws {
         try await service.users.wait { $0["ada"]?.requests.count == count ? true : nil }
+    }
+
+    /// Waits until no refresh is in progress.
+    func waitForRefresh() async throws {
+        let photos = try #require(account.photos as? RemoteService)
+        try await until { photos.feed?.tops.isRunning(SourceID("new")) == false }
     }
 
     /// Returns the daemon's match rules for clients that leave the bus.

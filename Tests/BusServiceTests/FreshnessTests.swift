@@ -30,9 +30,7 @@ struct FreshnessTests {
                 // A refresh that is in progress when the clock advances exceeds its time limit.
                 let requests = second / 300 + 1
                 try await fixture.waitForRequests(requests)
-                try await fixture.until {
-                    fixture.account.remote?.feed?.tops.isRunning(SourceID("new")) == false
-                }
+                try await fixture.waitForRefresh()
             }
             #expect(ids == (second > 300 ? ["p4"] + three : three), "after \(second) s")
         }
@@ -67,9 +65,7 @@ struct FreshnessTests {
         _ = try await client.ids()
         try await fixture.waitForRequests(2)
         // There was nothing new.
-        try await fixture.until {
-            fixture.account.remote?.feed?.tops.isRunning(SourceID("new")) == false
-        }
+        try await fixture.waitForRefresh()
         for _ in 0..<5 { _ = try await client.ids() }
         #expect(try fixture.object.feed.madePageCount == 3)
         #expect(fixture.requestCount == 2)

@@ -23,8 +23,7 @@ struct CommandTests {
     ])
     func `every command prints one JSON document with --json`(arguments: [String]) async throws {
         service.slideshow.show(5)
-        let result = try await Control.run(arguments + ["--json"])
-        #expect(result.exit == .code(0))
+        let result = try await Control.expectSuccess(arguments + ["--json"])
         _ = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
         #expect(result.output.hasSuffix("\n"))
     }
@@ -45,8 +44,7 @@ struct CommandTests {
         (["--cursor", "240"], 10), (["--source", "empty"], 0),
     ])
     func `feed lists the requested number of photos`(options: [String], count: Int) async throws {
-        let result = try await Control.run(["feed"] + options)
-        #expect(result.exit == .code(0))
+        let result = try await Control.expectSuccess(["feed"] + options)
         #expect(result.output.split(separator: "\n").count == count)
         #expect(!result.output.contains("\u{1B}"))
         let json = try await Control.run(["feed", "--json"] + options)
@@ -61,8 +59,7 @@ struct CommandTests {
     }
 
     @Test func `default accepts a prefix of an account ID`() async throws {
-        let result = try await Control.run(["default", "uns"])
-        #expect(result.exit == .code(0))
+        try await Control.expectSuccess(["default", "uns"])
         #expect(service.manager.defaultAccount == ServiceName.accounts.appending("unsplash_bob"))
     }
 
@@ -76,8 +73,7 @@ struct CommandTests {
         let folder = try PrivateBus.current.directory
         try await Control.install(
             "xdg-open", "echo noise\nprintf %s \"$1\" > \(folder.path)/opened")
-        let result = try await Control.run(["open", "7"], path: folder.appending("bin"))
-        #expect(result.exit == .code(0))
+        let result = try await Control.expectSuccess(["open", "7"], path: folder.appending("bin"))
         #expect(result.output == "")
         #expect(
             try String(contentsOfFile: folder.appending("opened"), encoding: .utf8)
@@ -92,8 +88,7 @@ struct CommandTests {
 
     @Test func `open --viewer passes the photo to the window`() async throws {
         let window = try await FakeViewer(try PrivateBus.current.connect())
-        let result = try await Control.run(["open", "--viewer", "7", "--json"])
-        #expect(result.exit == .code(0))
+        let result = try await Control.expectSuccess(["open", "--viewer", "7", "--json"])
         #expect(result.output == "{\"photo\":\"local_ada/7\"}\n")
         #expect(window.calls.value == ["open local_ada/7"])
         #expect(service.account.calls.value.allSatisfy { !$0.hasPrefix("GetImage") })

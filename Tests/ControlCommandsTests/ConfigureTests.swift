@@ -34,8 +34,7 @@ struct ConfigureTests {
     ) async throws {
         service.manager.unsplash.isConfigured = false
         let arguments = configure + ["--client-id", "-id", "--client-secret-file"]
-        let result = try await Control.run(arguments + ["-"], input: input)
-        #expect(result.exit == .code(0))
+        let result = try await Control.expectSuccess(arguments + ["-"], input: input)
         #expect(result.output == "")
         #expect(result.error.contains("imagefeedctl login unsplash"))
         let file = try PrivateBus.current.directory.write(input, to: "secret")

@@ -31,6 +31,17 @@ enum Control {
         try await start(arguments, input: input, path: folder, settings).result()
     }
 
+    /// Runs the program, and expects that it succeeds.
+    @discardableResult
+    static func expectSuccess(
+        _ arguments: [String], input: String = "", path folder: String? = nil,
+        _ settings: [String: String] = [:], location: SourceLocation = #_sourceLocation
+    ) async throws -> (output: String, error: String) {
+        let (exit, output, error) = try await run(arguments, input: input, path: folder, settings)
+        #expect(exit == .code(0), "\(error)", sourceLocation: location)
+        return (output, error)
+    }
+
     /// Runs the program, and expects that it prints nothing but an error of one line.
     ///
     /// - Parameters:

@@ -78,8 +78,7 @@ struct ExitStatusTests {
         ["--version"],
     ])
     func `requested help is printed to standard output`(arguments: [String]) async throws {
-        let result = try await Control.run(arguments)
-        #expect(result.exit == .code(0))
+        let result = try await Control.expectSuccess(arguments)
         #expect(!result.output.isEmpty)
         #expect(result.error == "")
     }
@@ -167,8 +166,7 @@ struct ExitStatusTests {
     {
         service.account.page = []
         service.account.notices = ["2 images of photos.lan are omitted."]
-        let noticed = try await Control.run(["feed"])
-        #expect(noticed.exit == .code(0))
+        let noticed = try await Control.expectSuccess(["feed"])
         #expect(
             noticed.error == "There are no photos. 2 images of photos.lan are omitted.\n")
         #expect(try await Control.run(["status"]).output.contains("\t2 images of photos.lan"))

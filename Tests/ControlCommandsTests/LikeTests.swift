@@ -23,8 +23,7 @@ struct LikeTests {
     func `like, unlike and toggle print the outcome`(
         arguments: [String], output: String, message: String
     ) async throws {
-        let result = try await Control.run(arguments)
-        #expect(result.exit == .code(0))
+        let result = try await Control.expectSuccess(arguments)
         #expect(result.output == output)
         #expect(message.isEmpty ? result.error == "" : result.error.contains(message))
         #expect(service.account.calls.value.count == 1)

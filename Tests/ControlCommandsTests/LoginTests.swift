@@ -29,10 +29,9 @@ struct LoginTests {
     }
 
     @Test func `a local login prints the account ID`() async throws {
-        let result = try await Control.run([
+        let result = try await Control.expectSuccess([
             "login", "local", "--username", "ada", "--register",
         ])
-        #expect(result.exit == .code(0))
         #expect(result.output == "local_ada\n")
         let options = try await login(service).options
         #expect(options == ["username": .string("ada"), "register": .bool(true)])
@@ -43,8 +42,7 @@ struct LoginTests {
         input: String, password: String
     ) async throws {
         let arguments = ["login", "local", "--username", "ada", "--password-file"]
-        let result = try await Control.run(arguments + ["-"], input: input)
-        #expect(result.exit == .code(0))
+        try await Control.expectSuccess(arguments + ["-"], input: input)
         #expect(try await login(service).password == password)
         let file = try PrivateBus.current.directory.write(input, to: "password")
         #expect(try await Control.run(arguments + [file]).exit == .code(0))
@@ -76,8 +74,8 @@ struct LoginTests {
     }
 
     @Test func `a pasted code is submitted, also after a wrong one`() async throws {
-        let result = try await Control.run(oauth + ["--manual"], input: "\nwrong\nright\n")
-        #expect(result.exit == .code(0))
+        let result = try await Control.expectSuccess(
+            oauth + ["--manual"], input: "\nwrong\nright\n")
         #expect(try await login(service).code.value == "right")
         #expect(try await login(service).options == ["manual": .bool(true)])
         #expect(result.error.contains("The code is empty; copy it again."))
@@ -86,8 +84,7 @@ struct LoginTests {
     @Test func `login prompts for the code if the port is in use`() async throws {
         let address = FakeLogin.address + "&redirect_uri=urn%3Aietf%3Awg%3Aoauth%3A2.0%3Aoob"
         service.manager.loginAddresses = [address]
-        let result = try await Control.run(oauth, input: " right \n")
-        #expect(result.exit == .code(0))
+        let result = try await Control.expectSuccess(oauth, input: " right \n")
         #expect(result.output == "\(address)\nunsplash_bob\n")
         #expect(try await login(service).code.value == "right")
     }

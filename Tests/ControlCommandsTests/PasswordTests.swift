@@ -98,9 +98,8 @@ struct PasswordTests {
 
     @Test func `a key is sufficient for a provider without user names`() async throws {
         service.manager.local.hasNames = false
-        let result = try await Control.run(
+        try await Control.expectSuccess(
             ["login", "local", "--password-file", "-"], input: "key\n")
-        #expect(result.exit == .code(0), "\(result.error)")
         #expect(service.manager.logins.value.map(\.password) == ["key"])
     }
 

@@ -7,8 +7,7 @@ struct ProfileTests {
     private var service: FakeService { .current }
 
     @Test func `a profile is printed with one property per line`() async throws {
-        let result = try await Control.run(["profile"])
-        #expect(result.exit == .code(0))
+        let result = try await Control.expectSuccess(["profile"])
         #expect(result.error == "")
         #expect(
             result.output == """
@@ -28,8 +27,7 @@ struct ProfileTests {
         ["profile", "local", "--set-avatar", "local/7"],
     ])
     func `a photo becomes the avatar`(arguments: [String]) async throws {
-        let result = try await Control.run(arguments)
-        #expect(result.exit == .code(0))
+        let result = try await Control.expectSuccess(arguments)
         #expect(result.output.contains("Avatar\t/avatars/7\n"))
         #expect(service.account.calls.value == ["SetAvatar 7"])
     }
@@ -49,15 +47,13 @@ struct ProfileTests {
 
     @Test(arguments: [["profile"], ["profile", "local"]])
     func `a photo of another account becomes the avatar`(arguments: [String]) async throws {
-        let result = try await Control.run(arguments + ["--set-avatar", "unsplash/-7"])
-        #expect(result.exit == .code(0), "\(result.error)")
+        try await Control.expectSuccess(arguments + ["--set-avatar", "unsplash/-7"])
         #expect(service.account.calls.value == ["SetAvatar unsplash_bob/-7"])
     }
 
     @Test func `a profile that could not be loaded is reported`() async throws {
         service.account.profileState = "failed"
-        let result = try await Control.run(["profile"])
-        #expect(result.exit == .code(0))
+        let result = try await Control.expectSuccess(["profile"])
         #expect(result.error.contains("could not be loaded"))
     }
 }

@@ -45,9 +45,8 @@ struct ShareTests {
                 exec /bin/sleep 60 &
                 """)
         }
-        let result = try await Control.run(
+        let result = try await Control.expectSuccess(
             ["share", "7", "--copy"], path: folder.appending("bin"), settings)
-        #expect(result.exit == .code(0))
         #expect(result.output == link + "\n")
         #expect(result.error == "The link was copied to the clipboard.\n")
         let copied = try String(contentsOfFile: folder.appending("copied"), encoding: .utf8)
@@ -80,9 +79,8 @@ struct ShareTests {
     @Test func `--open starts the program of the desktop`() async throws {
         let folder = try PrivateBus.current.directory
         try await Control.install("xdg-open", "printf %s \"$1\" > \(folder.path)/opened")
-        let result = try await Control.run(
+        try await Control.expectSuccess(
             ["share", "7", "--open"], path: folder.appending("bin"))
-        #expect(result.exit == .code(0))
         #expect(
             try String(contentsOfFile: folder.appending("opened"), encoding: .utf8) == link)
     }

@@ -31,8 +31,7 @@ struct SlideshowTests {
         service.slideshow.hidden = ["gone_bob/7"]
         service.slideshow.show(5)
         let arguments = command.split(separator: " ").map(String.init)
-        let result = try await Control.run(["slideshow"] + arguments)
-        #expect(result.exit == .code(0), "\(result.error)")
+        try await Control.expectSuccess(["slideshow"] + arguments)
         #expect(service.slideshow.calls.value == [call])
     }
 
@@ -50,8 +49,7 @@ struct SlideshowTests {
     }
 
     @Test func `the state names the photo and the settings`() async throws {
-        let empty = try await Control.run(["slideshow"])
-        #expect(empty.exit == .code(0))
+        let empty = try await Control.expectSuccess(["slideshow"])
         #expect(empty.error.contains("imagefeedctl slideshow next"))
         service.slideshow.show(5)
         service.slideshow.hidden = ["local_ada/1", "local_ada/2"]
@@ -89,8 +87,7 @@ struct SlideshowTests {
     @Test(arguments: ["like", "unlike", "toggle"])
     func `a command without a photo uses the current one`(command: String) async throws {
         service.slideshow.show(5)
-        let result = try await Control.run([command])
-        #expect(result.exit == .code(0))
+        try await Control.expectSuccess([command])
         #expect(service.account.calls.value == ["\(command.capitalized) 5"])
     }
 

@@ -27,14 +27,14 @@ struct SessionTests {
 
     @Test func `the first page has thirty days`() async throws {
         let fixture = try SimulatedSession(pictureCount: 100)
-        let page = try await fixture.feed.fetchPage(SourceID("all"), from: nil)
+        let page = try await fixture.feed.page("all")
         #expect(page.photos.count == 30 - SimulatedWikimedia.emptyDays)
         let token = try #require(page.next)
         let newest = fixture.commons.publish()
-        let again = try await fixture.feed.fetchPage(SourceID("all"), from: nil)
+        let again = try await fixture.feed.page("all")
         #expect(again.next == token)
         #expect(again.photos.first?.photo.id.text == newest)
-        let second = try await fixture.feed.fetchPage(SourceID("all"), from: token)
+        let second = try await fixture.feed.page("all", from: token)
         #expect(second.photos.count == 30)
     }
 
@@ -44,7 +44,7 @@ struct SessionTests {
         let commons = fixture.commons
         func countOfRefresh() async throws -> Int {
             let before = commons.requestCount
-            let page = try await fixture.feed.fetchPage(SourceID("all"), from: nil)
+            let page = try await fixture.feed.page("all")
             #expect(
                 page.photos.map(\.photo.id.text)
                     == Array(commons.pictures.prefix(page.photos.count)))
@@ -160,15 +160,10 @@ struct SessionTests {
         let commons = fixture.commons
         let photo = try await fixture.feed.fetchPhoto(PhotoID(commons.pictures[0]))
         let client = try #require(fixture.session.remoteImages).imageClient
-        let directory = try TemporaryDirectory()
         commons.refusedWidths = [330, 500]
         for size in [ImageSize.thumb, .full] {
-            let file = open(try directory.write("", to: "image"), O_WRONLY)
-            defer { close(file) }
-            let response = try await client.download(
-                HTTPRequest(.get, try #require(photo.images[size])), into: file
-            ) { _ in }
-            #expect(response.status == 200, "\(size)")
+            let image = try await client.downloadImage(try #require(photo.images[size]))
+            #expect(image.status == 200, "\(size)")
         }
         #expect(
             commons.requests(on: .images).last { $0.path.contains("px-") }?.path.contains("/960px-")
@@ -199,12 +194,10 @@ struct SessionTests {
 
     @Test func `a clock in the future is reported`() async throws {
         let fixture = try SimulatedSession(now: { .now + .seconds(400 * 86_400) })
-        let error = await #expect(throws: ProviderError.self) {
-            try await fixture.feed.fetchPage(SourceID("all"), from: nil)
-        }
+        let error = await #expect(throws: ProviderError.self) { try await fixture.feed.page("all") }
         #expect("\(try #require(error))".contains("check the date"))
         await #expect(throws: ProviderError.staleCursor) {
-            try await fixture.feed.fetchPage(SourceID("all"), from: "7")
+            try await fixture.feed.page("all", from: "7")
         }
     }
 

@@ -81,17 +81,10 @@ struct NetworkManagerWatchTests {
     }
 
     @Test func `a resume is reported, a suspend is not`() async throws {
-        let logind = try PrivateBus.current.connect()
-        _ = try await logind.requestName("org.freedesktop.login1", replacing: false) {}
+        let logind = try await FakeLogind()
         let resumes = Observed(0)
         let watch = try await bus.watchResume { resumes.update { $0 += 1 } }
-        for isAboutToSleep in [true, false] {
-            logind.send(
-                try BusMessage(
-                    .signal(
-                        "/org/freedesktop/login1", "org.freedesktop.login1.Manager",
-                        "PrepareForSleep"), isAboutToSleep))
-        }
+        for isAboutToSleep in [true, false] { try await logind.announceSleep(isAboutToSleep) }
         try await resumes.wait { $0 == 1 ? true : nil }
         #expect(resumes.value == 1)
         withExtendedLifetime(watch) {}

@@ -41,9 +41,7 @@ struct CallLimitTests {
         _ duration: Duration, _ request: String, _ count: Int, timers: Int,
         _ fixture: ServiceFixture
     ) async throws {
-        try await fixture.service.state.wait { state in
-            state.requests.count { $0 == request } == count ? true : nil
-        }
+        try await fixture.waitForRequests(request, count: count)
         try await fixture.ports.clock.waitForSleeps(until: .seconds(18), begun: timers)
         fixture.ports.clock.advance(by: duration)
     }
@@ -93,14 +91,7 @@ struct CallLimitTests {
 
     @Test func `a slow avatar download does not delay the profile`() async throws {
         let fixture = try await fixture()
-        fixture.ports.http.answer.update {
-            $0 = {
-                HTTPResponse(
-                    status: 200,
-                    body: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0],
-                    url: $0.url)
-            }
-        }
+        fixture.ports.http.respond([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0])
         fixture.ports.http.isHeld.update { $0 = true }
         fixture.service.state.update { $0.avatarURL = "https://images.service.test/ada" }
         let timers = timerCount(.seconds(3), fixture) + 1

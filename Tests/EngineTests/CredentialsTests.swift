@@ -45,13 +45,7 @@ struct CredentialsTests {
     }
 
     private func answer(_ status: Int, _ body: String) {
-        http.answer.update { answer in
-            answer = { request in
-                HTTPResponse(
-                    status: status, headers: HTTPHeaders(), body: Array(body.utf8),
-                    url: request.url)
-            }
-        }
+        http.respond(Array(body.utf8), status: status)
     }
 
     private let renewal = #"{"access_token":"new","refresh_token":"new-refresh","expires_in":7200}"#

@@ -1,5 +1,6 @@
 import Accounts
 import Likes
+import OAuth
 import ProviderKit
 import Slideshow
 import Storage
@@ -27,7 +28,15 @@ final class EngineFixture: EngineObserver {
     /// Runs when a like is announced as confirmed.
     var onLikeConfirmed: () -> Void = {}
 
-    init(_ directory: TemporaryDirectory? = nil, providers: [any Provider]? = nil) throws {
+    /// - Parameters:
+    ///   - directory: The folder of the store; nil for another one.
+    ///   - providers: The providers; nil for ``provider``.
+    ///   - holdsLogins: True if the logins of ``provider`` may not continue.
+    /// - Throws: An error of the store.
+    init(
+        _ directory: TemporaryDirectory? = nil, providers: [any Provider]? = nil,
+        holdsLogins: Bool = false
+    ) throws {
         self.directory = try directory ?? TemporaryDirectory()
         ports = FakePorts(cache: self.directory.appending("cache"))
         let (store, contents) = try AccountStore.open(folder: self.directory.appending("data"))
@@ -37,6 +46,27 @@ final class EngineFixture: EngineObserver {
             ports: ports.enginePorts
         )
         engine.addObserver(self)
+        provider.isOpen.update { $0 = !holdsLogins }
+    }
+
+    /// Creates a store with logged-in accounts of the user `ada` at services.
+    static func makeStore(_ services: [String], in directory: TemporaryDirectory) async throws {
+        let (store, _) = try AccountStore.open(folder: directory.appending("data"))
+        for id in services {
+            try await store.save(
+                AccountRecord(
+                    id: AccountID(stored: "\(id)_ada"), provider: id,
+                    identity: AccountIdentity(username: "ada"), label: "ada", isLoggedIn: true),
+                defaultAccount: nil)
+        }
+        store.close()
+    }
+
+    /// Configures a service, and stores a token for the user `ada`.
+    func configure(_ service: String) async throws {
+        let token = ports.token("token")
+        try await ports.secrets.store(token.encoded, for: .account("\(service)_ada"), label: "")
+        ports.settings.values[service] = ProviderSettings(["ClientId": "id"])
     }
 
     // Waiting tasks of an engine retain its databases.

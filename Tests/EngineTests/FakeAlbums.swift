@@ -61,19 +61,15 @@ final class FakeAlbums: FolderProvider {
 }
 
 private final class FakeAlbumsSession: FakeFolderSession {
-    let events: AsyncStream<SessionEvent>
-    private let continuation: AsyncStream<SessionEvent>.Continuation
+    let channel = AsyncStream<SessionEvent>.makeStream()
     private let user: String
     private let users: Observed<[String: FakeAlbums.User]>
 
     init(_ user: String, _ users: Observed<[String: FakeAlbums.User]>) {
         self.user = user
         self.users = users
-        (events, continuation) = AsyncStream.makeStream()
         continuation.yield(.status(.ready))
     }
-
-    func close() { continuation.finish() }
 
     func page(
         _ source: SourceID, after cursor: String?, count: Int

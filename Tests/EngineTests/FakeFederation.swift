@@ -93,11 +93,13 @@ final class FakeFederation: FederatedLogin {
         return fixture
     }
 
-    /// Starts a manual login.
+    /// Starts a manual login of a user.
     @MainActor
     func start(
-        _ fixture: EngineFixture, at server: String? = "one.example", for account: Account? = nil
+        _ fixture: EngineFixture, _ username: String = "ada", _ userID: String? = nil,
+        at server: String? = "one.example", for account: Account? = nil
     ) throws -> Login {
+        state.update { ($0.username, $0.userID) = (username, userID) }
         var options = LoginOptions()
         options.server = server
         options.account = account
@@ -105,12 +107,13 @@ final class FakeFederation: FederatedLogin {
         return try fixture.engine.logins.start("federation", options)
     }
 
-    /// Logs the user of ``State/username`` in.
-    @MainActor
+    /// Logs a user in with a pasted code.
+    @MainActor @discardableResult
     func logIn(
-        _ fixture: EngineFixture, at server: String? = "one.example", for account: Account? = nil
+        _ fixture: EngineFixture, _ username: String = "ada", _ userID: String? = nil,
+        at server: String? = "one.example", for account: Account? = nil
     ) async throws -> Account {
-        let login = try start(fixture, at: server, for: account)
+        let login = try start(fixture, username, userID, at: server, for: account)
         await login.prepared()
         try login.submit("code")
         return try await login.wait()

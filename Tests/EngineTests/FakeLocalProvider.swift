@@ -43,8 +43,7 @@ final class FakeLocalProvider: FolderProvider {
 
 /// A session on the state of its provider.
 final class FakeLocalSession: FakeFolderSession {
-    let events: AsyncStream<SessionEvent>
-    let continuation: AsyncStream<SessionEvent>.Continuation
+    let channel = AsyncStream<SessionEvent>.makeStream()
     /// True while the source that depends on the date is watched.
     let isWatched = Observed(false)
     /// The number of checks of the date that the engine has requested.
@@ -55,10 +54,7 @@ final class FakeLocalSession: FakeFolderSession {
     init(_ provider: FakeLocalProvider, _ account: AccountIdentity) {
         self.provider = provider
         self.account = account
-        (events, continuation) = AsyncStream.makeStream()
     }
-
-    func close() { continuation.finish() }
 
     func page(
         _ source: SourceID, after cursor: String?, count: Int

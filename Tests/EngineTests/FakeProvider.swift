@@ -42,11 +42,8 @@ final class FakeProvider: FolderProvider {
 
 /// A session whose events are sent by a test.
 final class FakeSession: FakeFolderSession {
-    let events: AsyncStream<SessionEvent>
-    let continuation: AsyncStream<SessionEvent>.Continuation
+    let channel = AsyncStream<SessionEvent>.makeStream()
     let isClosed = Observed(false)
-
-    init() { (events, continuation) = AsyncStream.makeStream() }
 
     func close() {
         isClosed.update { $0 = true }
@@ -66,7 +63,7 @@ final class FakeSession: FakeFolderSession {
 }
 
 /// A session whose features are replaced by a test as far as it needs them.
-protocol FakeFolderSession: FolderSession {}
+protocol FakeFolderSession: FolderSession, ManualSession {}
 
 extension FakeFolderSession {
     var likesSource: SourceID { SourceID("likes") }

@@ -82,20 +82,15 @@ final class FakeService: OAuthLogin {
     }
 }
 
-final class FakeServiceSession: RemoteLikes, ProfileSession {
+final class FakeServiceSession: RemoteLikes, ProfileSession, ManualSession {
     let state: Observed<FakeService.State>
-    let events: AsyncStream<SessionEvent>
-    let continuation: AsyncStream<SessionEvent>.Continuation
+    let channel = AsyncStream<SessionEvent>.makeStream()
     let likesSource = SourceID("likes")
 
-    init(_ state: Observed<FakeService.State>) {
-        self.state = state
-        (events, continuation) = AsyncStream.makeStream()
-    }
+    init(_ state: Observed<FakeService.State>) { self.state = state }
 
     var cacheVariant: String { state.value.cacheVariant }
 
-    func close() { continuation.finish() }
     var hasStablePageTokens: Bool { state.value.hasStablePageTokens }
     var hasLocalLikes: Bool { state.value.hasLocalLikes }
 

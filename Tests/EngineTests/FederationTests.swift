@@ -10,15 +10,6 @@ import Testing
 struct FederationTests {
     private let federation = FakeFederation()
 
-    /// Logs a user in with a pasted code.
-    private func logIn(
-        _ fixture: EngineFixture, _ username: String, _ server: String?,
-        for account: Account? = nil
-    ) async throws -> Account {
-        federation.state.update { $0.username = username }
-        return try await federation.logIn(fixture, at: server, for: account)
-    }
-
     @Test func `the notification of a failed login names the server and the remedy`()
         async throws
     {
@@ -26,7 +17,7 @@ struct FederationTests {
         federation.state.update {
             $0.discoveryError = ProviderError.failed("One.example is of no use.")
         }
-        let login = try federation.start(fixture, at: "one.example")
+        let login = try federation.start(fixture)
         #expect(login.server == "one.example")
         let presenter = fixture.ports.presenter
         let number = try await presenter.waitFor("One.example is of no use.")
@@ -36,9 +27,9 @@ struct FederationTests {
                 == [IssueRemedy(.login, .provider("federation", server: "one.example"))])
         // A login at another server does not resolve the issue.
         federation.state.update { $0.discoveryError = nil }
-        _ = try await logIn(fixture, "ada", "two.example")
+        try await federation.logIn(fixture, at: "two.example")
         #expect(presenter.notifications.value[number] != nil)
-        _ = try await logIn(fixture, "ada", "one.example")
+        try await federation.logIn(fixture)
         try await presenter.waitUntilEmpty()
     }
 
@@ -64,28 +55,28 @@ struct FederationTests {
 
     @Test func `a client is registered once per server`() async throws {
         let fixture = try federation.fixture()
-        let first = try federation.start(fixture, at: "one.example")
-        let second = try federation.start(fixture, at: "one.example")
+        let first = try federation.start(fixture)
+        let second = try federation.start(fixture)
         await first.prepared()
         await second.prepared()
         #expect(federation.state.value.registrations == 1)
-        let ada = try await logIn(fixture, "ada", "one.example")
-        let bob = try await logIn(fixture, "bob", "one.example")
-        let other = try await logIn(fixture, "ada", "two.example")
+        let ada = try await federation.logIn(fixture)
+        let bob = try await federation.logIn(fixture, "bob")
+        let other = try await federation.logIn(fixture, at: "two.example")
         #expect(federation.state.value.registrations == 2)
         #expect(Set([ada, bob, other].map(\.id)).count == 3)
-        #expect(try await logIn(fixture, "ada", nil, for: other) === other)
+        #expect(try await federation.logIn(fixture, at: nil, for: other) === other)
         #expect(federation.state.value.registrations == 2)
     }
 
     @Test func `a lost registration or new scopes cause another registration`() async throws {
         let fixture = try federation.fixture()
-        _ = try await logIn(fixture, "ada", "one.example")
+        try await federation.logIn(fixture)
         federation.state.update { $0.clients = [:] }
-        _ = try await logIn(fixture, "ada", "one.example")
+        try await federation.logIn(fixture)
         #expect(federation.state.value.registrations == 2)
         federation.state.update { $0.scopes = ["read", "write"] }
-        let login = try federation.start(fixture, at: "one.example")
+        let login = try federation.start(fixture)
         await login.prepared()
         #expect(federation.state.value.registrations == 3)
         #expect(login.authorizationURL.contains("scope=read%20write"))
@@ -94,7 +85,7 @@ struct FederationTests {
     @Test func `a server that shows no code gets a loopback redirect URI`() async throws {
         let fixture = try federation.fixture()
         federation.state.update { $0.showsCode = false }
-        let login = try federation.start(fixture, at: "one.example")
+        let login = try federation.start(fixture)
         await login.prepared()
         #expect(login.authorizationURL.contains("redirect_uri=http%3A%2F%2F127.0.0.1%2Fcallback"))
         let request = try #require(fixture.ports.http.requests.value.first)
@@ -108,7 +99,7 @@ struct FederationTests {
         let fixture = try federation.fixture()
         #expect(throws: EngineError.self) { try federation.start(fixture, at: nil) }
         #expect(throws: ProviderError.self) { try federation.start(fixture, at: "nonsense") }
-        let ada = try await logIn(fixture, "ada", "one.example")
+        let ada = try await federation.logIn(fixture)
         #expect(throws: EngineError.self) {
             try federation.start(fixture, at: "two.example", for: ada)
         }
@@ -119,7 +110,7 @@ struct FederationTests {
         let fixture = try federation.fixture()
         let error = ProviderError.notSupported("one.example is something else.")
         federation.state.update { $0.discoveryError = error }
-        let login = try federation.start(fixture, at: "one.example")
+        let login = try federation.start(fixture)
         await #expect(throws: error) { _ = try await login.wait() }
         await login.prepared()
         #expect(login.authorizationURL.isEmpty)
@@ -129,27 +120,18 @@ struct FederationTests {
     @Test func `a login without a keyring registers no client`() async throws {
         let fixture = try federation.fixture()
         fixture.ports.secrets.state.update { $0.error = .unavailable("No keyring.") }
-        let login = try federation.start(fixture, at: "one.example")
+        let login = try federation.start(fixture)
         await #expect(throws: SecretStoreError.unavailable("No keyring.")) {
             _ = try await login.wait()
         }
         #expect(federation.state.value.registrations == 0)
     }
 
-    @Test func `a login that is cancelled during discovery adds no account`() async throws {
-        let fixture = try federation.fixture()
-        let login = try federation.start(fixture, at: "one.example")
-        await login.cancelAndWait()
-        #expect(login.state == .cancelled)
-        await #expect(throws: EngineError.self) { _ = try await login.wait() }
-        #expect(fixture.engine.accounts.all.isEmpty)
-    }
-
     @Test(arguments: [false, true])
     func `a discovery that took too long registers no client`(isCancelled: Bool) async throws {
         let fixture = try federation.fixture()
         federation.state.update { $0.isHeld = true }
-        let login = try federation.start(fixture, at: "one.example")
+        let login = try federation.start(fixture)
         try await fixture.ports.clock.waitForSleeps(until: LoginList.discoveryTime)
         if isCancelled {
             let end = Task { await login.cancelAndWait() }
@@ -163,7 +145,7 @@ struct FederationTests {
         }
         try await federation.state.wait { $0.discoveries == 1 ? true : nil }
         // The work of the first login is finished before the second one ends.
-        _ = try await logIn(fixture, "ada", "two.example")
+        try await federation.logIn(fixture, at: "two.example")
         #expect(federation.state.value.registrations == 1)
         #expect(fixture.ports.http.requests.value.allSatisfy { $0.url.contains("two.example") })
     }
@@ -171,27 +153,19 @@ struct FederationTests {
     @Test func `a failed login does not revoke a token that an account uses`() async throws {
         let fixture = try federation.fixture()
         federation.state.update { $0.reusesTokens = true }
-        let ada = try await logIn(fixture, "ada", "one.example")
-        let bob = try await logIn(fixture, "bob", "two.example")
+        let ada = try await federation.logIn(fixture)
+        let bob = try await federation.logIn(fixture, "bob", at: "two.example")
         // Ada logs in instead of Bob, and her server issues the token that she already has.
         await #expect(throws: EngineError.self) {
-            _ = try await logIn(fixture, "ada", nil, for: bob)
+            try await federation.logIn(fixture, at: nil, for: bob)
         }
         #expect(federation.state.value.revoked.isEmpty)
         try await fixture.engine.accounts.logOut(ada)
     }
 
-    @Test func `a logout revokes the token at its server`() async throws {
-        let fixture = try federation.fixture()
-        let ada = try await logIn(fixture, "ada", "one.example")
-        try await fixture.engine.accounts.logOut(ada)
-        try await federation.state.wait { $0.revoked == ["token-1"] ? true : nil }
-        #expect(fixture.ports.http.requests.value.last?.url == "https://one.example/revoke")
-    }
-
     @Test func `a login from a notification opens the address after the discovery`() async throws {
         let fixture = try federation.fixture()
-        let ada = try await logIn(fixture, "ada", "one.example")
+        let ada = try await federation.logIn(fixture)
         await fixture.engine.logInAgain(.account(ada.id), activationToken: "token")
         let opened = fixture.ports.opened.value
         #expect(opened.count == 1)
@@ -201,7 +175,7 @@ struct FederationTests {
 
     @Test func `a login from a notification reports an unreachable server`() async throws {
         let fixture = try federation.fixture()
-        let ada = try await logIn(fixture, "ada", "one.example")
+        let ada = try await federation.logIn(fixture)
         federation.state.update { $0.discoveryError = HTTPError.unreachable("no such host") }
         await fixture.engine.logInAgain(.account(ada.id), activationToken: "token")
         #expect(fixture.ports.opened.value.isEmpty)

@@ -111,9 +111,7 @@ struct FeedFailureTests {
     @Test func `a clock that is set back does not keep a page fresh`() async throws {
         let fixture = try await ServiceFixture(nine, isRead: true)
         fixture.service.state.update { $0.photos = ["news"] + $0.photos }
-        fixture.ports.time.update {
-            $0 = Timestamp(secondsSince1970: $0.secondsSince1970 - 31_536_000)
-        }
+        fixture.ports.time.update { $0 = $0 + .seconds(-31_536_000) }
         #expect(try await fixture.page().ids == Array(nine.prefix(3)))
         try await fixture.waitForEvent("updated new 1")
         #expect(try await fixture.walk() == ["news"] + nine)
@@ -125,7 +123,7 @@ struct FeedFailureTests {
         let fixture = try await ServiceFixture(nine)
         _ = try await fixture.walk()
         fixture.engine.stop()
-        let path = fixture.base.directory.appending("cache/feeds.sqlite")
+        let path = fixture.feedFile
         // The first page, with the schema, stays intact; the tables are overwritten.
         let file = open(path, O_RDWR)
         var page = [UInt8](repeating: 0, count: 100)
@@ -146,7 +144,7 @@ struct FeedFailureTests {
     @Test func `a database with another schema is set aside`() async throws {
         let fixture = try await ServiceFixture(nine, isRead: true)
         fixture.engine.stop()
-        let path = fixture.base.directory.appending("cache/feeds.sqlite")
+        let path = fixture.feedFile
         for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
         let other = try Database(path: path, durability: .process)
         try other.execute(
@@ -159,8 +157,7 @@ struct FeedFailureTests {
     @Test func `a cache that cannot have a file is in memory`() async throws {
         let fixture = try await ServiceFixture(nine, isOpen: true)
         fixture.engine.stop()
-        let cache = fixture.base.directory.appending("cache")
-        let path = "\(cache)/feeds.sqlite"
+        let path = fixture.feedFile
         for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
         // Root may write anywhere, but a file cannot replace a folder.
         #expect(mkdir(path, 0o700) == 0)
@@ -180,16 +177,8 @@ struct FeedFailureTests {
             fixture.ports.time.update { $0 = $0 + .seconds(1) }
             _ = try await fixture.page("topic\(number)")
         }
-        let database = try Database(
-            path: fixture.base.directory.appending("cache/feeds.sqlite"), durability: .process)
-        #expect(
-            try database.first("SELECT count(*) FROM source") { $0.integer(0) }
-                == Int64(FeedTables.sourcesLimit))
-        #expect(
-            try database.first("SELECT count(*) FROM source WHERE id = 'topic4'") { $0.integer(0) }
-                == 0)
-        #expect(
-            try database.first("SELECT count(*) FROM source WHERE id = 'topic5'") { $0.integer(0) }
-                == 1)
+        #expect(try fixture.feedRows("source") == Int64(FeedTables.sourcesLimit))
+        #expect(try fixture.feedRows("source WHERE id = 'topic4'") == 0)
+        #expect(try fixture.feedRows("source WHERE id = 'topic5'") == 1)
     }
 }

@@ -1,5 +1,4 @@
 import ProviderKit
-import Storage
 import TestSupport
 import Testing
 
@@ -25,10 +24,7 @@ struct FeedLoadTests {
         // A refresh of the top enforces the limit.
         fixture.service.state.update { $0.photos = (1...20).map { "new\($0)" } + $0.photos }
         _ = try await fixture.account.refreshFeed("")
-        let database = try Database(
-            path: fixture.base.directory.appending("cache/feeds.sqlite"), durability: .process)
-        let count = try database.first("SELECT count(*) FROM photo") { $0.integer(0) }
-        #expect(10_000...10_020 ~= count ?? 0)
+        #expect(try 10_000...10_020 ~= fixture.feedRows("photo") ?? 0)
         await #expect(throws: ProviderError.staleCursor) {
             try await fixture.page("", below.next, count: 100)
         }

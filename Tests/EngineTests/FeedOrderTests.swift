@@ -41,13 +41,6 @@ struct FeedOrderTests {
         #expect(found.count == all.count)
     }
 
-    @Test func `new photos between known ones are reported`() async throws {
-        let fixture = try await ServiceFixture(["a", "b", "c"], isRead: true)
-        fixture.service.state.update { $0.photos = ["a", "x", "b", "c"] }
-        #expect(try await fixture.account.refreshFeed("") == 1)
-        try await fixture.waitForEvent("updated new 1")
-    }
-
     @Test func `photos that the service no longer has are reported`() async throws {
         let fixture = try await ServiceFixture(["a", "b", "c"], isRead: true)
         fixture.service.state.update { $0.photos = ["a"] }
@@ -105,16 +98,11 @@ struct FeedOrderTests {
     @Test func `a walk shows a photo that is boosted meanwhile once, cached or not`() async throws {
         let old = (1...100).map { "p\($0)" }
         let fixture = try await keyed(old)
-        var (found, cursor) = try await fixture.page(count: 10)
+        let first = try await fixture.page(count: 10)
         // A photo that was shown, one that is cached, and one that was never fetched.
         add(["p3", "n1", "p20", "p90"], to: fixture)
         #expect(try await fixture.account.refreshFeed("") == 2)
-        while !cursor.isEmpty {
-            let page = try await fixture.page("", cursor, count: 9)
-            found += page.ids
-            cursor = page.next
-        }
-        #expect(found == old)
+        #expect(try await first.ids + fixture.walk(from: first.next, count: 9) == old)
         let later = ["p3", "n1", "p20", "p90"]
         #expect(try await fixture.walk(count: 30) == later + old.filter { !later.contains($0) })
     }
@@ -180,18 +168,14 @@ struct FeedOrderTests {
         for _ in 0..<5 {
             _ = try await fixture.page("", first.next, count: 20)
             // The first request is that of the walk.
-            try await fixture.service.state.wait { state in
-                state.requests.count { $0 == "new \(place)" } >= 2 ? true : nil
-            }
+            try await fixture.waitForRequests("new \(place)", count: 2)
             for _ in 0..<20 { await Task.yield() }
         }
         #expect(fixture.count("new \(place)") == 2)
         fixture.service.state.update { $0.error = nil }
         fixture.ports.time.update { $0 = $0 + .seconds(61) }
         _ = try await fixture.page("", first.next, count: 20)
-        try await fixture.service.state.wait { state in
-            state.requests.count { $0 == "new \(place)" } == 3 ? true : nil
-        }
+        try await fixture.waitForRequests("new \(place)", count: 3)
     }
 
     @Test func `an empty response for a part counts when it is repeated`() async throws {

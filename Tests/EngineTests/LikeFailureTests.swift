@@ -1,6 +1,4 @@
-import OAuth
 import ProviderKit
-import Storage
 import TestSupport
 import Testing
 
@@ -150,15 +148,11 @@ struct LikeFailureTests {
         fixture.service.state.update { $0.likeError = ProviderError.denied("no") }
         #expect(try await fixture.account.setLiked("a", true) == .local)
         fixture.service.state.update { $0.likeError = nil }
-        fixture.ports.time.update {
-            $0 = Timestamp(secondsSince1970: $0.secondsSince1970 - 31_536_000)
-        }
+        fixture.ports.time.update { $0 = $0 + .seconds(-31_536_000) }
         #expect(try await fixture.account.setLiked("a", false) == .done)
         // Nor are lists ignored for a year.
         #expect(try await fixture.account.setLiked("a", true) == .done)
-        fixture.ports.time.update {
-            $0 = Timestamp(secondsSince1970: $0.secondsSince1970 - 31_536_000)
-        }
+        fixture.ports.time.update { $0 = $0 + .seconds(-31_536_000) }
         fixture.service.state.update { $0.liked = [] }
         _ = try await fixture.account.refreshFeed("new")
         #expect(try await !fixture.account.photo("a").isLiked)

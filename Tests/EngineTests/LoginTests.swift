@@ -1,7 +1,6 @@
 import Accounts
 import Engine
 import ProviderKit
-import Storage
 import TestSupport
 import Testing
 
@@ -41,8 +40,7 @@ struct LoginTests {
     }
 
     @Test func `a seventeenth concurrent login is refused`() async throws {
-        let fixture = try EngineFixture()
-        fixture.provider.isOpen.update { $0 = false }
+        let fixture = try EngineFixture(holdsLogins: true)
         let logins = try (1...16).map { try fixture.start("user\($0)") }
         #expect(throws: EngineError.tooManyLogins) { try fixture.start("ada") }
         // A finished login makes room, although it is still listed.
@@ -56,8 +54,7 @@ struct LoginTests {
     }
 
     @Test func `unfinished logins of one client leave room for others`() async throws {
-        let fixture = try EngineFixture()
-        fixture.provider.isOpen.update { $0 = false }
+        let fixture = try EngineFixture(holdsLogins: true)
         for client in 1...4 {
             for number in 1...16 { _ = try fixture.start("user\(number)", client: ":1.\(client)") }
             #expect(throws: EngineError.tooManyLogins) {
@@ -98,8 +95,7 @@ struct LoginTests {
     }
 
     @Test func `a login fails after ten minutes`() async throws {
-        let fixture = try EngineFixture()
-        fixture.provider.isOpen.update { $0 = false }
+        let fixture = try EngineFixture(holdsLogins: true)
         let login = try fixture.start("ada")
         _ = try await fixture.clock.sleepers.elements(1)
         fixture.clock.advance(by: .seconds(599))
@@ -131,8 +127,7 @@ struct LoginTests {
 
     @Test func `a login that is cancelled while it waits adds no account and no user`() async throws
     {
-        let fixture = try EngineFixture()
-        fixture.provider.isOpen.update { $0 = false }
+        let fixture = try EngineFixture(holdsLogins: true)
         let login = try fixture.start("ada")
         let cancelling = Task.immediate { await login.cancelAndWait() }
         #expect(login.state == .cancelled)

@@ -67,9 +67,7 @@ struct LogoutCallTests {
         fixture.service.state.update { $0.held = [call.request] }
         let before = fixture.count(call.request)
         start { try await call.run(fixture.account) }
-        try await fixture.service.state.wait { state in
-            state.requests.count { $0 == call.request } > before ? true : nil
-        }
+        try await fixture.waitForRequests(call.request, count: before + 1)
         // The service never responds, and the clock of the time limits does not advance.
         try await end.run(fixture)
         #expect(try await outcomes.elements(1) == ["needsLogin"])
@@ -79,7 +77,7 @@ struct LogoutCallTests {
     func `images in progress end with the account`(end: End) async throws {
         let names = ["a", "b", "c"]
         let fixture = try await ServiceFixture(names, isOpen: true, isRead: true)
-        fixture.ports.http.answer.update { $0 = { HTTPResponse(status: 200, url: $0.url) } }
+        fixture.ports.http.respond()
         fixture.ports.http.isHeld.update { $0 = true }
         let account = fixture.account
         for name in names {

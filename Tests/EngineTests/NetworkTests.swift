@@ -1,6 +1,5 @@
 import Accounts
 import Logging
-import OAuth
 import ProviderKit
 import Storage
 import TestSupport
@@ -32,9 +31,7 @@ struct NetworkTests {
         fixture.engine.isMetered = false
         fixture.ports.time.update { $0 = $0 + hour }
         _ = try await fixture.page()
-        try await fixture.service.state.wait { state in
-            state.requests.count { $0 == "new top" } == 3 ? true : nil
-        }
+        try await fixture.waitForRequests("new top", count: 3)
     }
 
     /// Likes the photo `a` while the service limits requests for 600 seconds. Later requests are accepted.
@@ -54,8 +51,7 @@ struct NetworkTests {
         _ = try await queueLike(fixture)
         // Ten hours: by the wall clock, the limit would hold that much longer.
         fixture.ports.time.update { $0 = $0 + .seconds(-36_000) }
-        try await fixture.ports.clock.waitForSleeps(until: .seconds(600))
-        fixture.ports.clock.advance(by: .seconds(600))
+        try await fixture.ports.clock.endSleep(at: .seconds(600))
         try await fixture.waitForEvent("liked a 1")
         #expect(fixture.account.state == .ready)
     }
@@ -106,23 +102,10 @@ struct NetworkTests {
         async throws
     {
         let directory = try TemporaryDirectory()
-        let (store, _) = try AccountStore.open(folder: directory.appending("data"))
         let services = [FakeService(), FakeService("other")]
-        for id in services.map(\.info.id) {
-            try await store.save(
-                AccountRecord(
-                    id: AccountID(stored: "\(id)_ada"), provider: id,
-                    identity: AccountIdentity(username: "ada"), label: "ada", isLoggedIn: true),
-                defaultAccount: nil)
-        }
-        store.close()
+        try await EngineFixture.makeStore(services.map(\.info.id), in: directory)
         let fixture = try EngineFixture(directory, providers: services)
-        let token = fixture.ports.token("token")
-        for id in services.map(\.info.id) {
-            try await fixture.ports.secrets.store(
-                token.encoded, for: .account("\(id)_ada"), label: "")
-            fixture.ports.settings.values[id] = ProviderSettings(["ClientId": "id"])
-        }
+        for service in services { try await fixture.configure(service.info.id) }
         fixture.engine.start()
         let accounts = fixture.engine.accounts.all
         try #require(accounts.map(\.provider.info.id) == services.map(\.info.id))

@@ -12,9 +12,8 @@ struct NotificationContentTests {
     // MARK: Likes
 
     @Test func `a failed like is reported, and its action sends it again`() async throws {
-        let fixture = try await ServiceFixture(["a"])
+        let fixture = try await ServiceFixture(["a"], isRead: true)
         let presenter = fixture.ports.presenter
-        _ = try await fixture.page()
         fixture.service.state.update { $0.likeError = ProviderError.notSupported("Not now.") }
         await #expect(throws: ProviderError.self) {
             try await fixture.account.setLiked("a", true)
@@ -45,8 +44,7 @@ struct NotificationContentTests {
         }
         let presenter = fixture.ports.presenter
         try await presenter.waitFor("1 like")
-        try await fixture.ports.clock.waitForSleeps(until: Notifications.updatePause)
-        fixture.ports.clock.advance(by: Notifications.updatePause)
+        try await fixture.ports.clock.endSleep(at: Notifications.updatePause)
         try await presenter.waitFor("10 likes could not be sent")
         #expect(presenter.changes.value == 2)
     }
@@ -72,25 +70,22 @@ struct NotificationContentTests {
         _ = try? await fixture.account.toggleLike("b")
         fixture.service.state.update { $0.likeError = nil }
         #expect(try await fixture.account.setLiked("a", true) == .done)
-        try await fixture.ports.clock.waitForSleeps(until: Notifications.updatePause)
-        fixture.ports.clock.advance(by: Notifications.updatePause)
+        try await fixture.ports.clock.endSleep(at: Notifications.updatePause)
         try await fixture.ports.presenter.waitFor("1 like")
         #expect(try await fixture.account.toggleLike("b").isLiked)
         try await fixture.ports.presenter.waitUntilEmpty()
     }
 
     @Test func `a second issue waits until the end of the pause`() async throws {
-        let fixture = try await ServiceFixture(["a"])
+        let fixture = try await ServiceFixture(["a"], isRead: true)
         let presenter = fixture.ports.presenter
-        _ = try await fixture.page()
         fixture.service.state.update { $0.likeError = ProviderError.notSupported("Not now.") }
         _ = try? await fixture.account.setLiked("a", true)
         let number = try await presenter.waitFor("1 like")
         presenter.press(.retry, number)
         try await fixture.base.events.wait { $0.count { $0 == "like failed a" } == 2 ? true : nil }
         #expect(presenter.notifications.value.isEmpty)
-        try await fixture.ports.clock.waitForSleeps(until: Notifications.newNotificationPause)
-        fixture.ports.clock.advance(by: Notifications.newNotificationPause)
+        try await fixture.ports.clock.endSleep(at: Notifications.newNotificationPause)
         try await presenter.waitFor("1 like")
     }
 
@@ -99,9 +94,8 @@ struct NotificationContentTests {
     func `a refusal at the time limit of its call is reported`(
         _ isFirst: Bool
     ) async throws {
-        let fixture = try await ServiceFixture(["a"])
+        let fixture = try await ServiceFixture(["a"], isRead: true)
         let ports = fixture.ports
-        _ = try await fixture.page()
         fixture.service.state.update {
             $0.likeError = ProviderError.notSupported("Not now.")
             $0.isHeld = true
@@ -152,8 +146,7 @@ struct NotificationContentTests {
         let presenter = fixture.ports.presenter
         presenter.press(.login, try await presenter.waitFor("ada at Service: The token is not"))
         try await fixture.waitForEvent("login 1 cancelled")
-        try await fixture.ports.clock.waitForSleeps(until: Notifications.newNotificationPause)
-        fixture.ports.clock.advance(by: Notifications.newNotificationPause)
+        try await fixture.ports.clock.endSleep(at: Notifications.newNotificationPause)
         let number = try await presenter.waitFor(
             "ada: No browser could be started; a login in a terminal shows the address.")
         #expect(
@@ -218,8 +211,7 @@ struct NotificationContentTests {
     }
 
     @Test func `the failure of a login with a waiting caller is not reported`() async throws {
-        let fixture = try EngineFixture()
-        fixture.provider.isOpen.update { $0 = false }
+        let fixture = try EngineFixture(holdsLogins: true)
         let login = try fixture.start("ada", registers: false)
         let outcome = Task.immediate { try await login.wait() }
         fixture.provider.isOpen.update { $0 = true }
@@ -228,8 +220,7 @@ struct NotificationContentTests {
     }
 
     @Test func `a cancelled or denied login is not reported`() async throws {
-        let fixture = try EngineFixture()
-        fixture.provider.isOpen.update { $0 = false }
+        let fixture = try EngineFixture(holdsLogins: true)
         let login = try fixture.start("ada", registers: false)
         let end = Task.immediate { await login.cancelAndWait() }
         fixture.provider.isOpen.update { $0 = true }

@@ -21,6 +21,13 @@ import Testing
         kind: .needsLogin, name: "Service", accountName: "ada at Service", reason: "Log in.",
         remedy: IssueRemedy(.login, .anyAccount))
 
+    /// The policy after a failed like of ada.
+    private var raised: NotificationPolicy {
+        var policy = NotificationPolicy()
+        _ = policy.raise(like("a"), about: ada)
+        return policy
+    }
+
     @Test func `a first issue is shown, and later ones are added to its notification`() {
         var policy = NotificationPolicy()
         #expect(policy.raise(like("a"), about: ada) == [.post(1), .startPause(ada)])
@@ -59,8 +66,7 @@ import Testing
     }
 
     @Test func `an issue during the pause is added, and the most important one has the title`() {
-        var policy = NotificationPolicy()
-        _ = policy.raise(like("a"), about: ada)
+        var policy = raised
         #expect(policy.raise(refusal, about: ada) == [.post(1)])
         let content = policy.content(1)
         #expect(content?.title == "Log in to Service again")
@@ -77,8 +83,7 @@ import Testing
     }
 
     @Test func `after the pause, another kind has a separate notification`() {
-        var policy = NotificationPolicy()
-        _ = policy.raise(like("a"), about: ada)
+        var policy = raised
         #expect(policy.pauseEnded(ada) == [])
         #expect(policy.raise(refusal, about: ada) == [.post(2), .startPause(ada)])
         #expect(policy.content(1)?.title == "A like was not sent")
@@ -94,8 +99,7 @@ import Testing
     }
 
     @Test func `issues during the pause after a dismissal wait and are shown together`() {
-        var policy = NotificationPolicy()
-        _ = policy.raise(like("a"), about: ada)
+        var policy = raised
         policy.closed(1, .dismissed)
         #expect(policy.raise(like("b"), about: ada) == [.post(1)])
         #expect(policy.content(1) == nil)
@@ -110,8 +114,7 @@ import Testing
     }
 
     @Test func `an issue that is resolved while it waits is not shown`() {
-        var policy = NotificationPolicy()
-        _ = policy.raise(like("a"), about: ada)
+        var policy = raised
         policy.closed(1, .dismissed)
         _ = policy.raise(refusal, about: ada)
         #expect(policy.resolve(.needsLogin, about: ada) == [])
@@ -133,8 +136,7 @@ import Testing
     }
 
     @Test func `a like that fails after expiry replaces the expired notification`() {
-        var policy = NotificationPolicy()
-        _ = policy.raise(like("a"), about: ada)
+        var policy = raised
         policy.closed(1, .expired)
         _ = policy.pauseEnded(ada)
         #expect(policy.raise(like("b"), about: ada) == [.post(1), .startPause(ada)])
@@ -142,8 +144,7 @@ import Testing
     }
 
     @Test func `an action returns its issues and dismisses the notification`() throws {
-        var policy = NotificationPolicy()
-        _ = policy.raise(like("a"), about: ada)
+        var policy = raised
         _ = policy.raise(refusal, about: ada)
         let result = policy.act(.retry, on: 1)
         let acted = try #require(result)
@@ -158,15 +159,13 @@ import Testing
     }
 
     @Test func `an action of an expired notification works`() {
-        var policy = NotificationPolicy()
-        _ = policy.raise(like("a"), about: ada)
+        var policy = raised
         policy.closed(1, .expired)
         #expect(policy.act(.retry, on: 1)?.issues.first?.likes.map(\.photo.text) == ["a"])
     }
 
     @Test func `a notification that could not be shown is shown when a service starts`() {
-        var policy = NotificationPolicy()
-        _ = policy.raise(like("a"), about: ada)
+        var policy = raised
         policy.notShown(1)
         // A failed attempt starts no pause: the next issue tries again.
         #expect(policy.raise(like("b"), about: ada) == [.post(1), .startPause(ada)])
@@ -177,8 +176,7 @@ import Testing
     }
 
     @Test func `a lost notification is shown again after the pause`() {
-        var policy = NotificationPolicy()
-        _ = policy.raise(like("a"), about: ada)
+        var policy = raised
         _ = policy.raise(like("a"), about: bob)
         policy.closed(2, .dismissed)
         policy.lost(1)
@@ -190,8 +188,7 @@ import Testing
     }
 
     @Test func `resolving all issues of an account withdraws its notifications`() {
-        var policy = NotificationPolicy()
-        _ = policy.raise(like("a"), about: ada)
+        var policy = raised
         _ = policy.pauseEnded(ada)
         _ = policy.raise(refusal, about: ada)
         #expect(Set(policy.resolveAll(about: ada)) == [.post(1), .post(2)])

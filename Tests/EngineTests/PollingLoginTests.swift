@@ -11,13 +11,6 @@ import Testing
 struct PollingLoginTests {
     private let polling = FakePolling()
 
-    /// Waits for the sleep that ends at a time, and lets it end.
-    private func advance(_ fixture: EngineFixture, to seconds: Int) async throws {
-        let deadline = ManualClock.Instant(offset: .seconds(seconds))
-        try await fixture.clock.sleepers.wait { $0.contains(deadline) ? true : nil }
-        fixture.clock.advance(by: fixture.clock.now.duration(to: deadline))
-    }
-
     private func waitForPolls(_ count: Int) async throws {
         try await polling.state.wait { $0.pollCount >= count ? true : nil }
     }
@@ -32,11 +25,11 @@ struct PollingLoginTests {
         #expect(throws: EngineError.notSupported("This login does not use a code.")) {
             try login.submit("code")
         }
-        try await advance(fixture, to: 2)
+        try await fixture.clock.endSleep(at: .seconds(2))
         try await waitForPolls(1)
         #expect(login.state == .waiting)
         polling.state.update { $0.confirmed = "ada" }
-        try await advance(fixture, to: 4)
+        try await fixture.clock.endSleep(at: .seconds(4))
         let account = try await login.wait()
         #expect(login.state == .succeeded)
         #expect(
@@ -59,7 +52,7 @@ struct PollingLoginTests {
         let login = try await polling.start(fixture)
         // 2, then twice as long after each failure, at most 30 seconds.
         for (index, time) in [2, 6, 14, 30, 60, 90].enumerated() {
-            try await advance(fixture, to: time)
+            try await fixture.clock.endSleep(at: .seconds(time))
             try await waitForPolls(index + 1)
             guard index == 3 else { continue }
             // The page of a network that requires a login.
@@ -77,10 +70,10 @@ struct PollingLoginTests {
             }
         }
         polling.state.update { $0.confirmed = "ada" }
-        try await advance(fixture, to: 120)
+        try await fixture.clock.endSleep(at: .seconds(120))
         try await waitForPolls(7)
         // The interval after a poll that succeeded.
-        try await advance(fixture, to: 122)
+        try await fixture.clock.endSleep(at: .seconds(122))
         #expect(try await login.wait().identity.username == "ada")
     }
 
@@ -89,7 +82,7 @@ struct PollingLoginTests {
         let fixture = try polling.fixture()
         polling.state.update { $0.polls = [status] }
         let login = try await polling.start(fixture)
-        try await advance(fixture, to: 2)
+        try await fixture.clock.endSleep(at: .seconds(2))
         await #expect(throws: EngineError.self) { _ = try await login.wait() }
         #expect(login.state == .failed)
         #expect(fixture.engine.accounts.all.isEmpty)
@@ -98,9 +91,9 @@ struct PollingLoginTests {
     @Test func `a login fails after twenty minutes and then sends no more polls`() async throws {
         let fixture = try polling.fixture()
         let login = try await polling.start(fixture)
-        try await advance(fixture, to: 2)
+        try await fixture.clock.endSleep(at: .seconds(2))
         try await waitForPolls(1)
-        try await advance(fixture, to: 1200)
+        try await fixture.clock.endSleep(at: .seconds(1200))
         await #expect(throws: EngineError.loginTimedOut) { _ = try await login.wait() }
         await login.waitForWork()
         let polls = polling.state.value.pollCount
@@ -111,7 +104,7 @@ struct PollingLoginTests {
     @Test func `a cancelled login ends its polls`() async throws {
         let fixture = try polling.fixture()
         let login = try await polling.start(fixture)
-        try await advance(fixture, to: 2)
+        try await fixture.clock.endSleep(at: .seconds(2))
         try await waitForPolls(1)
         await login.cancelAndWait()
         #expect(login.state == .cancelled)
@@ -124,7 +117,7 @@ struct PollingLoginTests {
         let login = try await polling.start(fixture)
         fixture.ports.http.heldAddresses.update { $0 = ["/poll"] }
         polling.state.update { $0.confirmed = "ada" }
-        try await advance(fixture, to: 2)
+        try await fixture.clock.endSleep(at: .seconds(2))
         try await waitForPolls(1)
         #expect(polling.state.value.passwords.count == 1)
         await login.cancelAndWait()
@@ -149,7 +142,7 @@ struct PollingLoginTests {
         let fixture = try polling.fixture()
         polling.state.update { $0.confirmed = "ada" }
         let login = try await polling.start(fixture)
-        try await advance(fixture, to: 2)
+        try await fixture.clock.endSleep(at: .seconds(2))
         let account = try await login.wait()
         #expect(polling.state.value.passwords.count == 1)
         polling.state.update { $0.refusesRevocations = true }
@@ -161,7 +154,7 @@ struct PollingLoginTests {
         polling.state.update { $0.refusesRevocations = false }
         // The time at which the finished login is forgotten is the same.
         try await fixture.clock.waitForSleeps(until: .seconds(62), begun: 2)
-        try await advance(fixture, to: 62)
+        try await fixture.clock.endSleep(at: .seconds(62))
         try await polling.state.wait { $0.passwords.isEmpty ? true : nil }
         #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
     }
@@ -172,17 +165,17 @@ struct PollingLoginTests {
         let fixture = try polling.fixture()
         polling.state.update { $0.confirmed = "ada" }
         let first = try await polling.start(fixture)
-        try await advance(fixture, to: 2)
+        try await fixture.clock.endSleep(at: .seconds(2))
         let account = try await first.wait()
         polling.state.update { $0.confirmed = "ada" }
         let second = try await polling.start(fixture, at: nil, for: account)
-        try await advance(fixture, to: 4)
+        try await fixture.clock.endSleep(at: .seconds(4))
         #expect(try await second.wait() === account)
         // The first password is revoked.
         try await polling.state.wait { $0.passwords.count == 1 && $0.issued == 2 ? true : nil }
         polling.state.update { $0.confirmed = "bob" }
         let third = try await polling.start(fixture, at: nil, for: account)
-        try await advance(fixture, to: 6)
+        try await fixture.clock.endSleep(at: .seconds(6))
         await #expect(throws: EngineError.self) { _ = try await third.wait() }
         try await polling.state.wait { $0.passwords.count == 1 && $0.issued == 3 ? true : nil }
         #expect(account.isLoggedIn)

@@ -14,11 +14,7 @@ struct ProfileTests {
     ]
 
     private func fixture() async throws -> ServiceFixture {
-        let fixture = try await ServiceFixture(["a"]) { ports in
-            ports.http.answer.update {
-                $0 = { HTTPResponse(status: 200, body: Self.png, url: $0.url) }
-            }
-        }
+        let fixture = try await ServiceFixture(["a"]) { $0.http.respond(Self.png) }
         fixture.service.state.update { $0.avatarURL = "https://images.service.test/ada" }
         try await fixture.waitForEvent("profile Ada")
         return fixture
@@ -53,8 +49,7 @@ struct ProfileTests {
         unlink(path)
         let before = fixture.base.events.value.count
         fixture.engine.checkAvatars()
-        try await fixture.ports.clock.waitForSleeps(until: .seconds(1))
-        fixture.ports.clock.advance(by: .seconds(1))
+        try await fixture.ports.clock.endSleep(at: .seconds(1))
         try await fixture.base.events.wait { events in
             let avatars = events.dropFirst(before).filter { $0.hasPrefix("avatar") }
             return avatars.contains("avatar ") && avatars.last == "avatar \(path)" ? true : nil

@@ -42,14 +42,7 @@ struct RemoteFeedTests {
         fixture.service.state.update { $0.photos = ["new2", "new1"] + $0.photos }
         #expect(try await fixture.account.refreshFeed("") == 2)
         try await fixture.waitForEvent("updated new 2")
-        var rest: [String] = []
-        var cursor = first.next
-        while !cursor.isEmpty {
-            let page = try await fixture.page("", cursor, count: 2)
-            rest += page.ids
-            cursor = page.next
-        }
-        #expect(first.ids + rest == nine)
+        #expect(try await first.ids + fixture.walk(from: first.next) == nine)
         #expect(try await fixture.walk() == ["new2", "new1"] + nine)
     }
 
@@ -67,11 +60,12 @@ struct RemoteFeedTests {
         #expect(fixture.service.state.value.requests.count == requests)
     }
 
-    @Test func `a photo that appears between known ones is inserted there`() async throws {
+    @Test func `a photo that appears between known ones is inserted and reported`() async throws {
         let fixture = try await ServiceFixture(["a", "b", "c"], isRead: true)
         fixture.service.state.update { $0.photos = ["a", "x", "b", "c"] }
         fixture.service.state.update { $0.pageSize = 4 }
         #expect(try await fixture.account.refreshFeed("") == 1)
+        try await fixture.waitForEvent("updated new 1")
         #expect(try await fixture.walk() == ["a", "x", "b", "c"])
     }
 
@@ -121,8 +115,7 @@ struct RemoteFeedTests {
         let fixture = try await ServiceFixture(nine)
         let first = try await fixture.page(count: 2)
         fixture.engine.stop()
-        let cache = fixture.base.directory.appending("cache")
-        for suffix in ["", "-wal", "-shm"] { unlink("\(cache)/feeds.sqlite\(suffix)") }
+        for suffix in ["", "-wal", "-shm"] { unlink(fixture.feedFile + suffix) }
         let next = try await ServiceFixture(after: fixture)
         await #expect(throws: ProviderError.staleCursor) { try await next.page("", first.next) }
         #expect(try await next.page().ids == ["p1", "p2", "p3"])
@@ -130,8 +123,7 @@ struct RemoteFeedTests {
 
     @Test func `a cache that is deleted while it is used is filled again`() async throws {
         let fixture = try await ServiceFixture(nine, isRead: true)
-        let cache = fixture.base.directory.appending("cache")
-        for suffix in ["", "-wal", "-shm"] { unlink("\(cache)/feeds.sqlite\(suffix)") }
+        for suffix in ["", "-wal", "-shm"] { unlink(fixture.feedFile + suffix) }
         #expect(try await fixture.walk() == nine)
         #expect(fixture.count("new top") == 2)
     }
@@ -139,13 +131,12 @@ struct RemoteFeedTests {
     @Test func `a damaged cache is set aside`() async throws {
         let fixture = try await ServiceFixture(nine, isRead: true)
         fixture.engine.stop()
-        let cache = fixture.base.directory.appending("cache")
-        for suffix in ["-wal", "-shm"] { unlink("\(cache)/feeds.sqlite\(suffix)") }
+        for suffix in ["-wal", "-shm"] { unlink(fixture.feedFile + suffix) }
         try fixture.base.directory.write(
             "this is no database, but long enough", to: "cache/feeds.sqlite")
         let next = try await ServiceFixture(after: fixture)
         #expect(try await next.walk() == nine)
-        #expect(access("\(cache)/feeds.sqlite.damaged", F_OK) == 0)
+        #expect(access(fixture.feedFile + ".damaged", F_OK) == 0)
     }
 
     @Test func `an unknown source and a cursor of another source are refused`() async throws {

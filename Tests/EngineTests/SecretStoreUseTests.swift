@@ -88,6 +88,7 @@ struct SecretStoreUseTests {
         #expect(federation.state.value.discoveries == 0)
         federation.state.update { $0.isHeld = false }
         await login.waitForWork()
+        #expect(fixture.engine.accounts.all.isEmpty)
         #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
     }
 

@@ -16,6 +16,8 @@ final class ServiceFixture {
     let account: Account
     var ports: FakePorts { base.ports }
     var engine: Engine { base.engine }
+    /// The file of the feed cache.
+    var feedFile: String { base.directory.appending("cache/feeds.sqlite") }
 
     /// - Parameters:
     ///   - photos: The photos of the service, newest first.
@@ -32,21 +34,12 @@ final class ServiceFixture {
         service = previous?.service ?? FakeService()
         if previous == nil {
             service.state.update { $0.photos = photos }
-            let (store, _) = try AccountStore.open(folder: directory.appending("data"))
-            let identity = AccountIdentity(username: "ada")
-            try await store.save(
-                AccountRecord(
-                    id: AccountID(stored: "service_ada"), provider: "service", identity: identity,
-                    label: "ada", isLoggedIn: true),
-                defaultAccount: nil)
-            store.close()
+            try await EngineFixture.makeStore(["service"], in: directory)
         } else {
             previous?.engine.stop()
         }
         base = try EngineFixture(directory, providers: [service])
-        let token = base.ports.token("token")
-        try await base.ports.secrets.store(token.encoded, for: .account("service_ada"), label: "")
-        base.ports.settings.values["service"] = ProviderSettings(["ClientId": "id"])
+        try await base.configure("service")
         prepare(base.ports)
         account = try #require(base.engine.accounts.all.first)
         base.engine.start()
@@ -97,16 +90,31 @@ final class ServiceFixture {
         return (photos.map(\.id.text), next)
     }
 
-    /// Returns all photos of a source, from pages of `count`.
-    func walk(_ source: String = "", count: Int = 2) async throws -> [String] {
+    /// Returns all photos of a source after a cursor, from pages of `count`.
+    func walk(
+        _ source: String = "", from start: String = "", count: Int = 2
+    ) async throws -> [String] {
         var found: [String] = []
-        var cursor = ""
+        var cursor = start
         repeat {
             let (ids, next) = try await page(source, cursor, count: count)
             found += ids
             cursor = next
         } while !cursor.isEmpty
         return found
+    }
+
+    /// Waits until the service has got a request `count` times.
+    func waitForRequests(_ request: String, count: Int) async throws {
+        try await service.state.wait { state in
+            state.requests.count { $0 == request } == count ? true : nil
+        }
+    }
+
+    /// Returns the number of rows of a table of the feed cache, with a condition or without one.
+    func feedRows(_ table: String) throws -> Int64? {
+        let database = try Database(path: feedFile, durability: .process)
+        return try database.first("SELECT count(*) FROM \(table)") { $0.integer(0) }
     }
 
     /// Returns the number of equal requests to the service.

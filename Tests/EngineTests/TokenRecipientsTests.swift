@@ -14,9 +14,7 @@ struct TokenRecipientsTests {
 
     init() throws {
         fixture = try EngineFixture(providers: [KeyedProvider()])
-        fixture.ports.http.answer.update { answer in
-            answer = { HTTPResponse(status: 200, headers: HTTPHeaders(), url: $0.url) }
-        }
+        fixture.ports.http.respond()
     }
 
     /// The addresses that got the key since the last call.
@@ -138,20 +136,17 @@ struct KeyedProvider: InstalledProvider, KeyLogin {
     }
 }
 
-private final class KeyedSession: RemoteFeed {
-    let events: AsyncStream<SessionEvent>
-    private let continuation: AsyncStream<SessionEvent>.Continuation
+private final class KeyedSession: RemoteFeed, ManualSession {
+    let channel = AsyncStream<SessionEvent>.makeStream()
     private let hosts: [String]
     private let http: any HTTPClient
 
     init(hosts: [String], http: any HTTPClient) {
         self.hosts = hosts
         self.http = http
-        (events, continuation) = AsyncStream.makeStream()
         continuation.yield(.status(.ready))
     }
 
-    func close() { continuation.finish() }
     func accepts(_ source: SourceID) -> Bool { true }
     func sources() async throws -> [Source] { [] }
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {

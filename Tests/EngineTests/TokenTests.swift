@@ -13,32 +13,6 @@ import Testing
 struct TokenTests {
     private let federation = FakeFederation()
 
-    private func fixture(_ directory: TemporaryDirectory? = nil) throws -> EngineFixture {
-        try federation.fixture(directory)
-    }
-
-    private func start(
-        _ fixture: EngineFixture, _ username: String, _ server: String = "one.example",
-        for account: Account? = nil
-    ) async throws -> Login {
-        federation.state.update { state in
-            state.username = username
-            state.userID = username
-        }
-        let login = try federation.start(fixture, at: server, for: account)
-        await login.prepared()
-        return login
-    }
-
-    private func logIn(
-        _ fixture: EngineFixture, _ username: String, _ server: String = "one.example",
-        for account: Account? = nil
-    ) async throws -> Account {
-        let login = try await start(fixture, username, server, for: account)
-        try login.submit("code")
-        return try await login.wait()
-    }
-
     private func waitForLiveTokens(_ tokens: Set<String>) async throws {
         try await federation.state.wait { Set($0.live.keys) == tokens ? true : nil }
     }
@@ -54,11 +28,11 @@ struct TokenTests {
     @Test func `a token is renewed and revoked by its client after another registration`()
         async throws
     {
-        let fixture = try fixture()
+        let fixture = try federation.fixture()
         federation.state.update { $0.lifetime = 7200 }
-        let ada = try await logIn(fixture, "ada")
+        let ada = try await federation.logIn(fixture)
         federation.state.update { $0.scopes = ["read", "write"] }
-        _ = try await logIn(fixture, "bob")
+        try await federation.logIn(fixture, "bob")
         #expect(federation.state.value.registrations == 2)
         #expect(federation.state.value.live == ["token-1": "client-1", "token-2": "client-2"])
         let credentials = try #require(ada.remote?.credentials)
@@ -69,27 +43,28 @@ struct TokenTests {
         #expect(ada.remote?.credentials.problem == nil)
         try await fixture.engine.accounts.logOut(ada)
         try await waitForLiveTokens(["token-2"])
+        #expect(fixture.ports.http.requests.value.last?.url == "https://one.example/revoke")
     }
 
     @Test func `a token that was stored without a client takes the one of its server`()
         async throws
     {
         federation.state.update { $0.lifetime = 7200 }
-        let first = try fixture()
-        let ada = try await logIn(first, "ada")
+        let first = try federation.fixture()
+        let ada = try await federation.logIn(first)
         var old = try #require(storedToken(first, ada))
         old.client = nil
         first.engine.stop()
         var secrets = first.ports.secrets.state.value
         secrets.secrets[.account(ada.id.text)] = old.encoded.withBytes { Array($0) }
 
-        let fixture = try fixture(first.directory)
+        let fixture = try federation.fixture(first.directory)
         fixture.ports.secrets.state.update { $0 = secrets }
         fixture.engine.start()
         let account = try #require(fixture.engine.accounts.all.first)
         // Another registration replaces the one that the token belongs to.
         federation.state.update { $0.scopes = ["read", "write"] }
-        _ = try await logIn(fixture, "bob")
+        try await federation.logIn(fixture, "bob")
         let credentials = try #require(account.remote?.credentials)
         let renewed = try await credentials.renew(insteadOf: Secret("token-1"))
         #expect(federation.state.value.live[renewed.withText { $0 }] == "client-1")
@@ -101,10 +76,10 @@ struct TokenTests {
     @Test func `a login revokes the token that it replaces, and a removal all that is left`()
         async throws
     {
-        let fixture = try fixture()
-        let ada = try await logIn(fixture, "ada")
-        _ = try await logIn(fixture, "ada")
-        _ = try await logIn(fixture, "ada", for: ada)
+        let fixture = try federation.fixture()
+        let ada = try await federation.logIn(fixture)
+        try await federation.logIn(fixture)
+        try await federation.logIn(fixture, for: ada)
         try await waitForLiveTokens(["token-3"])
         #expect(storedToken(fixture, ada)?.accessToken.matches(Secret("token-3")) == true)
         try await fixture.engine.accounts.remove(ada)
@@ -114,21 +89,21 @@ struct TokenTests {
     }
 
     @Test func `a token that a server issues again is not revoked`() async throws {
-        let fixture = try fixture()
+        let fixture = try federation.fixture()
         federation.state.update { $0.reusesTokens = true }
-        let ada = try await logIn(fixture, "ada")
-        _ = try await logIn(fixture, "ada", for: ada)
+        let ada = try await federation.logIn(fixture)
+        try await federation.logIn(fixture, for: ada)
         federation.state.update { $0.reusesTokens = false }
         // Its revocation would have come before this one.
-        for _ in 1...2 { _ = try await logIn(fixture, "bob", "two.example") }
+        for _ in 1...2 { try await federation.logIn(fixture, "bob", at: "two.example") }
         try await federation.state.wait { $0.revoked.contains("token-1") ? true : nil }
         #expect(federation.state.value.revoked == ["token-1"])
         #expect(Set(federation.state.value.live.keys) == ["token-0", "token-2"])
     }
 
     @Test func `a token that was left in the keyring is revoked by the next login`() async throws {
-        let fixture = try fixture()
-        let ada = try await logIn(fixture, "ada")
+        let fixture = try federation.fixture()
+        let ada = try await federation.logIn(fixture)
         let left = try #require(
             fixture.ports.secrets.state.value.secrets[.account(ada.id.text)])
         federation.state.update { $0.refusesRevocations = true }
@@ -138,23 +113,16 @@ struct TokenTests {
             $0.secrets[.account("federation_ada_40one_2eexample")] = left
         }
         federation.state.update { $0.refusesRevocations = false }
-        _ = try await logIn(fixture, "ada")
+        try await federation.logIn(fixture)
         try await waitForLiveTokens(["token-2"])
     }
 
     @Test func `a login that cannot be stored leaves the account its token`() async throws {
-        let fixture = try fixture()
-        let ada = try await logIn(fixture, "ada")
+        let fixture = try federation.fixture()
+        let ada = try await federation.logIn(fixture, "ada", "1")
         try fixture.breakStore()
         // The rename has to be stored.
-        federation.state.update { state in
-            state.username = "eve"
-            state.userID = "ada"
-        }
-        var options = LoginOptions()
-        options.server = "one.example"
-        options.isManual = true
-        let login = try fixture.engine.logins.start("federation", options)
+        let login = try federation.start(fixture, "eve", "1")
         await login.prepared()
         try login.submit("code")
         await #expect(throws: (any Error).self) { _ = try await login.wait() }
@@ -166,8 +134,8 @@ struct TokenTests {
     @Test func `an account whose provider is gone is removed with its token and registration`()
         async throws
     {
-        let first = try fixture()
-        _ = try await logIn(first, "ada")
+        let first = try federation.fixture()
+        try await federation.logIn(first)
         first.engine.stop()
         let fixture = try EngineFixture(first.directory, providers: [])
         let federation = federation
@@ -183,10 +151,10 @@ struct TokenTests {
     // MARK: Registrations
 
     @Test func `the registration at a server goes with its last account`() async throws {
-        let fixture = try fixture()
-        let ada = try await logIn(fixture, "ada")
-        let bob = try await logIn(fixture, "bob")
-        let other = try await logIn(fixture, "ada", "two.example")
+        let fixture = try federation.fixture()
+        let ada = try await federation.logIn(fixture)
+        let bob = try await federation.logIn(fixture, "bob")
+        let other = try await federation.logIn(fixture, at: "two.example")
         func servers() -> Set<String> {
             Set(
                 fixture.ports.secrets.state.value.secrets.keys.compactMap { key in
@@ -208,16 +176,18 @@ struct TokenTests {
     @Test func `a failed login leaves no secret, and the next one needs no other registration`()
         async throws
     {
-        let fixture = try fixture()
-        let cancelled = try await start(fixture, "ada")
+        let fixture = try federation.fixture()
+        let cancelled = try federation.start(fixture)
+        await cancelled.prepared()
         cancelled.cancel()
-        let expired = try await start(fixture, "ada")
+        let expired = try federation.start(fixture)
+        await expired.prepared()
         federation.state.update { $0.clients["one.example"] = [] }
         try expired.submit("code")
         await #expect(throws: EngineError.self) { _ = try await expired.wait() }
         federation.state.update { $0.clients["one.example"] = ["client-1"] }
         #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
-        _ = try await logIn(fixture, "ada")
+        try await federation.logIn(fixture)
         #expect(federation.state.value.registrations == 1)
         #expect(fixture.ports.secrets.state.value.secrets.count == 2)
     }
@@ -225,8 +195,9 @@ struct TokenTests {
     // MARK: Logins that fail
 
     @Test func `a token that arrives after the login was cancelled is revoked`() async throws {
-        let fixture = try fixture()
-        let login = try await start(fixture, "ada")
+        let fixture = try federation.fixture()
+        let login = try federation.start(fixture)
+        await login.prepared()
         let http = fixture.ports.http
         http.heldAddresses.update { $0 = ["/token"] }
         try login.submit("code")
@@ -241,10 +212,10 @@ struct TokenTests {
     }
 
     @Test func `the token of another user than expected is revoked`() async throws {
-        let fixture = try fixture()
-        let ada = try await logIn(fixture, "ada")
+        let fixture = try federation.fixture()
+        let ada = try await federation.logIn(fixture)
         await #expect(throws: EngineError.self) {
-            _ = try await logIn(fixture, "bob", for: ada)
+            try await federation.logIn(fixture, "bob", for: ada)
         }
         try await waitForLiveTokens(["token-1"])
     }
@@ -253,8 +224,8 @@ struct TokenTests {
 
     @Test(arguments: [false, true])
     func `a revocation is repeated until the server can be reached`(byClock: Bool) async throws {
-        let fixture = try fixture()
-        let ada = try await logIn(fixture, "ada")
+        let fixture = try federation.fixture()
+        let ada = try await federation.logIn(fixture)
         federation.state.update { $0.refusesRevocations = true }
         try await fixture.engine.accounts.logOut(ada)
         #expect(!ada.isLoggedIn)
@@ -276,20 +247,20 @@ struct TokenTests {
     }
 
     @Test func `a token that is issued again is not revoked later`() async throws {
-        let fixture = try fixture()
+        let fixture = try federation.fixture()
         federation.state.update { $0.reusesTokens = true }
-        let ada = try await logIn(fixture, "ada")
+        let ada = try await federation.logIn(fixture)
         federation.state.update { $0.refusesRevocations = true }
         try await fixture.engine.accounts.logOut(ada)
         _ = try await fixture.clock.sleepers.wait { sleepers in
             sleepers.count { $0.offset == TokenRevocations.retryDelays[0] } == 2 ? true : nil
         }
-        _ = try await logIn(fixture, "ada")
+        try await federation.logIn(fixture)
         federation.state.update { $0.refusesRevocations = false }
         fixture.engine.retryNow()
         // A revocation that was repeated would come before this one.
         federation.state.update { $0.reusesTokens = false }
-        let bob = try await logIn(fixture, "bob", "two.example")
+        let bob = try await federation.logIn(fixture, "bob", at: "two.example")
         try await fixture.engine.accounts.logOut(bob)
         try await federation.state.wait { $0.revoked.contains("token-1") ? true : nil }
         #expect(Set(federation.state.value.live.keys) == ["token-0"])

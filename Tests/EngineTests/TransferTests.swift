@@ -13,11 +13,10 @@ struct TransferTests {
     private nonisolated static let image: [UInt8] =
         [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + [UInt8](1...100)
 
-    private func fixture() async throws -> ServiceFixture {
+    private func fixture(isHeld: Bool = false) async throws -> ServiceFixture {
         try await ServiceFixture(["a", "b"]) { ports in
-            ports.http.answer.update {
-                $0 = { HTTPResponse(status: 200, body: Self.image, url: $0.url) }
-            }
+            ports.http.respond(Self.image)
+            ports.http.isHeld.update { $0 = isHeld }
         }
     }
 
@@ -65,8 +64,7 @@ struct TransferTests {
     }
 
     @Test func `the progress is reported at most ten times a second`() async throws {
-        let fixture = try await fixture()
-        fixture.ports.http.isHeld.update { $0 = true }
+        let fixture = try await fixture(isHeld: true)
         let transfer = try await start(fixture)
         // The total is reported at once.
         try await fixture.waitForEvent("transfer 1 running 0/108")
@@ -79,8 +77,7 @@ struct TransferTests {
     @Test func `two transfers of a photo fetch it once, and a cancelled one does not count`()
         async throws
     {
-        let fixture = try await fixture()
-        fixture.ports.http.isHeld.update { $0 = true }
+        let fixture = try await fixture(isHeld: true)
         let first = try await start(fixture)
         let second = try await start(fixture)
         try await fixture.waitForEvent("transfer 2 running 0/108")
@@ -94,8 +91,7 @@ struct TransferTests {
     }
 
     @Test func `a cancelled transfer ends at once, and so does its request`() async throws {
-        let fixture = try await fixture()
-        fixture.ports.http.isHeld.update { $0 = true }
+        let fixture = try await fixture(isHeld: true)
         let transfer = try await start(fixture)
         try await fixture.waitForEvent("transfer 1 running 0/108")
         let end = Task { try await transfer.wait() }
@@ -116,8 +112,7 @@ struct TransferTests {
     }
 
     @Test func `logging out cancels a transfer`() async throws {
-        let fixture = try await fixture()
-        fixture.ports.http.isHeld.update { $0 = true }
+        let fixture = try await fixture(isHeld: true)
         let transfer = try await start(fixture)
         try await fixture.engine.accounts.logOut(fixture.account)
         #expect(transfer.state == .cancelled)
@@ -127,9 +122,7 @@ struct TransferTests {
 
     @Test func `a response that is no image fails the transfer and does not count`() async throws {
         let fixture = try await fixture()
-        fixture.ports.http.answer.update {
-            $0 = { HTTPResponse(status: 200, body: Array("<html>".utf8), url: $0.url) }
-        }
+        fixture.ports.http.respond(Array("<html>".utf8))
         let transfer = try await start(fixture)
         await #expect(throws: ProviderError.self) { try await transfer.wait() }
         #expect(transfer.state == .failed)
@@ -145,8 +138,7 @@ struct TransferTests {
     }
 
     @Test func `a ninth concurrent transfer is refused`() async throws {
-        let fixture = try await fixture()
-        fixture.ports.http.isHeld.update { $0 = true }
+        let fixture = try await fixture(isHeld: true)
         var transfers: [Transfer] = []
         for _ in 0..<8 { transfers.append(try await start(fixture)) }
         await #expect(throws: EngineError.tooManyTransfers) { _ = try await start(fixture) }

@@ -13,27 +13,12 @@ import Testing
 struct UserIDTests {
     private let federation = FakeFederation()
 
-    private func fixture(_ directory: TemporaryDirectory? = nil) throws -> EngineFixture {
-        try federation.fixture(directory)
-    }
-
-    /// Logs a user in at a server.
-    private func logIn(
-        _ fixture: EngineFixture, _ username: String, _ userID: String?,
-        _ server: String = "one.example", for account: Account? = nil
-    ) async throws -> Account {
-        federation.state.update { state in
-            state.username = username
-            state.userID = userID
-        }
-        return try await federation.logIn(fixture, at: server, for: account)
-    }
-
     @Test(arguments: [false, true])
     func `a login after a rename renews the account`(namesAccount: Bool) async throws {
-        let fixture = try fixture()
-        let account = try await logIn(fixture, "ada", "1")
-        let renamed = try await logIn(fixture, "eve", "1", for: namesAccount ? account : nil)
+        let fixture = try federation.fixture()
+        let account = try await federation.logIn(fixture, "ada", "1")
+        let renamed = try await federation.logIn(
+            fixture, "eve", "1", for: namesAccount ? account : nil)
         #expect(renamed === account)
         #expect(account.id.text == "federation_ada_40one_2eexample")
         #expect(account.identity.username == "eve")
@@ -46,11 +31,11 @@ struct UserIDTests {
     @Test func `a login after a rename renews a logged-out account and keeps its own label`()
         async throws
     {
-        let fixture = try fixture()
-        let account = try await logIn(fixture, "ada", "1")
+        let fixture = try federation.fixture()
+        let account = try await federation.logIn(fixture, "ada", "1")
         try await account.setLabel("Work")
         try await fixture.engine.accounts.logOut(account)
-        #expect(try await logIn(fixture, "eve", "1") === account)
+        #expect(try await federation.logIn(fixture, "eve", "1") === account)
         #expect(account.isLoggedIn)
         #expect(account.label == "Work")
         #expect(account.identity.username == "eve")
@@ -58,23 +43,23 @@ struct UserIDTests {
 
     @Test func `a user with the former name of another gets an account of their own`() async throws
     {
-        let fixture = try fixture()
-        let ada = try await logIn(fixture, "ada", "1")
-        let other = try await logIn(fixture, "ada", "2")
+        let fixture = try federation.fixture()
+        let ada = try await federation.logIn(fixture, "ada", "1")
+        let other = try await federation.logIn(fixture, "ada", "2")
         #expect(other !== ada)
         #expect(other.id.text == "federation_ada_40one_2eexample_2")
         #expect(try fixture.stored.accounts.map(\.identity.userID) == ["1", "2"])
         await #expect(
             throws: EngineError.loginFailed(
                 "The login was for another user with the name ada@one.example.")
-        ) { _ = try await logIn(fixture, "ada", "2", for: ada) }
-        #expect(try await logIn(fixture, "ada", "1") === ada)
+        ) { _ = try await federation.logIn(fixture, "ada", "2", for: ada) }
+        #expect(try await federation.logIn(fixture, "ada", "1") === ada)
     }
 
     @Test func `a user ID counts for its own server only`() async throws {
-        let fixture = try fixture()
-        let one = try await logIn(fixture, "ada", "1")
-        let two = try await logIn(fixture, "eve", "1", "two.example")
+        let fixture = try federation.fixture()
+        let one = try await federation.logIn(fixture, "ada", "1")
+        let two = try await federation.logIn(fixture, "eve", "1", at: "two.example")
         #expect(one !== two)
         #expect(fixture.engine.accounts.all.count == 2)
     }
@@ -82,18 +67,18 @@ struct UserIDTests {
     @Test func `an account without a user ID is found by its name, and gets the ID of the login`()
         async throws
     {
-        let fixture = try fixture()
-        let account = try await logIn(fixture, "ada", nil)
-        #expect(try await logIn(fixture, "ada", "1") === account)
+        let fixture = try federation.fixture()
+        let account = try await federation.logIn(fixture, "ada")
+        #expect(try await federation.logIn(fixture, "ada", "1") === account)
         #expect(account.identity.userID == "1")
         // A service that names no ID is no reason to forget it.
-        #expect(try await logIn(fixture, "ada", nil) === account)
+        #expect(try await federation.logIn(fixture, "ada") === account)
         #expect(account.identity.userID == "1")
     }
 
     @Test func `a login of a user with two accounts renews the logged-in one`() async throws {
-        let first = try fixture()
-        let ada = try await logIn(first, "ada", "1")
+        let first = try federation.fixture()
+        let ada = try await federation.logIn(first, "ada", "1")
         try await first.engine.accounts.logOut(ada)
         // Earlier versions created another account after a rename.
         try first.execute(
@@ -102,10 +87,10 @@ struct UserIDTests {
                 'eve', 1, NULL, '1', 0);
             """)
         first.engine.stop()
-        let fixture = try fixture(first.directory)
-        #expect(try await logIn(fixture, "eve", "1").id.text == "federation_eve")
+        let fixture = try federation.fixture(first.directory)
+        #expect(try await federation.logIn(fixture, "eve", "1").id.text == "federation_eve")
         let account = try #require(fixture.engine.accounts[ada.id])
-        #expect(try await logIn(fixture, "eve", "1", for: account) === account)
+        #expect(try await federation.logIn(fixture, "eve", "1", for: account) === account)
     }
 
     @Test(arguments: ["", "a b", "é", String(repeating: "1", count: 257)])
@@ -114,8 +99,7 @@ struct UserIDTests {
     }
 
     @Test func `an existing account adopts the user ID and the name of its profile`() async throws {
-        let fixture = try await ServiceFixture(["a"]) { _ in }
-        try await fixture.waitForEvent("profile Ada")
+        let fixture = try await ServiceFixture(["a"], isOpen: true)
         #expect(fixture.account.identity == AccountIdentity(username: "ada"))
         // Without an ID, another name changes nothing.
         fixture.service.state.update { $0.username = "eve" }
@@ -162,7 +146,7 @@ struct UserIDTests {
                 INSERT INTO likes_unavailable VALUES ('federation_eve', 1700000000);
                 """)
         }
-        let fixture = try fixture(directory)
+        let fixture = try federation.fixture(directory)
         let accounts = fixture.engine.accounts.all
         #expect(accounts.map(\.id.text) == ["federation_ada", "federation_eve"])
         #expect(accounts.map(\.label) == ["Ada", "eve"])
@@ -177,8 +161,8 @@ struct UserIDTests {
         #expect(records.local == [PendingLike(photo: PhotoID("b"), isWanted: false)])
         #expect(records.unavailableSince == Timestamp(secondsSince1970: 1_700_000_000))
         // The account is found by its name and keeps the ID.
-        #expect(try await logIn(fixture, "ada", "1") === accounts[0])
-        #expect(try await logIn(fixture, "zoe", "1") === accounts[0])
+        #expect(try await federation.logIn(fixture, "ada", "1") === accounts[0])
+        #expect(try await federation.logIn(fixture, "zoe", "1") === accounts[0])
         #expect(try fixture.stored.accounts.map(\.identity.userID) == ["1", nil])
         // The removal of an account still removes its likes.
         try await fixture.engine.accounts.remove(accounts[1])

@@ -37,6 +37,15 @@ struct WatchTests {
         try await waitForRefreshes(fixture)
     }
 
+    /// Advances the clocks, and expects the number of requests for the top of the default source so far.
+    private func advance(
+        _ duration: Duration, _ fixture: ServiceFixture, requests: Int,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await advance(duration, fixture)
+        #expect(fixture.count("new top") == requests, sourceLocation: sourceLocation)
+    }
+
     private func waitForRefreshes(_ fixture: ServiceFixture) async throws {
         try await poll { fixture.account.feedWatch.isSettled }
     }
@@ -84,12 +93,10 @@ struct WatchTests {
             try await read(fixture, "new", by: .client(":1.\(number)"), count: 1 + number % 3)
         }
         for intervals in 1...3 {
-            try await advance(interval, fixture)
-            #expect(fixture.count("new top") == 1 + intervals)
+            try await advance(interval, fixture, requests: 1 + intervals)
         }
         for number in 1...63 { fixture.engine.unwatch(.client(":1.\(number)")) }
-        try await advance(interval, fixture)
-        #expect(fixture.count("new top") == 5)
+        try await advance(interval, fixture, requests: 5)
     }
 
     @Test func `an hour with three watched sources costs at most 15 requests`() async throws {
@@ -107,52 +114,43 @@ struct WatchTests {
         try await advance(.seconds(600), fixture)
         _ = try await fixture.account.refreshFeed("")
         #expect(fixture.count("new top") == 2)
-        try await advance(.seconds(890), fixture)
-        #expect(fixture.count("new top") == 2)
+        try await advance(.seconds(890), fixture, requests: 2)
         // A read of an old page refreshes it, too.
         _ = try await fixture.page()
         try await poll {
             fixture.count("new top") == 3
                 && fixture.account.remote?.feed?.tops.isRunning(SourceID("new")) == false
         }
-        try await advance(.seconds(100), fixture)
-        #expect(fixture.count("new top") == 3)
-        try await advance(interval, fixture)
-        #expect(fixture.count("new top") == 4)
+        try await advance(.seconds(100), fixture, requests: 3)
+        try await advance(interval, fixture, requests: 4)
     }
 
     @Test func `an empty source ID watches the default source of that moment`() async throws {
         let fixture = try await watched("")
         #expect(fixture.account.feedWatch.isWatched(SourceID("new")))
         try await fixture.account.setDefaultSource(SourceID("other"))
-        try await advance(interval, fixture)
-        #expect(fixture.count("new top") == 2)
+        try await advance(interval, fixture, requests: 2)
         #expect(fixture.count("other top") == 0)
     }
 
     // MARK: Conditions
 
-    @Test func `nothing is refreshed on a metered network, due sources are after it`() async throws
-    {
+    @Test(arguments: [false, true])
+    func `nothing is refreshed on a metered network or without one, due sources are after it`(
+        isMetered: Bool
+    ) async throws {
         let fixture = try await watched()
-        fixture.engine.isMetered = true
+        func prevent(_ isPrevented: Bool) {
+            if isMetered {
+                fixture.engine.isMetered = isPrevented
+            } else {
+                fixture.engine.setOnline(!isPrevented)
+            }
+        }
+        prevent(true)
         #expect(!fixture.account.feedWatch.isActive)
-        try await advance(.seconds(7200), fixture)
-        #expect(fixture.count("new top") == 1)
-        fixture.engine.isMetered = false
-        try await waitForRefreshes(fixture)
-        #expect(fixture.count("new top") == 2)
-    }
-
-    @Test func `nothing is refreshed without a network, due sources are once it is back`()
-        async throws
-    {
-        let fixture = try await watched()
-        fixture.engine.setOnline(false)
-        #expect(!fixture.account.feedWatch.isActive)
-        try await advance(.seconds(7200), fixture)
-        #expect(fixture.count("new top") == 1)
-        fixture.engine.setOnline(true)
+        try await advance(.seconds(7200), fixture, requests: 1)
+        prevent(false)
         try await waitForRefreshes(fixture)
         #expect(fixture.count("new top") == 2)
     }
@@ -162,8 +160,7 @@ struct WatchTests {
     {
         let fixture = try await watched()
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
-        try await advance(interval, fixture)
-        #expect(fixture.count("new top") == 2)
+        try await advance(interval, fixture, requests: 2)
         try await fixture.state { if case .offline = $0 { true } else { false } }
         #expect(!fixture.account.feedWatch.isActive)
         fixture.service.state.update {
@@ -190,40 +187,32 @@ struct WatchTests {
         try await advance(.seconds(1100), fixture)
         try await fixture.state { $0 == .ready }
         try await waitForRefreshes(fixture)
-        try await fixture.service.state.wait {
-            $0.requests.count { $0 == "new top" } == 3 ? 1 : nil
-        }
+        try await fixture.waitForRequests("new top", count: 3)
     }
 
     @Test func `less than a quarter of the request budget is left to clients`() async throws {
         let fixture = try await watched()
         let reset = fixture.ports.time.value + .seconds(5000)
         try await report(RateLimit(remaining: 12, limit: 50, reset: reset), fixture)
-        try await advance(.seconds(4000), fixture)
-        #expect(fixture.count("new top") == 1)
+        try await advance(.seconds(4000), fixture, requests: 1)
         // A client may spend the rest.
         _ = try await fixture.account.refreshFeed("")
         #expect(fixture.count("new top") == 2)
-        try await advance(.seconds(999), fixture)
-        #expect(fixture.count("new top") == 2)
-        try await advance(.seconds(1), fixture)
-        #expect(fixture.count("new top") == 3)
+        try await advance(.seconds(999), fixture, requests: 2)
+        try await advance(.seconds(1), fixture, requests: 3)
     }
 
     @Test func `a quarter of the request budget is enough`() async throws {
         let fixture = try await watched()
         try await report(RateLimit(remaining: 25, limit: 100, reset: nil), fixture)
-        try await advance(interval, fixture)
-        #expect(fixture.count("new top") == 2)
+        try await advance(interval, fixture, requests: 2)
     }
 
     @Test func `a budget without a time of renewal counts as renewed after an hour`() async throws {
         let fixture = try await watched()
         try await report(RateLimit(remaining: 0, limit: 50, reset: nil), fixture)
-        try await advance(.seconds(3599), fixture)
-        #expect(fixture.count("new top") == 1)
-        try await advance(.seconds(1), fixture)
-        #expect(fixture.count("new top") == 2)
+        try await advance(.seconds(3599), fixture, requests: 1)
+        try await advance(.seconds(1), fixture, requests: 2)
     }
 
     @Test func `a budget that ends with a refresh stops the other refreshes`() async throws {
@@ -251,21 +240,17 @@ struct WatchTests {
         fixture.ports.time.update { $0 = $0 + .seconds(600) }
         fixture.engine.resumed()
         #expect(fixture.count("new top") == 2)
-        try await advance(.seconds(390), fixture)
-        #expect(fixture.count("new top") == 3)
+        try await advance(.seconds(390), fixture, requests: 3)
     }
 
     @Test func `a failed refresh is not repeated before the next interval`() async throws {
         let fixture = try await watched()
         fixture.service.state.update { $0.error = ProviderError.notFound("It is gone.") }
-        try await advance(interval, fixture)
-        #expect(fixture.count("new top") == 2)
+        try await advance(interval, fixture, requests: 2)
         fixture.engine.retryNow()
-        try await advance(.seconds(890), fixture)
-        #expect(fixture.count("new top") == 2)
+        try await advance(.seconds(890), fixture, requests: 2)
         fixture.service.state.update { $0.error = nil }
-        try await advance(.seconds(100), fixture)
-        #expect(fixture.count("new top") == 3)
+        try await advance(.seconds(100), fixture, requests: 3)
     }
 
     // MARK: Settings and sessions
@@ -274,19 +259,15 @@ struct WatchTests {
         let fixture = try await watched()
         fixture.engine.setRefreshInterval(.zero)
         #expect(!fixture.account.feedWatch.isActive)
-        try await advance(.seconds(7200), fixture)
-        #expect(fixture.count("new top") == 1)
+        try await advance(.seconds(7200), fixture, requests: 1)
         fixture.engine.setRefreshInterval(.seconds(1))
         #expect(fixture.engine.refreshInterval == .seconds(5))
         try await waitForRefreshes(fixture)
         #expect(fixture.count("new top") == 2)
-        try await advance(.seconds(6), fixture)
-        #expect(fixture.count("new top") == 3)
+        try await advance(.seconds(6), fixture, requests: 3)
         fixture.engine.setRefreshInterval(.seconds(3600))
-        try await advance(.seconds(3500), fixture)
-        #expect(fixture.count("new top") == 3)
-        try await advance(.seconds(500), fixture)
-        #expect(fixture.count("new top") == 4)
+        try await advance(.seconds(3500), fixture, requests: 3)
+        try await advance(.seconds(500), fixture, requests: 4)
     }
 
     @Test func `a watch outlasts a session, and pauses while the account is logged out`()
@@ -295,8 +276,7 @@ struct WatchTests {
         let fixture = try await watched()
         fixture.engine.restartSessions(of: "service")
         try await fixture.state { $0 == .ready }
-        try await advance(interval, fixture)
-        #expect(fixture.count("new top") == 2)
+        try await advance(interval, fixture, requests: 2)
         try await fixture.engine.accounts.logOut(fixture.account)
         #expect(!fixture.account.feedWatch.isActive)
         let requests = fixture.service.state.value.requests

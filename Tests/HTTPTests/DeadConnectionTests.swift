@@ -219,15 +219,13 @@ struct DeadConnectionTests {
     func `a download continues after a change of the network`(version: Version) async throws {
         let service = try await RelayedService(version)
         let client = service.makeClient(Self.endedByChange)
-        let directory = try TemporaryDirectory()
-        let file = open(directory.appending("image"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        defer { close(file) }
+        let image = try ImageFile()
         let received = Observed(0)
         let request = HTTPRequest(.get, "\(service.origin)image").with {
             $0.timeLimit = .seconds(50)
         }
         let call = Task {
-            try await client.download(request, into: file) { progress in
+            try await client.download(request, into: image.descriptor) { progress in
                 received.update { $0 = progress.received }
             }.status
         }

@@ -8,22 +8,10 @@ import Web
 @MainActor
 @Suite(.timeLimit(.minutes(10)))
 struct DownloadTests {
-    private let directory: TemporaryDirectory
-    private let path: String
-    private let file: Int32
+    private let image: ImageFile
+    private var file: Int32 { image.descriptor }
 
-    init() throws {
-        directory = try TemporaryDirectory()
-        path = directory.appending("image")
-        file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        try #require(file >= 0)
-    }
-
-    private func contents() -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: 64 << 20)
-        let count = pread(file, &bytes, bytes.count, 0)
-        return Array(bytes.prefix(max(0, count)))
-    }
+    init() throws { image = try ImageFile() }
 
     private func failure(_ client: CurlClient, _ request: HTTPRequest, into file: Int32) async
         -> Failure?
@@ -38,7 +26,6 @@ struct DownloadTests {
 
     @Test(arguments: [0, 1, 100_000, 5_000_000])
     func `a download writes the body to the file and reports progress`(count: Int) async throws {
-        defer { close(file) }
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 / 3) }
         let server = try LoopbackServer(LoopbackResponse(body: bytes))
         let progress = Observed<[HTTPProgress]>()
@@ -47,14 +34,13 @@ struct DownloadTests {
         let response = try await makeClient().download(request, into: file) { progress.append($0) }
         #expect(response.status == 200)
         #expect(response.body.isEmpty)
-        #expect(contents() == bytes)
+        #expect(image.contents == bytes)
         #expect(progress.value.last == HTTPProgress(received: count, total: count))
         #expect(progress.value.map(\.received) == progress.value.map(\.received).sorted())
         withExtendedLifetime(server) {}
     }
 
     @Test func `progress is reported at most ten times a second`() async throws {
-        defer { close(file) }
         let pieces = [[UInt8]](repeating: [1], count: 100)
         let server = try LoopbackServer(.dripping(pieces: pieces, pause: .milliseconds(5)))
         let progress = Observed<[HTTPProgress]>()
@@ -68,7 +54,6 @@ struct DownloadTests {
     }
 
     @Test func `progress is reported while bytes arrive slowly`() async throws {
-        defer { close(file) }
         let half = [UInt8](repeating: 1, count: 15_000)
         // The second half is sent after a report about the first one.
         let gate = Gate()
@@ -96,7 +81,6 @@ struct DownloadTests {
             _ = try? await client.download(HTTPRequest(.get, server.origin), into: file) {
                 progress.append($0)
             }
-            close(file)
         }
         // The bytes arrive immediately after the report of the length.
         try await progress.wait {
@@ -107,16 +91,14 @@ struct DownloadTests {
     }
 
     @Test func `a download may exceed the time limit while bytes arrive`() async throws {
-        defer { close(file) }
         let pieces = [[UInt8]](repeating: [1], count: 100)
         let server = try LoopbackServer(.dripping(pieces: pieces, pause: .milliseconds(80)))
         let request = HTTPRequest(.get, server.origin).with { $0.timeLimit = .seconds(6) }
         _ = try await makeClient().download(request, into: file) { _ in }
-        #expect(contents().count == 100)
+        #expect(image.contents.count == 100)
     }
 
     @Test func `a download without a response or without further bytes fails`() async throws {
-        defer { close(file) }
         let client = makeClient(makeLimits { $0.silence = .seconds(6) })
         let mute = try LoopbackServer(.silence)
         let request = HTTPRequest(.get, mute.origin).with { $0.timeLimit = .seconds(5) }
@@ -126,7 +108,6 @@ struct DownloadTests {
     }
 
     @Test func `an error response is returned with its body and not written`() async throws {
-        defer { close(file) }
         let server = try LoopbackServer(LoopbackResponse(404, text: "gone"))
         let response = try await makeClient().download(HTTPRequest(.get, server.origin), into: file)
         {
@@ -134,11 +115,10 @@ struct DownloadTests {
         }
         #expect(response.status == 404)
         #expect(response.body == Array("gone".utf8))
-        #expect(contents().isEmpty)
+        #expect(image.contents.isEmpty)
     }
 
     @Test func `the body of an error response has a limit`() async throws {
-        defer { close(file) }
         let server = try LoopbackServer(
             LoopbackResponse(500, body: [UInt8](repeating: 1, count: 2000)))
         let client = makeClient(makeLimits { $0.failureBytes = 1000 })
@@ -146,15 +126,13 @@ struct DownloadTests {
     }
 
     @Test func `an endless download ends at the limit`() async throws {
-        defer { close(file) }
         let server = try LoopbackServer(.endless())
         let request = HTTPRequest(.get, server.origin).with { $0.maximumBytes = 5_000_000 }
         #expect(await failure(makeClient(), request, into: file) == .tooLarge)
-        #expect(contents().count <= 5_000_000)
+        #expect(image.contents.count <= 5_000_000)
     }
 
     @Test func `a full disk is reported`() async throws {
-        defer { close(file) }
         let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
         defer { close(full) }
         for response in [LoopbackResponse(text: "small"), .endless()] {
@@ -167,7 +145,6 @@ struct DownloadTests {
     }
 
     @Test func `a fast server is throttled to the speed of the disk`() async throws {
-        defer { close(file) }
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)
         let (readEnd, writeEnd) = (ends[0], ends[1])
@@ -204,7 +181,8 @@ struct DownloadTests {
         let client = makeClient()
         let progress = Observed<[HTTPProgress]>()
         let request = HTTPRequest(.get, server.origin).with { $0.maximumBytes = .max }
-        let running = Task { [file] in
+        let file = dup(image.descriptor)
+        let running = Task {
             do {
                 _ = try await client.download(request, into: file) { progress.append($0) }
                 return Failure?.none

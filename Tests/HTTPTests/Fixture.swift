@@ -99,3 +99,23 @@ extension CurlClient {
         return String(decoding: try await send(request).body, as: UTF8.self)
     }
 }
+
+/// A file for a download, which is closed when the last reference is released.
+final class ImageFile: Sendable {
+    let descriptor: Int32
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        descriptor = open(directory.appending("image"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        try #require(descriptor >= 0)
+    }
+
+    deinit { close(descriptor) }
+
+    var contents: [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 64 << 20)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        return Array(bytes.prefix(max(0, count)))
+    }
+}

@@ -9,24 +9,14 @@ import Web
 @MainActor
 @Suite(.timeLimit(.minutes(10)))
 struct ResumptionTests {
-    private let directory: TemporaryDirectory
-    private let file: Int32
+    private let image: ImageFile
+    private var file: Int32 { image.descriptor }
     nonisolated private static let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
 
-    init() throws {
-        directory = try TemporaryDirectory()
-        file = open(directory.appending("image"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        try #require(file >= 0)
-    }
-
-    private func contents() -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: 1 << 20)
-        let count = pread(file, &bytes, bytes.count, 0)
-        return Array(bytes.prefix(max(0, count)))
-    }
+    init() throws { image = try ImageFile() }
 
     /// True if the file has the whole body. A Boolean, because a comparison in `#expect` would print all bytes.
-    private var isComplete: Bool { contents() == Self.bytes }
+    private var isComplete: Bool { image.contents == Self.bytes }
 
     /// Starts a server that interrupts a number of responses after a number of bytes.
     private func server(
@@ -71,7 +61,6 @@ struct ResumptionTests {
         [("ETag", "W/\"a\""), ("Last-Modified", "Sat, 07 Nov 2026 09:00:00 GMT")],
     ])
     func `an interrupted download is resumed`(headers: [(String, String)]) async throws {
-        defer { close(file) }
         let server = try server(breaking: 2, headers: headers)
         let (response, progress) = try await download(server)
         #expect(isComplete)
@@ -89,7 +78,6 @@ struct ResumptionTests {
     }
 
     @Test func `a download from a silent server is resumed`() async throws {
-        defer { close(file) }
         let server = try server(breaking: 1, end: .silence)
         let client = makeClient(makeLimits { $0.silence = .seconds(6) })
         _ = try await download(server, client)
@@ -99,7 +87,6 @@ struct ResumptionTests {
     @Test func `the time limit without further bytes includes retries`()
         async throws
     {
-        defer { close(file) }
         let server = try server(breaking: .max, end: .silence) { number, response in
             if number > 0 { response = .silence }
         }
@@ -118,7 +105,6 @@ struct ResumptionTests {
     func `a download without a strong validator is not resumed`(
         headers: [(String, String)]
     ) async throws {
-        defer { close(file) }
         let server = try server(breaking: 1, headers: headers)
         await #expect(throws: HTTPError.self) { try await download(server) }
         #expect(server.requests.value.count == 1)
@@ -132,17 +118,15 @@ struct ResumptionTests {
     func `a response that does not continue the download is a failure`(other: LoopbackResponse)
         async throws
     {
-        defer { close(file) }
         let server = try server(breaking: 1) { number, response in
             if number > 0 { response = other }
         }
         await #expect(throws: HTTPError.self) { try await download(server) }
-        let isPrefix = Self.bytes.starts(with: contents())
+        let isPrefix = Self.bytes.starts(with: image.contents)
         #expect(isPrefix)
     }
 
     @Test func `the number of retries without progress is limited`() async throws {
-        defer { close(file) }
         let server = try server(breaking: .max, after: 10, end: .close)
         await #expect(throws: HTTPError.self) { try await download(server) }
         #expect(server.requests.value.count == 11)
@@ -158,11 +142,9 @@ struct ResumptionTests {
         _ = try await server.requests.elements(2)
         running.cancel()
         await #expect(throws: CancellationError.self) { try await running.value }
-        close(file)
     }
 
     @Test func `only requests without effects are repeated`() async throws {
-        defer { close(file) }
         let server = try LoopbackServer { request in
             request.path == "/first"
                 ? LoopbackResponse(text: "ok") : LoopbackResponse(steps: [.close])

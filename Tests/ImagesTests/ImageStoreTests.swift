@@ -1,4 +1,5 @@
 import Accounts
+import FoundationEssentials
 import Glibc
 import ProviderKit
 import TestSupport
@@ -36,15 +37,8 @@ struct ImageStoreTests {
     }
 
     private func files() -> [String] {
-        var names: [String] = []
-        guard let listing = opendir("\(folder)/service_ada") else { return [] }
-        defer { closedir(listing) }
-        while let entry = readdir(listing) {
-            names.append(
-                withUnsafePointer(to: &entry.pointee.d_name) {
-                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                })
-        }
+        let path = "\(folder)/service_ada"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return names.filter { !$0.hasPrefix(".") }
     }
 

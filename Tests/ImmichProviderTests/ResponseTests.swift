@@ -24,13 +24,7 @@ struct ResponseTests {
     func `an invalid page fails`(body: String) async {
         let session = ScriptedSession(responding: .json(body)).session
         for source in ["all", "likes", "search:a", "person:\(Self.id)"] {
-            let error = await #expect(throws: ProviderError.self) {
-                try await session.fetchPage(SourceID(source), from: nil)
-            }
-            guard case .failed = error else {
-                Issue.record("\(String(describing: error))")
-                continue
-            }
+            await expectThrown(ProviderError.failed) { try await session.page(source) }
         }
     }
 
@@ -40,12 +34,12 @@ struct ResponseTests {
     func `a page does not refer to itself or to an invalid page`(next: String) async throws {
         let body = #"{"assets":{"items":[{"id":"\#(Self.id)"}],"nextPage":\#(next)}}"#
         let session = ScriptedSession(responding: .json(body)).session
-        let page = try await session.fetchPage(SourceID("all"), from: nil)
+        let page = try await session.page("all")
         #expect(page.photos.count == 1)
         #expect(page.next == nil)
         for token in ["", "x", "0", "-1", "1.5", "99999999999999999999"] {
             await #expect(throws: ProviderError.staleCursor) {
-                try await session.fetchPage(SourceID("all"), from: token)
+                try await session.page("all", from: token)
             }
         }
     }
@@ -75,20 +69,12 @@ struct ResponseTests {
 
     @Test func `a video, a deleted photo and another photo are not found`() async throws {
         for more in [#""type":"VIDEO""#, #""isTrashed":true"#] {
-            let error = await #expect(throws: ProviderError.self) { try await photo(more) }
-            guard case .notFound = error else {
-                Issue.record("\(String(describing: error))")
-                continue
-            }
+            await expectThrown(ProviderError.notFound) { try await photo(more) }
         }
         let other = ScriptedSession(
             responding: .json(#"{"id":"00000000-0000-4000-8000-000000000002"}"#))
-        let error = await #expect(throws: ProviderError.self) {
+        await expectThrown(ProviderError.failed) {
             try await other.session.fetchPhoto(PhotoID(Self.id))
-        }
-        guard case .failed = error else {
-            Issue.record("\(String(describing: error))")
-            return
         }
     }
 
@@ -141,7 +127,7 @@ struct ResponseTests {
     ])
     func `a status is translated`(status: Int, body: String, expected: ProviderError) async {
         let session = ScriptedSession(responding: .json(body, status: status)).session
-        await #expect(throws: expected) { try await session.fetchPage(SourceID("all"), from: nil) }
+        await #expect(throws: expected) { try await session.page("all") }
     }
 
     @Test func `a ThumbHash has an average colour`() throws {
@@ -184,7 +170,7 @@ struct ResponseTests {
         }
         for source in ["all", "likes", "memories", "album:\(Self.id)", "search:a"] {
             try await attempt {
-                let page = try await session.fetchPage(SourceID(source), from: nil)
+                let page = try await session.page(source)
                 for photo in page.photos {
                     for address in photo.images.values { #expect(WebAddress(address) != nil) }
                     _ = session.downloadAddress(photo)

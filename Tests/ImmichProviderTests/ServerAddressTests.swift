@@ -48,13 +48,10 @@ struct ServerAddressTests {
 
     @Test func `two spellings of an address identify the same account`() async throws {
         let provider = ImmichProvider()
-        let http = ScriptedHTTP()
-        http.answer.update { answer in
-            answer = { _ in
-                .json(
-                    #"{"id":"00000000-0000-4000-8000-000000000009","email":"ada@photos.example","name":"Ada"}"#
-                )
-            }
+        let http = ScriptedHTTP { _ in
+            .json(
+                #"{"id":"00000000-0000-4000-8000-000000000009","email":"ada@photos.example","name":"Ada"}"#
+            )
         }
         let ports = SessionPorts(
             http: http, settings: ProviderSettings(), logger: Logger(label: "test"))

@@ -1,6 +1,5 @@
 import ProviderKit
 import Storage
-import TestSupport
 
 @testable import Likes
 

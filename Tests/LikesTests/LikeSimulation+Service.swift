@@ -1,5 +1,4 @@
 import ProviderKit
-import Storage
 import TestSupport
 
 @testable import Likes

@@ -16,8 +16,7 @@ import Testing
     }
 
     @Test func `ids are the same after a restart and without the cache`() async throws {
-        let first = try PhotosFixture(photos: ["a.jpg", "b/c.jpg"])
-        try await first.ready()
+        let first = try await PhotosFixture.ready(["a.jpg", "b/c.jpg"])
         let ids = try await first.photos().map(\.id)
         first.session.close()
         let second = try PhotosFixture(first.directory)
@@ -30,8 +29,7 @@ import Testing
     }
 
     @Test func `a new photo is reported with a count`() async throws {
-        let folder = try PhotosFixture(photos: ["a.jpg"])
-        try await folder.ready()
+        let folder = try await PhotosFixture.ready(["a.jpg"])
         let before = folder.events.value.count
         try folder.add("new/b.jpg", seconds: 2_000_000)
         try await folder.shows(["b", "a"])
@@ -41,8 +39,7 @@ import Testing
 
     /// The order of events that `cp -a`, `rsync -a` and archive programs cause.
     @Test func `a photo in a folder that changes at the same time is found once`() async throws {
-        let folder = try PhotosFixture(photos: ["new/a.jpg"])
-        try await folder.ready()
+        let folder = try await PhotosFixture.ready(["new/a.jpg"])
         try folder.add("new/b.jpg", seconds: 2_000_000)
         PhotosFixture.touch(folder.path("new"), seconds: 1_000_000)
         try await folder.shows(["b", "a"])
@@ -51,8 +48,7 @@ import Testing
     }
 
     @Test func `a file that gets its name when it is complete is found`() async throws {
-        let folder = try PhotosFixture(photos: ["a.jpg"])
-        try await folder.ready()
+        let folder = try await PhotosFixture.ready(["a.jpg"])
         try folder.directory.write("", to: "tmp/whole")
         let whole = folder.directory.appending("tmp/whole")
         try PhotosFixture.write(PhotosFixture.jpeg, to: Array(whole.utf8))
@@ -63,8 +59,7 @@ import Testing
     }
 
     @Test func `a touched photo moves to the top with the same ID`() async throws {
-        let folder = try PhotosFixture(photos: ["a.jpg", "b.jpg"])
-        try await folder.ready()
+        let folder = try await PhotosFixture.ready(["a.jpg", "b.jpg"])
         let id = try await folder.id("a")
         let before = folder.events.value.count
         PhotosFixture.touch(folder.path("a.jpg"), seconds: 3_000_000)
@@ -78,8 +73,7 @@ import Testing
     func `a photo that is overwritten with text is removed, and returns when it is a photo again`()
         async throws
     {
-        let folder = try PhotosFixture(photos: ["a.jpg", "b.jpg"])
-        try await folder.ready()
+        let folder = try await PhotosFixture.ready(["a.jpg", "b.jpg"])
         let id = try await folder.id("a")
         let path = Array(folder.path("a.jpg").utf8)
         try PhotosFixture.write(Array("dear diary".utf8), to: path)
@@ -89,8 +83,7 @@ import Testing
     }
 
     @Test func `a moved photo keeps its id`() async throws {
-        let folder = try PhotosFixture(photos: ["x/a.jpg", "x/b.jpg", "y/c.jpg"])
-        try await folder.ready()
+        let folder = try await PhotosFixture.ready(["x/a.jpg", "x/b.jpg", "y/c.jpg"])
         let id = try await folder.id("a")
         var before = folder.events.value.count
         try PhotosFixture.check(rename(folder.path("x/a.jpg"), folder.path("x/z.jpg")))
@@ -108,8 +101,7 @@ import Testing
 
     @Test(arguments: [[3, 2, 1], [1, 2, 3]])
     func `renumbered photos keep their IDs`(_ order: [Int]) async throws {
-        let folder = try PhotosFixture(photos: ["1.jpg", "2.jpg", "3.jpg"])
-        try await folder.ready()
+        let folder = try await PhotosFixture.ready(["1.jpg", "2.jpg", "3.jpg"])
         var ids: [PhotoID] = []
         for number in 1...3 { ids.append(try await folder.id("\(number)")) }
         // Either up by one from the last, or down by one from the first.
@@ -125,8 +117,7 @@ import Testing
     }
 
     @Test func `photos that swap their names keep their IDs`() async throws {
-        let folder = try PhotosFixture(photos: ["a.jpg", "b.jpg"])
-        try await folder.ready()
+        let folder = try await PhotosFixture.ready(["a.jpg", "b.jpg"])
         let (a, b) = (try await folder.id("a"), try await folder.id("b"))
         for (old, new) in [("a", "c"), ("b", "a"), ("c", "b")] {
             try PhotosFixture.check(
@@ -144,8 +135,7 @@ import Testing
     @Test func `a photo that is moved over another keeps its ID, and the other is removed`()
         async throws
     {
-        let folder = try PhotosFixture(photos: ["a.jpg", "b.jpg"])
-        try await folder.ready()
+        let folder = try await PhotosFixture.ready(["a.jpg", "b.jpg"])
         let (a, b) = (try await folder.id("a"), try await folder.id("b"))
         try PhotosFixture.check(rename(folder.path("b.jpg"), folder.path("a.jpg")))
         try await folder.removed([a])
@@ -166,8 +156,7 @@ import Testing
 
     @Test func `names that differ in Unicode normalization are different albums`() async throws {
         let names = ["Alb\u{e9}", "Albe\u{301}"]
-        let folder = try PhotosFixture(photos: names.map { "\($0)/\($0.utf8.count).jpg" })
-        try await folder.ready()
+        let folder = try await PhotosFixture.ready(names.map { "\($0)/\($0.utf8.count).jpg" })
         for name in names {
             #expect(try await folder.titles(Self.album(name)) == ["\(name.utf8.count)"])
         }
@@ -175,8 +164,7 @@ import Testing
     }
 
     @Test func `the photos in a renamed folder keep their IDs`() async throws {
-        let folder = try PhotosFixture(photos: ["x/a.jpg", "x/deep/b.jpg"])
-        try await folder.ready()
+        let folder = try await PhotosFixture.ready(["x/a.jpg", "x/deep/b.jpg"])
         let ids = try await folder.photos().map(\.id)
         try PhotosFixture.check(rename(folder.path("x"), folder.path("y")))
         try await folder.become {
@@ -188,8 +176,7 @@ import Testing
     }
 
     @Test func `the photos of a deleted folder are removed`() async throws {
-        let folder = try PhotosFixture(photos: ["a.jpg", "x/b.jpg", "x/deep/c.jpg"])
-        try await folder.ready()
+        let folder = try await PhotosFixture.ready(["a.jpg", "x/b.jpg", "x/deep/c.jpg"])
         let ids = try await folder.photos().prefix(2).map(\.id)
         try FileManager.default.removeItem(atPath: folder.path("x"))
         try await folder.removed(Set(ids))
@@ -198,8 +185,7 @@ import Testing
     }
 
     @Test func `the photos of a folder that a file replaces are removed`() async throws {
-        let folder = try PhotosFixture(photos: ["a.jpg", "x/b.jpg"])
-        try await folder.ready()
+        let folder = try await PhotosFixture.ready(["a.jpg", "x/b.jpg"])
         try PhotosFixture.check(rename(folder.path("x"), folder.directory.appending("away")))
         try folder.add("x", seconds: 2_000_000)
         try await folder.shows(["x", "a"])
@@ -207,8 +193,8 @@ import Testing
 
     @Test(arguments: [false, true])
     func `a file is found when its writer closes it`(replacesAnother: Bool) async throws {
-        let folder = try PhotosFixture(photos: replacesAnother ? ["a.jpg", "w.jpg"] : ["a.jpg"])
-        try await folder.ready()
+        let folder = try await PhotosFixture.ready(
+            replacesAnother ? ["a.jpg", "w.jpg"] : ["a.jpg"])
         if replacesAnother { unlink(folder.path("w.jpg")) }
         let descriptor = open(folder.path("w.jpg"), O_WRONLY | O_CREAT | O_EXCL, 0o600)
         try PhotosFixture.check(descriptor)

@@ -36,8 +36,7 @@ import Testing
 
     @Test(arguments: ["garbage", "newer", "half"])
     func `an unusable index is created again`(damage: String) async throws {
-        let first = try PhotosFixture(photos: (0..<400).map { "x/\($0).jpg" })
-        try await first.ready()
+        let first = try await PhotosFixture.ready((0..<400).map { "x/\($0).jpg" })
         let ids = try await first.photos().map(\.id)
         first.session.close()
         let path = "\(first.cache)/pictures.sqlite"
@@ -66,8 +65,7 @@ import Testing
     }
 
     @Test func `photos are served while the cache is deleted`() async throws {
-        let folder = try PhotosFixture(photos: ["a.jpg"])
-        try await folder.ready()
+        let folder = try await PhotosFixture.ready(["a.jpg"])
         try FileManager.default.removeItem(atPath: folder.cache)
         try folder.add("b.jpg", seconds: 2_000_000)
         try await folder.shows(["b", "a"])

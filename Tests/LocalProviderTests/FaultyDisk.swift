@@ -21,8 +21,11 @@ final class FaultyDisk: Sendable {
     /// The time limit for tests of calls that hang. Other calls end earlier, also on a slow machine.
     static let shortTimeout = Duration.seconds(5)
 
-    /// - Parameter timeout: The time limit of a call. No call exceeds the default one.
-    init(timeout: Duration = .seconds(1000)) {
+    /// - Parameters:
+    ///   - timeout: The time limit of a call. No call exceeds the default one.
+    ///   - change: Sets the first faults.
+    init(timeout: Duration = .seconds(1000), _ change: (inout Faults) -> Void = { _ in }) {
+        faults.update(change)
         var limits = FileThreads.Limits()
         limits.timeout = timeout
         limits.retryInterval = .seconds(1000)

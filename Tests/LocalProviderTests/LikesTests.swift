@@ -65,12 +65,8 @@ import Testing
         let folder = try await PhotosFixture.scanned(["a.jpg"])
         let a = try await folder.id("a")
         try FileManager.default.removeItem(atPath: folder.path("a.jpg"))
-        let error = await #expect(throws: ProviderError.self) {
+        await expectThrown(ProviderError.notFound) {
             try await folder.session.setLiked(a, true)
-        }
-        guard case .notFound = error else {
-            Issue.record("\(String(describing: error))")
-            return
         }
     }
 
@@ -97,8 +93,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func `a like survives a restart, and no file is read`(withCache: Bool) async throws {
-        let folder = try await PhotosFixture.scanned(["a.jpg", "x/b.jpg"])
-        try await folder.like("b")
+        let folder = try await PhotosFixture.scanned(["a.jpg", "x/b.jpg"], liking: "b")
         let again = try await restarted(folder, withCache: withCache)
         #expect(try await again.titles(Self.likes) == ["b"])
         try await again.events.wait { events in
@@ -108,8 +103,7 @@ import Testing
     }
 
     @Test func `a moved file keeps its like`() async throws {
-        let folder = try await PhotosFixture.scanned(["a.jpg", "x/b.jpg"])
-        try await folder.like("b")
+        let folder = try await PhotosFixture.scanned(["a.jpg", "x/b.jpg"], liking: "b")
         try PhotosFixture.check(rename(folder.path("x"), folder.path("y")))
         try await folder.become { try await folder.sourceIDs().contains("album:y") }
         #expect(try await folder.titles(Self.likes) == ["b"])
@@ -129,8 +123,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func `a file that is moved by copying keeps its like`(isRunning: Bool) async throws {
-        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"])
-        try await folder.like("a")
+        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
         func move() throws {
             try copy("a.jpg", to: "new/a.jpg", folder)
             unlink(folder.path("a.jpg"))
@@ -148,8 +141,7 @@ import Testing
     }
 
     @Test func `an edited file keeps its like, which then follows the new content`() async throws {
-        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"])
-        try await folder.like("a")
+        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
         let id = try await folder.id("a")
         let before = folder.events.value.count
         try folder.add("a.jpg", seconds: 5_000_000, bytes: PhotosFixture.jpeg + [1, 2, 3])
@@ -165,8 +157,7 @@ import Testing
 
     /// The order of operations of `exiftool`.
     @Test func `a photo that is replaced keeps its like, and its backup gets none`() async throws {
-        let folder = try await PhotosFixture.scanned(["a.jpg"])
-        try await folder.like("a")
+        let folder = try await PhotosFixture.scanned(["a.jpg"], liking: "a")
         try PhotosFixture.check(rename(folder.path("a.jpg"), folder.path("a.jpg_original")))
         try folder.add("a.jpg", seconds: 2_000_000, bytes: PhotosFixture.jpeg + [1, 2, 3])
         try await folder.become {
@@ -179,8 +170,7 @@ import Testing
     }
 
     @Test func `another pictures folder has separate likes`() async throws {
-        let folder = try await PhotosFixture.scanned(["a.jpg"])
-        try await folder.like("a")
+        let folder = try await PhotosFixture.scanned(["a.jpg"], liking: "a")
         folder.session.close()
         let other = folder.directory.appending("other")
         PhotosFixture.makeFolder(other)
@@ -203,8 +193,7 @@ import Testing
     }
 
     @Test func `the like of a deleted photo is hidden, and restored with the photo`() async throws {
-        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"])
-        try await folder.like("a")
+        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
         let before = folder.events.value.count
         let kept = folder.directory.appending("tmp/kept")
         try PhotosFixture.check(rename(folder.path("a.jpg"), kept))
@@ -225,8 +214,7 @@ import Testing
 
     @Test func `files of the same size are read once, and not at each start`() async throws {
         let names = (0..<9).map { "\($0).jpg" }
-        let folder = try await PhotosFixture.scanned(names)
-        try await folder.like("4")
+        let folder = try await PhotosFixture.scanned(names, liking: "4")
         let second = try await restarted(folder) { unlink(folder.path("4.jpg")) }
         #expect(try await second.photos(Self.likes) == [])
         let read = reads(second)

@@ -8,8 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct LinksTests {
     @Test func `links to files are separate photos`() async throws {
-        let folder = try PhotosFixture(photos: ["a.jpg"])
-        try await folder.ready()
+        let folder = try await PhotosFixture.ready(["a.jpg"])
         try PhotosFixture.check(link(folder.path("a.jpg"), folder.path("hard.jpg")))
         try PhotosFixture.check(symlink("a.jpg", folder.path("soft.jpg")))
         try PhotosFixture.check(symlink("nowhere", folder.path("broken.jpg")))

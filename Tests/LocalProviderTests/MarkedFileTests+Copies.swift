@@ -13,20 +13,16 @@ extension MarkedFileTests {
     @Test(arguments: Daemon.allCases)
     func `the likes of a deleted copy move to the copy that is left`(_ daemon: Daemon) async throws
     {
-        let folder = try await PhotosFixture.scanned([])
-        let bytes = PhotosFixture.jpeg + [1, 2, 3]
-        for name in ["a.jpg", "b.jpg"] {
-            PhotosFixture.makeFolder(folder.root)
-            try overwrite(name, bytes, folder)
-        }
-        try await folder.become { try await folder.titles().count == 2 }
+        let folder = try await copies()
         for name in ["bob", "cleo"] { try await folder.register(name) }
         for (name, title) in [("ada", "a"), ("bob", "b"), ("cleo", "a"), ("cleo", "b")] {
             let session = try PhotosFixture.session(name, of: folder.provider)
             #expect(try await session.setLiked(folder.id(title), true) != nil)
             session.close()
         }
-        let again = try await change(folder, daemon, [{ unlink(folder.path("b.jpg")) }])
+        let again = try await change(folder, daemon) {
+            unlink(folder.path("b.jpg"))
+        }
         let likes = again.session.folder.marks
         let row = try #require(try await again.id("a").row)
         for name in ["ada", "bob", "cleo"] { #expect(likes.rows(of: name) == [row], "\(name)") }
@@ -36,17 +32,14 @@ extension MarkedFileTests {
         #expect(likes.count(of: "cleo") == 0)
         cleo.close()
         // The other likes are unchanged after a restart.
-        let third = try await change(again, .stopped, [])
+        let third = try await change(again, .stopped)
         #expect(third.session.folder.marks.rows(of: "ada") == [row])
         #expect(third.session.folder.marks.rows(of: "bob") == [row])
         #expect(third.session.folder.marks.rows(of: "cleo") == [])
     }
 
     @Test func `the user whose like moves to a copy is notified`() async throws {
-        let folder = try await PhotosFixture.scanned([])
-        PhotosFixture.makeFolder(folder.root)
-        for name in ["a.jpg", "b.jpg"] { try overwrite(name, PhotosFixture.jpeg + [1], folder) }
-        try await folder.become { try await folder.titles().count == 2 }
+        let folder = try await copies()
         try await folder.register("bob")
         let bob = try PhotosFixture.session("bob", of: folder.provider)
         #expect(try await bob.setLiked(folder.id("a"), true) != nil)
@@ -79,53 +72,46 @@ extension MarkedFileTests {
     @Test func `copies that were at one path, one after the other, are separate photos`()
         async throws
     {
-        let folder = try await PhotosFixture.scanned([])
-        PhotosFixture.makeFolder(folder.root)
-        let bytes = PhotosFixture.jpeg + [1]
-        for name in ["a.jpg", "b.jpg"] { try overwrite(name, bytes, folder) }
-        try await folder.become { try await folder.titles().count == 2 }
+        let folder = try await copies()
         for title in ["a", "b"] { try await folder.like(title) }
         unlink(folder.path("b.jpg"))
         try await scan(folder)
         try PhotosFixture.check(rename(folder.path("a.jpg"), folder.path("b.jpg")))
         try await scan(folder)
-        let again = try await change(folder, .wiped, [{ try overwrite("c.jpg", bytes, folder) }])
+        let again = try await change(folder, .wiped) {
+            try overwrite("c.jpg", PhotosFixture.jpeg + [1], folder)
+        }
         #expect(try await again.titles().sorted() == ["b", "c"])
         #expect(try await liked(again) == ["b", "c"])
     }
 
     @Test func `a copy with the date of its original stays marked when it is edited`() async throws
     {
-        let first = try await PhotosFixture.scanned(["a.jpg"])
-        try await first.like("a")
+        let first = try await PhotosFixture.scanned(["a.jpg"], liking: "a")
         let (path, copy) = (first.path("a.jpg"), first.directory.appending("tmp/copy"))
         let second = try await change(
             first, .stopped,
-            [
-                { try Data(contentsOf: URL(filePath: path)).write(to: URL(filePath: copy)) },
-                { PhotosFixture.touch(copy, seconds: 1_000_000) },
-                { try PhotosFixture.check(rename(copy, path)) },
-            ])
+            { try Data(contentsOf: URL(filePath: path)).write(to: URL(filePath: copy)) },
+            { PhotosFixture.touch(copy, seconds: 1_000_000) },
+            { try PhotosFixture.check(rename(copy, path)) })
         #expect(try await liked(second) == ["a"])
-        let third = try await change(
-            second, .stopped, [{ try overwrite("a.jpg", PhotosFixture.jpeg + [7], second) }])
+        let third = try await change(second, .stopped) {
+            try overwrite("a.jpg", PhotosFixture.jpeg + [7], second)
+        }
         #expect(try await liked(third) == ["a"])
     }
 
     @Test func `a restored copy has its like again`() async throws {
-        let folder = try await PhotosFixture.scanned([])
-        PhotosFixture.makeFolder(folder.root)
-        for name in ["a.jpg", "b.jpg"] { try overwrite(name, PhotosFixture.jpeg + [1], folder) }
-        try await folder.become { try await folder.titles().count == 2 }
+        let folder = try await copies()
         for title in ["a", "b"] { try await folder.like(title) }
         let kept = folder.directory.appending("tmp/kept")
-        var again = try await change(
-            folder, .refreshing,
-            [{ try PhotosFixture.check(rename(folder.path("a.jpg"), kept)) }])
+        var again = try await change(folder, .refreshing) {
+            try PhotosFixture.check(rename(folder.path("a.jpg"), kept))
+        }
         #expect(try await liked(again) == ["b"])
-        again = try await change(
-            again, .running,
-            [{ try PhotosFixture.check(rename(kept, folder.path("c.jpg"))) }])
+        again = try await change(again, .running) {
+            try PhotosFixture.check(rename(kept, folder.path("c.jpg")))
+        }
         #expect(try await liked(again) == ["b", "c"])
     }
 }

@@ -29,7 +29,7 @@ import Testing
 
     /// Changes files, and returns a fixture that has scanned them.
     func change(
-        _ fixture: PhotosFixture, _ daemon: Daemon, _ steps: [() throws -> Void]
+        _ fixture: PhotosFixture, _ daemon: Daemon, _ steps: (() throws -> Void)...
     ) async throws -> PhotosFixture {
         var fixture = fixture
         switch daemon {
@@ -61,6 +61,24 @@ import Testing
         PhotosFixture.jpeg(taken: taken, fraction: fraction, pixels)
     }
 
+    /// A folder with the liked photo `a.jpg`.
+    private func likedPhoto(_ bytes: [UInt8]) async throws -> PhotosFixture {
+        let folder = try await PhotosFixture.scanned([])
+        try folder.add("a.jpg", seconds: 1_000_000, bytes: bytes)
+        try await scan(folder)
+        try await folder.like("a")
+        return folder
+    }
+
+    /// A folder with the photos `a.jpg` and `b.jpg`, which have the same content.
+    func copies() async throws -> PhotosFixture {
+        let folder = try await PhotosFixture.scanned([])
+        PhotosFixture.makeFolder(folder.root)
+        for name in ["a.jpg", "b.jpg"] { try overwrite(name, PhotosFixture.jpeg + [1], folder) }
+        try await folder.become { try await folder.titles().count == 2 }
+        return folder
+    }
+
     func overwrite(_ name: String, _ bytes: [UInt8], _ fixture: PhotosFixture) throws {
         try PhotosFixture.write(bytes, to: Array(fixture.path(name).utf8))
     }
@@ -70,17 +88,15 @@ import Testing
     @Test(arguments: Daemon.allCases)
     func `a photo that reuses the name of a deleted one is not liked`(_ daemon: Daemon) async throws
     {
-        let folder = try await PhotosFixture.scanned(["IMG_0001.jpg", "IMG_0002.jpg"])
-        try await folder.like("IMG_0001")
+        let folder = try await PhotosFixture.scanned(
+            ["IMG_0001.jpg", "IMG_0002.jpg"], liking: "IMG_0001")
         let again = try await change(
             folder, daemon,
-            [
-                { unlink(folder.path("IMG_0001.jpg")) },
-                {
-                    try folder.add(
-                        "IMG_0001.jpg", seconds: 7_000_000, bytes: PhotosFixture.jpeg + [7])
-                },
-            ])
+            { unlink(folder.path("IMG_0001.jpg")) },
+            {
+                try folder.add(
+                    "IMG_0001.jpg", seconds: 7_000_000, bytes: PhotosFixture.jpeg + [7])
+            })
         #expect(try await again.titles() == ["IMG_0001", "IMG_0002"])
         #expect(try await liked(again) == [])
         #expect(again.session.folder.marks.count(of: "ada") == 0)
@@ -88,26 +104,23 @@ import Testing
 
     @Test(arguments: Daemon.allCases)
     func `the likes of renumbered photos stay with their photos`(_ daemon: Daemon) async throws {
-        let folder = try await PhotosFixture.scanned((1...5).map { "IMG_000\($0).jpg" })
-        for title in ["IMG_0001", "IMG_0003"] { try await folder.like(title) }
+        let folder = try await PhotosFixture.scanned(
+            (1...5).map { "IMG_000\($0).jpg" }, liking: "IMG_0001", "IMG_0003")
         func move(_ from: Int, _ to: Int) throws {
             try PhotosFixture.check(
                 rename(folder.path("IMG_000\(from).jpg"), folder.path("IMG_000\(to).jpg")))
         }
         let again = try await change(
             folder, daemon,
-            [
-                { unlink(folder.path("IMG_0001.jpg")) }, { try move(2, 1) }, { try move(3, 2) },
-                { try move(4, 3) }, { try move(5, 4) },
-            ])
+            { unlink(folder.path("IMG_0001.jpg")) }, { try move(2, 1) }, { try move(3, 2) },
+            { try move(4, 3) }, { try move(5, 4) })
         #expect(try await again.titles().count == 4)
         #expect(try await liked(again) == ["IMG_0002"])
     }
 
     @Test(arguments: [true, false])
     func `a photo that is moved over a liked one is not liked`(hasOtherName: Bool) async throws {
-        let folder = try await PhotosFixture.scanned(["x/a.jpg", "b.jpg"])
-        try await folder.like("a")
+        let folder = try await PhotosFixture.scanned(["x/a.jpg", "b.jpg"], liking: "a")
         try PhotosFixture.check(rename(folder.path("b.jpg"), folder.path("x/a.jpg")))
         if hasOtherName {
             try PhotosFixture.check(link(folder.path("x/a.jpg"), folder.path("c.jpg")))
@@ -152,15 +165,11 @@ import Testing
         symlink(first, folder.path("link.jpg"))
         _ = try await folder.session.refresh(PhotosFixture.all)
         try await folder.like("link")
-        let again = try await change(
-            folder, daemon,
-            [
-                {
-                    symlink(second, folder.directory.appending("tmp/new"))
-                    try PhotosFixture.check(
-                        rename(folder.directory.appending("tmp/new"), folder.path("link.jpg")))
-                }
-            ])
+        let again = try await change(folder, daemon) {
+            symlink(second, folder.directory.appending("tmp/new"))
+            try PhotosFixture.check(
+                rename(folder.directory.appending("tmp/new"), folder.path("link.jpg")))
+        }
         #expect(try await liked(again) == [])
     }
 
@@ -178,10 +187,8 @@ import Testing
         try await folder.like("a")
         let again = try await change(
             folder, daemon,
-            [
-                { unlink(folder.path("a.jpg")) },
-                { try PhotosFixture.check(rename(folder.path("b.jpg"), folder.path("a.jpg"))) },
-            ])
+            { unlink(folder.path("a.jpg")) },
+            { try PhotosFixture.check(rename(folder.path("b.jpg"), folder.path("a.jpg"))) })
         #expect(try await again.titles() == ["a"])
         #expect(try await liked(again) == [])
     }
@@ -190,48 +197,37 @@ import Testing
 
     @Test(arguments: Daemon.allCases)
     func `a photo that is edited in place keeps its like`(_ daemon: Daemon) async throws {
-        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"])
-        try await folder.like("a")
-        let again = try await change(
-            folder, daemon, [{ try overwrite("a.jpg", PhotosFixture.jpeg + [9], folder) }])
+        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
+        let again = try await change(folder, daemon) {
+            try overwrite("a.jpg", PhotosFixture.jpeg + [9], folder)
+        }
         #expect(try await liked(again) == ["a"])
     }
 
     @Test(arguments: [Daemon.running, .refreshing])
     func `a photo that an editor replaces keeps its like`(_ daemon: Daemon) async throws {
-        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"])
-        try await folder.like("a")
+        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
         let again = try await change(
             folder, daemon,
-            [
-                {
-                    try folder.add("a.jpg", seconds: 5_000_000, bytes: PhotosFixture.jpeg + [9])
-                },
-                {
-                    try folder.add("a.jpg", seconds: 6_000_000, bytes: PhotosFixture.jpeg + [8])
-                },
-            ])
+            {
+                try folder.add("a.jpg", seconds: 5_000_000, bytes: PhotosFixture.jpeg + [9])
+            },
+            {
+                try folder.add("a.jpg", seconds: 6_000_000, bytes: PhotosFixture.jpeg + [8])
+            })
         #expect(try await liked(again) == ["a"])
     }
 
     @Test(arguments: [Daemon.running, .refreshing, .stopped])
     func `an edited photo with the same capture time keeps its like`(_ daemon: Daemon) async throws
     {
-        let folder = try await PhotosFixture.scanned([])
-        try folder.add(
-            "a.jpg", seconds: 1_000_000, bytes: jpeg("2026:05:01 10:00:00", fraction: "25", [1]))
-        _ = try await folder.session.refresh(PhotosFixture.all)
-        try await folder.like("a")
-        let again = try await change(
-            folder, daemon,
-            [
-                {
-                    unlink(folder.path("a.jpg"))
-                    try folder.add(
-                        "a.jpg", seconds: 5_000_000,
-                        bytes: jpeg("2026:05:01 10:00:00", fraction: "25", [2]))
-                }
-            ])
+        let folder = try await likedPhoto(jpeg("2026:05:01 10:00:00", fraction: "25", [1]))
+        let again = try await change(folder, daemon) {
+            unlink(folder.path("a.jpg"))
+            try folder.add(
+                "a.jpg", seconds: 5_000_000,
+                bytes: jpeg("2026:05:01 10:00:00", fraction: "25", [2]))
+        }
         #expect(try await liked(again) == ["a"])
     }
 
@@ -239,19 +235,11 @@ import Testing
     func `a photo with another capture time is another photo`(
         _ daemon: Daemon, _ time: (String, String)
     ) async throws {
-        let folder = try await PhotosFixture.scanned([])
-        try folder.add(
-            "a.jpg", seconds: 1_000_000, bytes: jpeg("2026:05:01 10:00:00", fraction: "25", [1]))
-        _ = try await folder.session.refresh(PhotosFixture.all)
-        try await folder.like("a")
-        let again = try await change(
-            folder, daemon,
-            [
-                {
-                    try overwrite(
-                        "a.jpg", jpeg("2026:05:01 \(time.0)", fraction: time.1, [2]), folder)
-                }
-            ])
+        let folder = try await likedPhoto(jpeg("2026:05:01 10:00:00", fraction: "25", [1]))
+        let again = try await change(folder, daemon) {
+            try overwrite(
+                "a.jpg", jpeg("2026:05:01 \(time.0)", fraction: time.1, [2]), folder)
+        }
         #expect(try await again.titles() == ["a"])
         #expect(try await liked(again) == [])
     }
@@ -259,23 +247,15 @@ import Testing
     @Test func `a photo of another size and the same date does not get the like of another`()
         async throws
     {
-        let folder = try await PhotosFixture.scanned([])
-        let bytes = jpeg("2026:05:01 10:00:00", [1])
-        try folder.add("a.jpg", seconds: 1_000_000, bytes: bytes)
-        _ = try await folder.session.refresh(PhotosFixture.all)
-        try await folder.like("a")
+        let folder = try await likedPhoto(jpeg("2026:05:01 10:00:00", [1]))
         // The content of a file is read and stored because its date has changed.
         PhotosFixture.touch(folder.path("a.jpg"), seconds: 2_000_000)
         try await scan(folder)
         #expect(try await liked(folder) == ["a"])
-        let again = try await change(
-            folder, .stopped,
-            [
-                {
-                    try overwrite("a.jpg", jpeg("2026:05:01 11:00:00", [2]), folder)
-                    PhotosFixture.touch(folder.path("a.jpg"), seconds: 2_000_000)
-                }
-            ])
+        let again = try await change(folder, .stopped) {
+            try overwrite("a.jpg", jpeg("2026:05:01 11:00:00", [2]), folder)
+            PhotosFixture.touch(folder.path("a.jpg"), seconds: 2_000_000)
+        }
         #expect(try await again.titles() == ["a"])
         #expect(try await liked(again) == [])
     }

@@ -80,19 +80,28 @@ final class PhotosFixture: Sendable {
             PasswordLoginRequest(username: name, hasPassword: false, registers: true))
     }
 
+    /// Creates a fixture with photos, the oldest first, and waits for the end of the first scan.
+    static func ready(_ photos: [String]) async throws -> PhotosFixture {
+        let fixture = try PhotosFixture(photos: photos)
+        try await fixture.ready()
+        return fixture
+    }
+
     /// Creates a fixture, registers its user, and waits for the end of the first scan.
     ///
     /// - Parameters:
     ///   - photos: The names of the photos to create, the oldest first.
     ///   - earlier: The directory of an earlier fixture, in which the user is registered; nil for a new one.
+    ///   - liked: The titles of the photos that the user likes, in this order.
     /// - Returns: The fixture.
     /// - Throws: `SystemError`, or the error of a failed write.
     static func scanned(
-        _ photos: [String], _ earlier: TemporaryDirectory? = nil
+        _ photos: [String], _ earlier: TemporaryDirectory? = nil, liking liked: String...
     ) async throws -> PhotosFixture {
         let fixture = try PhotosFixture(earlier, photos: photos)
         if earlier == nil { try await fixture.register() }
         try await fixture.ready()
+        for title in liked { try await fixture.like(title) }
         return fixture
     }
 

@@ -15,9 +15,7 @@ import Testing
     private static func scanned(
         _ photos: [String] = ["a.jpg", "x/b.jpg", "x/c.jpg"]
     ) async throws -> PhotosFixture {
-        let folder = try PhotosFixture(photos: photos)
-        try await folder.register()
-        try await folder.ready()
+        let folder = try await PhotosFixture.scanned(photos)
         _ = try await folder.session.setLiked(folder.id("b"), true)
         folder.session.close()
         return folder
@@ -31,8 +29,7 @@ import Testing
 
     @Test func `a complete index is served while the scan hangs`() async throws {
         let first = try await Self.scanned()
-        let disk = FaultyDisk()
-        disk.faults.update { $0.hanging = ["/Pictures"] }
+        let disk = FaultyDisk { $0.hanging = ["/Pictures"] }
         let folder = try PhotosFixture(first.directory, files: disk.threads)
         let session = folder.session
         #expect(try await Self.titles(session.page(Self.likes, after: nil, count: 10)) == ["b"])
@@ -59,8 +56,7 @@ import Testing
         PhotosFixture.makeFolder(first.root)
         try await first.ready()
         first.session.close()
-        let disk = FaultyDisk()
-        disk.faults.update { $0.hanging = ["/Pictures"] }
+        let disk = FaultyDisk { $0.hanging = ["/Pictures"] }
         let folder = try PhotosFixture(first.directory, files: disk.threads)
         #expect(try await folder.titles().isEmpty)
         disk.faults.update { $0.hanging = [] }
@@ -88,8 +84,7 @@ import Testing
     }
 
     @Test func `calls to a new index have a time limit`() async throws {
-        let disk = FaultyDisk()
-        disk.faults.update { $0.hanging = ["/Pictures"] }
+        let disk = FaultyDisk { $0.hanging = ["/Pictures"] }
         let clock = ManualClock()
         let folder = try PhotosFixture(photos: ["a.jpg"], files: disk.threads, clock: clock)
         let page = Task { try await folder.session.page(PhotosFixture.all, after: nil, count: 5) }
@@ -107,8 +102,7 @@ import Testing
     }
 
     @Test func `a time limit that is reached at once ends each call`() async throws {
-        let disk = FaultyDisk()
-        disk.faults.update { $0.hanging = ["/Pictures"] }
+        let disk = FaultyDisk { $0.hanging = ["/Pictures"] }
         let folder = try PhotosFixture(
             photos: ["a.jpg"], files: disk.threads, clock: ElapsedClock())
         for _ in 0..<200 {
@@ -158,8 +152,7 @@ import Testing
     }
 
     @Test func `a scan continues after a hanging file, and finds it later`() async throws {
-        let disk = FaultyDisk(timeout: FaultyDisk.shortTimeout)
-        disk.faults.update { $0.hanging = ["/b.jpg"] }
+        let disk = FaultyDisk(timeout: FaultyDisk.shortTimeout) { $0.hanging = ["/b.jpg"] }
         let folder = try PhotosFixture(
             photos: ["a.jpg", "b.jpg", "x/c.jpg"], files: disk.threads)
         #expect(try await folder.titles() == ["c", "a"])
@@ -173,8 +166,7 @@ import Testing
         async throws
     {
         let first = try await Self.scanned()
-        let disk = FaultyDisk(timeout: FaultyDisk.shortTimeout)
-        disk.faults.update { $0.hanging = [part] }
+        let disk = FaultyDisk(timeout: FaultyDisk.shortTimeout) { $0.hanging = [part] }
         let folder = try PhotosFixture(first.directory, files: disk.threads)
         _ = try await disk.hung.wait { $0.isEmpty ? nil : true }
         _ = try? await folder.session.refresh(PhotosFixture.all)
@@ -206,8 +198,7 @@ import Testing
     func `an error that proves no absence keeps the photos`(code: Int32) async throws {
         for part in ["/Pictures", "/x", "/b.jpg"] {
             let first = try await Self.scanned()
-            let disk = FaultyDisk()
-            disk.faults.update { $0.errors = [part: code] }
+            let disk = FaultyDisk { $0.errors = [part: code] }
             let clock = ManualClock()
             let folder = try PhotosFixture(first.directory, files: disk.threads, clock: clock)
             _ = try? await folder.session.refresh(PhotosFixture.all)
@@ -226,8 +217,7 @@ import Testing
     @Test(arguments: [ENOENT, ENOTDIR])
     func `an error that proves absence removes the photos`(code: Int32) async throws {
         let first = try await Self.scanned()
-        let disk = FaultyDisk()
-        disk.faults.update { $0.errors = ["/x": code] }
+        let disk = FaultyDisk { $0.errors = ["/x": code] }
         let folder = try PhotosFixture(first.directory, files: disk.threads)
         try await folder.ready()
         #expect(try await folder.titles() == ["a"])

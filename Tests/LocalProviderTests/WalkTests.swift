@@ -13,8 +13,7 @@ import Testing
         source: SourceID
     ) async throws {
         let names = (100..<300).map { "x/\($0).jpg" }
-        let folder = try PhotosFixture(photos: names)
-        try await folder.ready()
+        let folder = try await PhotosFixture.ready(names)
         let initial = Set(try await folder.photos(source).map(\.id))
         #expect(initial.count == 200)
         let first = try await folder.session.page(source, after: nil, count: 50)

@@ -18,16 +18,13 @@ struct DiscoveryTests {
         _ responses: [String: HTTPResponse],
         _ settings: [String: String] = [:], redirectedTo origin: String? = nil
     ) async throws -> DiscoveredServer {
-        let http = ScriptedHTTP()
-        http.answer.update {
-            $0 = { request in
-                let response = responses.first { request.url.hasSuffix($0.key) }?.value
-                let path = request.url.split(separator: "/").dropFirst(2).joined(separator: "/")
-                return HTTPResponse(
-                    status: response?.status ?? 404, headers: response?.headers ?? [:],
-                    body: response?.body ?? Array(#"{"error":"Not Found"}"#.utf8),
-                    url: origin.map { "\($0)/\(path)" } ?? request.url)
-            }
+        let http = ScriptedHTTP { request in
+            let response = responses.first { request.url.hasSuffix($0.key) }?.value
+            let path = request.url.split(separator: "/").dropFirst(2).joined(separator: "/")
+            return HTTPResponse(
+                status: response?.status ?? 404, headers: response?.headers ?? [:],
+                body: response?.body ?? Array(#"{"error":"Not Found"}"#.utf8),
+                url: origin.map { "\($0)/\(path)" } ?? request.url)
         }
         let ports = SessionPorts(
             http: http, settings: ProviderSettings(settings), logger: Logger(label: "test"))
@@ -132,14 +129,10 @@ struct DiscoveryTests {
         #"{"error":"This API requires an authenticated user"}"#, "",
     ])
     func `a server without the API is not supported`(body: String) async throws {
-        let error = await #expect(throws: ProviderError.self) {
+        let text = await expectThrown(ProviderError.notSupported) {
             try await discover(["/instance": .json(body)])
         }
-        guard let error, case .notSupported(let text) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
-        #expect(text.contains("photos.example does not support"))
+        #expect(text?.contains("photos.example does not support") == true)
     }
 
     @Test(arguments: [
@@ -182,12 +175,8 @@ struct DiscoveryTests {
             "/api/v2/instance": .json("{}", status: status), "/api/v1/instance": instance("4.6.4"),
         ])
         #expect(oauth.redirectPort == nil)
-        let error = await #expect(throws: ProviderError.self) {
+        await expectThrown(ProviderError.failed) {
             try await discover(["/api/v2/instance": .json("{}", status: status)])
-        }
-        guard case .failed = error else {
-            Issue.record("\(String(describing: error))")
-            return
         }
     }
 
@@ -229,19 +218,16 @@ struct DiscoveryTests {
     private func handles(
         _ responses: [String: HTTPResponse], user: String? = "ada"
     ) async throws -> (found: DiscoveredServer, requests: [HTTPRequest]) {
-        let http = ScriptedHTTP()
         let instance = instance("4.6.4")
-        http.answer.update {
-            $0 = { request in
-                if request.url == "https://social.photos.example/api/v2/instance" {
-                    return HTTPResponse(status: 200, body: instance.body, url: request.url)
-                }
-                let response = responses[request.url]
-                return HTTPResponse(
-                    status: response?.status ?? 404, headers: response?.headers ?? [:],
-                    body: response?.body ?? Array("<html>".utf8),
-                    url: response.map { $0.url.isEmpty ? request.url : $0.url } ?? request.url)
+        let http = ScriptedHTTP { request in
+            if request.url == "https://social.photos.example/api/v2/instance" {
+                return HTTPResponse(status: 200, body: instance.body, url: request.url)
             }
+            let response = responses[request.url]
+            return HTTPResponse(
+                status: response?.status ?? 404, headers: response?.headers ?? [:],
+                body: response?.body ?? Array("<html>".utf8),
+                url: response.map { $0.url.isEmpty ? request.url : $0.url } ?? request.url)
         }
         let ports = SessionPorts(
             http: http, settings: ProviderSettings(), logger: Logger(label: "test"))
@@ -303,14 +289,10 @@ struct DiscoveryTests {
         "https://elsewhere.example/users/ada",
     ])
     func `a document without a valid server is ignored`(address: String) async throws {
-        let error = await #expect(throws: ProviderError.self) {
+        let text = await expectThrown(ProviderError.notSupported) {
             try await handles([webFinger: actor(address)])
         }
-        guard case .notSupported(let text) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
-        #expect(text.contains("photos.example does not support"))
+        #expect(text?.contains("photos.example does not support") == true)
     }
 
     @Test func `a server that redirects to another origin is stored under the new name`()
@@ -328,9 +310,8 @@ struct DiscoveryTests {
     }
 
     @Test func `the identity is that of the token's user`() async throws {
-        let http = ScriptedHTTP()
         let me = try recordings.response("accounts_verify_credentials_200")
-        http.answer.update { $0 = { _ in me } }
+        let http = ScriptedHTTP { _ in me }
         let ports = SessionPorts(
             http: http, settings: ProviderSettings(), logger: Logger(label: "test"))
         let identity = try await MastodonProvider().identify("photos.example", ports)

@@ -32,6 +32,11 @@ struct Fixture {
         self.init(settings) { _ in response }
     }
 
+    /// Creates a session at a server whose lists are empty.
+    init(instance: HTTPResponse) {
+        self.init { $0.url.contains("/instance") ? instance : .json("[]") }
+    }
+
     /// The methods and addresses of the requests, without the base address of the API.
     var requestLines: [String] {
         http.requestLines(withoutPrefix: "https://photos.example/api/v1")

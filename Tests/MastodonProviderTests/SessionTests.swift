@@ -13,9 +13,9 @@ struct SessionTests {
                 Sample.list(Sample.status("1", [Sample.image("a")])),
                 Sample.next("limit=40&offset=a%26b&max_id=9"))
         }
-        let page = try await fixture.session.fetchPage(SourceID("home"), from: nil)
+        let page = try await fixture.session.page("home")
         #expect(page.next == "limit=40&offset=a%26b&max_id=9")
-        _ = try await fixture.session.fetchPage(SourceID("home"), from: page.next)
+        _ = try await fixture.session.page("home", from: page.next)
         #expect(
             fixture.requestLines == [
                 "/timelines/home?limit=40", "/timelines/home?limit=40&offset=a%26b&max_id=9",
@@ -34,7 +34,7 @@ struct SessionTests {
     func `each source has its endpoint`(source: String, path: String) async throws {
         let fixture = Fixture(responding: .json("[]"))
         #expect(fixture.session.accepts(SourceID(source)))
-        let page = try await fixture.session.fetchPage(SourceID(source), from: nil)
+        let page = try await fixture.session.page(source)
         #expect(page == RemotePage([]))
         #expect(fixture.requestLines.first == path)
         // An empty list of likes can mean that the server has no such list.
@@ -49,11 +49,9 @@ struct SessionTests {
         ),
     ])
     func `the public source covers all servers`(version: String, path: String) async throws {
-        let fixture = Fixture { request in
-            request.url.contains("/instance")
-                ? .json(#"{"version":"\#(version)","title":"x","uri":"x"}"#) : .json("[]")
-        }
-        for _ in 0..<2 { _ = try await fixture.session.fetchPage(SourceID("public"), from: nil) }
+        let fixture = Fixture(
+            instance: .json(#"{"version":"\#(version)","title":"x","uri":"x"}"#))
+        for _ in 0..<2 { _ = try await fixture.session.page("public") }
         #expect(fixture.requestLines.suffix(2) == [path, path])
         // The dialect is requested once.
         #expect(fixture.requestLines.count == 3)
@@ -68,13 +66,13 @@ struct SessionTests {
                 Sample.list(
                     #"{"id":"102","reblog":\#(original)}"#, original, Sample.status("97", [])),
                 Sample.next("max_id=97")))
-        let home = try await fixture.session.fetchPage(SourceID("home"), from: nil)
+        let home = try await fixture.session.page("home")
         #expect(ids(home) == ["98.a", "98.b", "98.a", "98.b"])
         // Ordered by length first: 102 is newer than 98.
         #expect(home.photos.map(\.entry) == ["03102", "03102", "0298", "0298"])
         #expect(home.end == "0297")
         #expect(home.next != nil)
-        let likes = try await fixture.session.fetchPage(SourceID("likes"), from: nil)
+        let likes = try await fixture.session.page("likes")
         #expect(likes.photos.allSatisfy { $0.entry == nil } && likes.end == nil)
     }
 
@@ -84,7 +82,7 @@ struct SessionTests {
             request.url.contains("lookup") ? account : .json("[]")
         }
         for name in ["@bob@b.example", "bob@b.example"] {
-            _ = try await fixture.session.fetchPage(SourceID("user:\(name)"), from: nil)
+            _ = try await fixture.session.page("user:\(name)")
         }
         let statuses =
             "/accounts/117020565966271181/statuses?limit=40&only_media=true&exclude_reblogs=true"
@@ -92,7 +90,7 @@ struct SessionTests {
             fixture.requestLines == ["/accounts/lookup?acct=bob%40b.example", statuses, statuses])
         let missing = try recordings.response("account_lookup_404_Record_not_found")
         await #expect(throws: ProviderError.self) {
-            try await Fixture(responding: missing).session.fetchPage(SourceID("user:x"), from: nil)
+            try await Fixture(responding: missing).session.page("user:x")
         }
     }
 
@@ -111,11 +109,11 @@ struct SessionTests {
             let status = Sample.status("\(id)", id == 97 ? [Sample.image("a")] : [])
             return .json(Sample.list(status), Sample.next("max_id=\(id - 1)"))
         }
-        let page = try await fixture.session.fetchPage(SourceID("home"), from: nil)
+        let page = try await fixture.session.page("home")
         #expect(ids(page) == ["97.a"])
         #expect(page.next == "max_id=96")
         #expect(fixture.requestLines.count == 4)
-        let bare = try await fixture.session.fetchPage(SourceID("home"), from: page.next)
+        let bare = try await fixture.session.page("home", from: page.next)
         #expect(bare.photos.isEmpty)
         #expect(bare.next == "max_id=91")
         #expect(fixture.requestLines.count == 4 + MastodonSession.requestLimit)
@@ -128,7 +126,7 @@ struct SessionTests {
             let count = request.url.utf8.count
             return .json(Sample.list(Sample.status("1")), Sample.next("max_id=\(count)"))
         }
-        let page = try await fixture.session.fetchPage(SourceID("home"), from: nil)
+        let page = try await fixture.session.page("home")
         #expect(page.next != nil)
         #expect(fixture.requestLines.count == 2)
     }
@@ -157,7 +155,7 @@ struct SessionTests {
         let fixture = Fixture { request in
             .json(request.url.contains("/statuses/") ? status : Sample.list(status))
         }
-        let page = try await fixture.session.fetchPage(SourceID("home"), from: nil)
+        let page = try await fixture.session.page("home")
         let found = ids(page)
         #expect(Set(found).count == 2)
         for id in found {
@@ -175,7 +173,7 @@ struct SessionTests {
         let fixture = Fixture(responding: .json(Sample.list(status)))
         for _ in 0..<2 {
             #expect(
-                ids(try await fixture.session.fetchPage(SourceID("home"), from: nil)) == ["1.b"])
+                ids(try await fixture.session.page("home")) == ["1.b"])
         }
         let notices = await fixture.events().compactMap { event -> [String]? in
             if case .notices(let sentences) = event { sentences } else { nil }
@@ -185,24 +183,16 @@ struct SessionTests {
     }
 
     @Test func `a server without a list of likes says so`() async throws {
-        let fixture = Fixture { request in
-            request.url.contains("/instance")
-                ? .json(#"{"version":"4.0.0 (not true; really snac/2.75)","title":"x","uri":"x"}"#)
-                : .json("[]")
-        }
-        let error = await #expect(throws: ProviderError.self) {
-            try await fixture.session.fetchPage(SourceID("likes"), from: nil)
-        }
-        guard case .notSupported = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        let fixture = Fixture(
+            instance: .json(
+                #"{"version":"4.0.0 (not true; really snac/2.75)","title":"x","uri":"x"}"#))
+        await expectThrown(ProviderError.notSupported) { try await fixture.session.page("likes") }
     }
 
     @Test func `a response without a next link ends the source`() async throws {
         let fixture = Fixture(
             responding: .json(Sample.list(Sample.status("1", [Sample.image("a")]))))
-        let page = try await fixture.session.fetchPage(SourceID("home"), from: nil)
+        let page = try await fixture.session.page("home")
         #expect(page.next == nil)
         #expect(page.photos.count == 1)
     }
@@ -210,7 +200,7 @@ struct SessionTests {
     @Test func `a repeated page token ends the source`() async throws {
         let fixture = Fixture { _ in .json(Sample.list(Sample.status("1")), Sample.next("max_id=1"))
         }
-        let page = try await fixture.session.fetchPage(SourceID("home"), from: nil)
+        let page = try await fixture.session.page("home")
         #expect(page == RemotePage([]))
         #expect(fixture.requestLines.count == 2)
     }
@@ -220,7 +210,7 @@ struct SessionTests {
         let fixture = Fixture { request in
             request.url.contains("max_id") ? .json("[]") : home
         }
-        #expect(try await fixture.session.fetchPage(SourceID("home"), from: nil) == RemotePage([]))
+        #expect(try await fixture.session.page("home") == RemotePage([]))
         #expect(fixture.requestLines.last == "/timelines/home?max_id=117020574694606796")
         guard case .rateLimit(let limit) = await fixture.events().last else {
             Issue.record("no rate limit reported")
@@ -235,14 +225,14 @@ struct SessionTests {
         let partial = try recordings.response("timelines_home_206_regenerating")
         let fixture = Fixture(responding: partial)
         let error = await #expect(throws: ProviderError.self) {
-            try await fixture.session.fetchPage(SourceID("home"), from: nil)
+            try await fixture.session.page("home")
         }
         #expect("\(error, default: "")".contains("still"))
         let some = Fixture(
             responding: .json(
                 Sample.list(Sample.status("1", [Sample.image("a")])), status: 206,
                 Sample.next("max_id=1")))
-        #expect(try await some.session.fetchPage(SourceID("home"), from: nil).next == "max_id=1")
+        #expect(try await some.session.page("home").next == "max_id=1")
     }
 
     @Test func `the likes of Pixelfed are paged by their IDs`() async throws {
@@ -264,7 +254,7 @@ struct SessionTests {
         var found: [String] = []
         var token: String?
         repeat {
-            let page = try await fixture.session.fetchPage(SourceID("likes"), from: token)
+            let page = try await fixture.session.page("likes", from: token)
             found += ids(page)
             #expect(page.photos.allSatisfy { $0.photo.isLiked })
             token = page.next
@@ -314,21 +304,13 @@ struct SessionTests {
             request.url.contains("verify_credentials") && !isRevoked.value
                 ? me : .json(refusal, status: 403)
         }
-        await #expect(throws: ProviderError.unauthorized) {
-            try await fixture.session.fetchPage(SourceID("home"), from: nil)
-        }
+        await #expect(throws: ProviderError.unauthorized) { try await fixture.session.page("home") }
         await #expect(throws: ProviderError.unauthorized) {
             try await fixture.session.setLiked(PhotoID("12.a"), true)
         }
         #expect(fixture.requestLines.filter { $0 == "/accounts/verify_credentials" }.count == 2)
         isRevoked.update { $0 = false }
-        let error = await #expect(throws: ProviderError.self) {
-            try await fixture.session.fetchPage(SourceID("home"), from: nil)
-        }
-        guard case .denied = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        await expectThrown(ProviderError.denied) { try await fixture.session.page("home") }
     }
 
     @Test(arguments: [
@@ -338,24 +320,16 @@ struct SessionTests {
     func `an error of the instance document is handled like any other`(
         status: Int, expected: ProviderError
     ) async throws {
-        let fixture = Fixture { request in
-            request.url.contains("/instance")
-                ? .json(#"{"error":"No."}"#, status: status) : .json("[]")
-        }
-        await #expect(throws: expected) {
-            try await fixture.session.fetchPage(SourceID("public"), from: nil)
-        }
+        let fixture = Fixture(instance: .json(#"{"error":"No."}"#, status: status))
+        await #expect(throws: expected) { try await fixture.session.page("public") }
         #expect(fixture.requestLines.allSatisfy { $0.contains("/instance") })
         #expect(fixture.requestLines.count == (status == 429 ? 1 : 2))
     }
 
     @Test(arguments: [403, 404, 422])
     func `a server without an instance document has the default dialect`(status: Int) async throws {
-        let fixture = Fixture { request in
-            request.url.contains("/instance")
-                ? .json(#"{"error":"No."}"#, status: status) : .json("[]")
-        }
-        for _ in 0..<2 { _ = try await fixture.session.fetchPage(SourceID("public"), from: nil) }
+        let fixture = Fixture(instance: .json(#"{"error":"No."}"#, status: status))
+        for _ in 0..<2 { _ = try await fixture.session.page("public") }
         #expect(fixture.requestLines.count == 4)
         #expect(fixture.requestLines.last == "/timelines/public?limit=40&only_media=true")
     }

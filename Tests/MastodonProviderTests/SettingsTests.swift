@@ -26,19 +26,15 @@ struct SettingsTests {
         ("RedirectPort", "0"), ("RedirectPort", "+80"),
     ])
     func `the error for an invalid setting names it`(key: String, value: String) async throws {
-        let error = #expect(throws: ProviderError.self) {
+        let error = try #require(throws: ProviderError.self) {
             try MastodonProvider().oauth("a.test", ProviderSettings([key: value]))
         }
-        guard let error, case .notConfigured(let text) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        let text = error.message
+        #expect(error == .notConfigured(text))
         #expect(text.hasPrefix("\(key) of [Provider mastodon]"))
         let fixture = Fixture([key: value]) { _ in throw HTTPError.failed("unexpected request") }
         await #expect(throws: error) { try await fixture.session.profile() }
-        await #expect(throws: error) {
-            try await fixture.session.fetchPage(SourceID("home"), from: nil)
-        }
+        await #expect(throws: error) { try await fixture.session.page("home") }
         guard case .status(.failed(text, .configure)) = await fixture.events().first else {
             Issue.record("the session reports no failure")
             return

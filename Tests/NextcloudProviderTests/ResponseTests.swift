@@ -18,7 +18,7 @@ struct ResponseTests {
     }
 
     private func pageError(_ response: HTTPResponse) async -> ProviderError? {
-        await error(response) { _ = try await $0.fetchPage(SourceID("all"), from: nil) }
+        await error(response) { _ = try await $0.page("all") }
     }
 
     @Test func `maintenance, throttling and an untrusted address are explained`() async throws {
@@ -62,7 +62,7 @@ struct ResponseTests {
     func `a file with an invalid path is left out`(path: String) async throws {
         let session = ScriptedSession(responding: .json(Self.document(path: path), status: 207))
             .session
-        #expect(try await session.fetchPage(SourceID("all"), from: nil).photos.isEmpty)
+        #expect(try await session.page("all").photos.isEmpty)
     }
 
     @Test func `properties of the wrong type are unknown`() async throws {
@@ -80,7 +80,7 @@ struct ResponseTests {
                     <nc:metadata-blurhash>&lt;b&gt;</nc:metadata-blurhash>
                     """), status: 207)
         }.session
-        let page = try await session.fetchPage(SourceID("all"), from: nil)
+        let page = try await session.page("all")
         let photo = try #require(page.photos.first)
         #expect(photo.photo.created == nil && photo.photo.updated == nil)
         #expect(photo.photo.width == nil && photo.photo.height == nil)
@@ -107,10 +107,10 @@ struct ResponseTests {
                     "<nc:metadata-photos-original_date_time>\(seconds)</nc:metadata-photos-original_date_time>"
                 ), status: 207)
         }.session
-        let page = try await session.fetchPage(SourceID("all"), from: nil)
+        let page = try await session.page("all")
         #expect(page.photos.map(\.photo.created) == [nil])
         await #expect(throws: ProviderError.staleCursor) {
-            _ = try await session.fetchPage(SourceID("all"), from: "\(seconds):1")
+            _ = try await session.page("all", from: "\(seconds):1")
         }
     }
 
@@ -118,7 +118,7 @@ struct ResponseTests {
     func `an invalid page token is a lost position`(token: String) async throws {
         let session = ScriptedSession(responding: HTTPResponse(status: 500, url: "")).session
         await #expect(throws: ProviderError.staleCursor) {
-            _ = try await session.fetchPage(SourceID("all"), from: token)
+            _ = try await session.page("all", from: token)
         }
     }
 
@@ -164,8 +164,8 @@ struct ResponseTests {
             let session = ScriptedSession(settings: ProviderSettings(["ShowLocation": "true"])) {
                 HTTPResponse(status: $0.method == .get ? 200 : 207, body: body, url: $0.url)
             }.session
-            photos += (try? await session.fetchPage(SourceID("all"), from: nil))?.photos.count ?? 0
-            _ = try? await session.fetchPage(SourceID("album:a"), from: "1750000000:7")
+            photos += (try? await session.page("all"))?.photos.count ?? 0
+            _ = try? await session.page("album:a", from: "1750000000:7")
             _ = try? await session.sources()
             _ = try? await session.setLiked(PhotoID("117"), true)
             _ = try? await session.profile()
@@ -178,8 +178,7 @@ struct ResponseTests {
     private func describe(
         _ server: String, _ answer: @escaping ScriptedHTTP.Answer
     ) async throws -> (PollingDescription, [String]) {
-        let http = ScriptedHTTP()
-        http.answer.update { $0 = answer }
+        let http = ScriptedHTTP(answer)
         let ports = SessionPorts(
             http: http, settings: ProviderSettings(), logger: Logger(label: "test"))
         let provider = NextcloudProvider()
@@ -245,11 +244,8 @@ struct ResponseTests {
     }
 
     @Test func `the identity is the ID of the user, not the login name`() async throws {
-        let http = ScriptedHTTP()
-        http.answer.update { answer in
-            answer = { _ in
-                .json(#"{"ocs":{"meta":{},"data":{"id":"ada","display-name":"Ada"}}}"#)
-            }
+        let http = ScriptedHTTP { _ in
+            .json(#"{"ocs":{"meta":{},"data":{"id":"ada","display-name":"Ada"}}}"#)
         }
         let ports = SessionPorts(
             http: http, settings: ProviderSettings(), logger: Logger(label: "test"))

@@ -172,7 +172,7 @@ struct SessionTests {
             $0.mediaType = "image/x-dcraw"
             $0.hasPreview = false
         }
-        let page = try await fixture.session.fetchPage(SourceID("all"), from: nil)
+        let page = try await fixture.session.page("all")
         #expect(page.photos.map(\.photo.id.text) == ["\(plain.id)", "\(raw.id)"])
         #expect(page.photos[0].images.keys.sorted { $0.rawValue < $1.rawValue } == [.full])
         #expect(page.photos[1].photo.mediaType == nil)
@@ -208,12 +208,8 @@ struct SessionTests {
         }
         let id = server.photos[3]
         server.change(id) { $0.isProtected = true }
-        let error = await #expect(throws: ProviderError.self) {
+        await expectThrown(ProviderError.refused) {
             _ = try await session.setLiked(PhotoID(id), true)
-        }
-        guard case .refused = error else {
-            Issue.record("\(String(describing: error))")
-            return
         }
         server.change(id) {
             $0.isProtected = false

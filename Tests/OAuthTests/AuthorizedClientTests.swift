@@ -98,14 +98,13 @@ struct AuthorizedClientTests {
 struct NamedOriginClientTests {
     private static let origin = "http://192.168.1.2:2283"
 
-    private let http = ScriptedHTTP()
+    private let http = ScriptedHTTP { HTTPResponse(status: 200, url: $0.url) }
 
     private func client(isIssued: Bool = false) -> AuthorizedClient {
         var description = KeyDescription(
             keyField: "x-api-key: ", keyOrigins: [Self.origin], needsServer: true)
         description.tokenField = "Authorization: Bearer "
         description.namedOrigins = [Self.origin]
-        http.answer.update { $0 = { HTTPResponse(status: 200, url: $0.url) } }
         return AuthorizedClient(
             http, FixedToken(token: Secret("secret"), isIssuedToken: isIssued), description)
     }

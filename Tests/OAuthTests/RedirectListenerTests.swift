@@ -22,8 +22,7 @@ struct RedirectListenerTests {
         async throws
     {
         let login = try authorize()
-        let browser = try login.browser()
-        browser.send(login.redirect("code=abc"))
+        let browser = try login.browser(following: "code=abc")
         #expect(try await login.code().text == "abc")
         #expect(browser.received.value.text.isEmpty)
         login.finish(.loggedIn)
@@ -43,16 +42,14 @@ struct RedirectListenerTests {
 
     @Test func `the page shows a denied login and a failed one`() async throws {
         let denied = try authorize()
-        let browser = try denied.browser()
-        browser.send(denied.redirect("error=access_denied&error_description=no"))
+        let browser = try denied.browser(following: "error=access_denied&error_description=no")
         await #expect(throws: OAuthError.denied) { _ = try await denied.code() }
         denied.finish(.denied)
         #expect(try await browser.answer().contains("<h1>You denied access</h1>"))
 
         let failed = try authorize()
-        let other = try failed.browser()
-        other.send(
-            failed.redirect("error=bad%3Cb%3E&error_description=%3Cscript%3E%0A%22it%27s%22"))
+        let other = try failed.browser(
+            following: "error=bad%3Cb%3E&error_description=%3Cscript%3E%0A%22it%27s%22")
         await #expect(throws: OAuthError.refused("bad<b>: <script> \"it's\"")) {
             _ = try await failed.code()
         }
@@ -71,8 +68,7 @@ struct RedirectListenerTests {
         #expect(answer.hasPrefix("HTTP/1.1 \(hostile.status) "), "\(answer)")
         #expect(answer.contains("\r\nConnection: close\r\n"))
         // The right redirect still works.
-        let browser = try login.browser()
-        browser.send(login.redirect("code=real"))
+        let browser = try login.browser(following: "code=real")
         #expect(try await login.code().text == "real")
         login.finish(.loggedIn)
         #expect(try await browser.answer().contains("You are logged in"))
@@ -82,17 +78,16 @@ struct RedirectListenerTests {
         var description = OAuthDescription.sample
         description.issuer = "https://photos.example/"
         let good = try authorize(description)
-        let browser = try good.browser()
-        browser.send(good.redirect("code=abc&iss=https%3A%2F%2Fphotos.example%2F"))
+        let browser = try good.browser(following: "code=abc&iss=https%3A%2F%2Fphotos.example%2F")
         #expect(try await good.code().text == "abc")
         let bad = try authorize(description)
-        let other = try bad.browser()
-        other.send(bad.redirect("code=abc&iss=https%3A%2F%2Fevil.example%2F"))
+        let other = try bad.browser(following: "code=abc&iss=https%3A%2F%2Fevil.example%2F")
         await #expect(
             throws: OAuthError.refused("The response came from another service; log in again.")
         ) {
             _ = try await bad.code()
         }
+        withExtendedLifetime((browser, other)) {}
     }
 
     @Test func `logins share a port and are distinguished by state`() async throws {
@@ -103,8 +98,7 @@ struct RedirectListenerTests {
         #expect(logins[0].url != logins[1].url)
         var browsers: [RawClient] = []
         for (number, login) in logins.enumerated().reversed() {
-            let browser = try login.browser()
-            browser.send(login.redirect("code=code\(number)"))
+            let browser = try login.browser(following: "code=code\(number)")
             #expect(try await login.code().text == "code\(number)")
             browsers.append(browser)
         }
@@ -197,8 +191,7 @@ struct RedirectListenerTests {
                 let first = try login.browser()
                 first.send(login.get("/"))
                 _ = try await first.answer()
-                let browser = try login.browser()
-                browser.send(login.redirect("code=abc"))
+                let browser = try login.browser(following: "code=abc")
                 var limit = rlimit(rlim_cur: 64, rlim_max: 64)
                 setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
                 var fillers: [Int32] = []
@@ -217,8 +210,7 @@ struct RedirectListenerTests {
 
     @Test func `the longest reason arrives completely`() async throws {
         let login = try authorize()
-        let browser = try login.browser()
-        browser.send(login.redirect("code=abc"))
+        let browser = try login.browser(following: "code=abc")
         _ = try await login.code()
         login.finish(.failed(String(repeating: "\"\u{10348}\u{301}\u{302}", count: 1000)))
         let page = try await browser.answer()
@@ -239,8 +231,7 @@ struct RedirectListenerTests {
     @Test func `a browser that waits too long gets a page that refers to the desktop`() async throws
     {
         let login = try authorize()
-        let browser = try login.browser()
-        browser.send(login.redirect("code=abc"))
+        let browser = try login.browser(following: "code=abc")
         _ = try await login.code()
         try await clock.sleepers.wait { $0.contains(.init(offset: .seconds(30))) ? true : nil }
         clock.advance(by: .seconds(30))
@@ -251,8 +242,7 @@ struct RedirectListenerTests {
 
     @Test func `a browser that disconnects does not end the login`() async throws {
         let login = try authorize()
-        let browser = try login.browser()
-        browser.send(login.redirect("code=abc"))
+        let browser = try login.browser(following: "code=abc")
         browser.close()
         #expect(try await login.code().text == "abc")
         login.finish(.loggedIn)
@@ -266,8 +256,7 @@ struct RedirectListenerTests {
             idle.append(try login.browser())
             _ = try await clock.sleepers.elements(count)
         }
-        let browser = try login.browser()
-        browser.send(login.redirect("code=abc"))
+        let browser = try login.browser(following: "code=abc")
         #expect(try await login.code().text == "abc")
         login.finish(.loggedIn)
         #expect(try await browser.answer().contains("You are logged in"))
@@ -374,6 +363,13 @@ extension Authorization {
     }
 
     func browser() throws -> RawClient { try RawClient(port: try #require(port)) }
+
+    /// Returns a browser that follows a redirect with the state of this login.
+    func browser(following query: String) throws -> RawClient {
+        let browser = try browser()
+        browser.send(redirect(query))
+        return browser
+    }
 
     /// Returns the request of a redirect with the state of this login.
     func redirect(_ query: String, host: String? = nil, headers: String...) -> String {

@@ -27,9 +27,8 @@ struct TokenRefusalTests {
     func `a token is refused by status, text and path`(
         path: String, status: Int, body: String, isRefused: Bool
     ) async throws {
-        let http = ScriptedHTTP()
-        http.answer.update {
-            $0 = { HTTPResponse(status: status, body: Array(body.utf8), url: $0.url) }
+        let http = ScriptedHTTP {
+            HTTPResponse(status: status, body: Array(body.utf8), url: $0.url)
         }
         var description = OAuthDescription(
             authorizationURL: "https://api.test/a", tokenURL: "https://api.test/t", scopes: [],

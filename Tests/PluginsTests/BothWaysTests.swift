@@ -23,7 +23,8 @@ struct BothWaysTests {
         unsplash.addUser("ada")
         let token = Secret(unsplash.logIn("ada").access)
         let settings = ["ApiUrl": unsplash.apiURL, "WebUrl": unsplash.webURL]
-        let http = TokenClient(base: CurlClient(userAgent: "Test") {}, token: token)
+        let http = AuthorizedHTTP(
+            CurlClient(userAgent: "Test") {}, token: token, field: HTTPRequest.bearerField)
         let account = AccountIdentity(username: "ada")
         plugin = try BuiltPlugin("unsplash-plugin", unsplash.pluginManifest(), settings)
         inside = try #require(

@@ -54,28 +54,3 @@ final class BuiltPlugin {
         SessionPorts(http: http, settings: settings, logger: logger)
     }
 }
-
-/// A client that sends each request with a token.
-struct TokenClient: HTTPClient {
-    let base: any HTTPClient
-    let token: Secret
-    var field = HTTPRequest.bearerField
-
-    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try await base.send(with(request))
-    }
-
-    func download(
-        _ request: HTTPRequest, into file: Int32,
-        progress: @escaping @Sendable (HTTPProgress) -> Void
-    ) async throws -> HTTPResponse {
-        try await base.download(with(request), into: file, progress: progress)
-    }
-
-    private func with(_ request: HTTPRequest) -> HTTPRequest {
-        var request = request
-        request.token = token
-        request.tokenField = field
-        return request
-    }
-}

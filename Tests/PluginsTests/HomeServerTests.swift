@@ -58,8 +58,7 @@ struct HomeServerTests {
     }
 
     @Test func `requests go only to the server of the account`() async throws {
-        let http = ScriptedHTTP()
-        http.answer.update { $0 = { _ in .json("{}") } }
+        let http = ScriptedHTTP { _ in .json("{}") }
         let plugin = try plugin(
             "Type=none\nServer=true\nHomeServers=true",
             """

@@ -31,8 +31,9 @@ struct HostileTests {
         let directory = try TemporaryDirectory()
         let key = try directory.write("PRIVATE", to: "home/.ssh/id_ed25519")
         let socket = directory.appending("run/keyring")
-        let listener = try listen(at: socket)
+        let listener = try boundSocket(SOCK_STREAM, at: socket)
         defer { close(listener) }
+        try #require(listen(listener, 5) == 0)
         let plugin = try PluginFixture(
             """
             def keyring():
@@ -635,21 +636,6 @@ struct HostileTests {
         // The rest of the pause depends on the machine.
         await plugin.expectFailure("is not started again for ")
     }
-}
-
-private func listen(at path: String) throws -> Int32 {
-    let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) {
-        $0.copyBytes(from: Array(path.utf8.prefix(100)))
-    }
-    let size = socklen_t(MemoryLayout<sockaddr_un>.size)
-    let isBound = withUnsafePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(listener, $0, size) == 0 }
-    }
-    try #require(isBound && Glibc.listen(listener, 5) == 0)
-    return listener
 }
 
 /// The sandboxes in which each plugin is tested.

@@ -116,14 +116,11 @@ final class PluginFixture {
     func expectFailure(
         _ reason: String, sourceLocation: SourceLocation = #_sourceLocation
     ) async {
-        let error = await #expect(throws: ProviderError.self, sourceLocation: sourceLocation) {
-            try await self.page()
+        let text = await expectThrown(ProviderError.failed, sourceLocation: sourceLocation) {
+            try await page()
         }
-        guard case .failed(let text) = error else {
-            Issue.record("\(String(describing: error))", sourceLocation: sourceLocation)
-            return
-        }
-        #expect(text.contains(reason), sourceLocation: sourceLocation)
+        let hasReason = text?.contains(reason) == true
+        #expect(hasReason, "\(String(describing: text))", sourceLocation: sourceLocation)
     }
 
     /// Waits for a line of the log.
@@ -225,4 +222,19 @@ struct ListLogHandler: LogHandler {
 extension Logger {
     /// A logger without output.
     static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
+}
+
+/// Creates a socket with a path.
+func boundSocket(_ kind: __socket_type, at path: String) throws -> Int32 {
+    let bound = socket(AF_UNIX, Int32(kind.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    try #require(path.utf8.count < 108)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+    let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let result = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(bound, $0, size) }
+    }
+    try #require(result == 0)
+    return bound
 }

@@ -45,12 +45,9 @@ struct PluginTests {
     }
 
     @Test func `HTTP requests of a plugin are sent by the daemon`() async throws {
-        let http = ScriptedHTTP()
-        http.answer.update {
-            $0 = { request in
-                HTTPResponse(
-                    status: 200, headers: ["X-Total": "7"], body: [0xff, 0xfe], url: request.url)
-            }
+        let http = ScriptedHTTP { request in
+            HTTPResponse(
+                status: 200, headers: ["X-Total": "7"], body: [0xff, 0xfe], url: request.url)
         }
         let plugin = try PluginFixture(
             """

@@ -151,18 +151,9 @@ final class FakeKWallet {
                     wallet, properties: [String: Variant],
                     secret: BusStruct<ObjectPath, [UInt8], [UInt8], String>, replacing: Bool
                 ) -> (ObjectPath, ObjectPath) in
-                var attributes: [String: String] = [:]
-                if case .dictionary(let entries, _, _)? = properties[
-                    "org.freedesktop.Secret.Item.Attributes"]
-                {
-                    for entry in entries {
-                        attributes[entry.key.string ?? ""] = entry.value.string
-                    }
-                }
-                return (
-                    try wallet.keyring.create(
-                        attributes, secret.elements.2, replacing: replacing), "/"
-                )
+                let item = try wallet.keyring.create(
+                    itemAttributes(properties), secret.elements.2, replacing: replacing)
+                return (item, "/")
             },
             // The other wallet is open.
             .property("Locked") { $0.isDefault && !$0.keyring.isOpen },

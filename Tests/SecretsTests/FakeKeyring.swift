@@ -184,16 +184,8 @@ final class FakeKeyring {
                     secret: BusStruct<ObjectPath, [UInt8], [UInt8], String>, _: Bool
                 ) -> (ObjectPath, ObjectPath) in
                 if keyring.promptsBeforeStoring { return ("/", keyring.preparePrompt(.creating)) }
-                var attributes: [String: String] = [:]
-                if case .dictionary(let entries, _, _)? = properties[
-                    "org.freedesktop.Secret.Item.Attributes"]
-                {
-                    for entry in entries {
-                        attributes[entry.key.string ?? ""] = entry.value.string
-                    }
-                }
-                let change = { [attributes] in
-                    keyring.attributes = attributes
+                let change = {
+                    keyring.attributes = itemAttributes(properties)
                     keyring.secret = secret.elements.2
                 }
                 if keyring.isOo7, keyring.isLocked {
@@ -242,4 +234,11 @@ final class FakeKeyring {
             .property("Created") { _ in 1 as UInt64 },
             .property("Modified") { _ in 1 as UInt64 },
         ])
+}
+
+/// Returns the attributes that the properties of a new item contain.
+func itemAttributes(_ properties: [String: Variant]) -> [String: String] {
+    let attributes = properties["org.freedesktop.Secret.Item.Attributes"]
+    guard case .dictionary(let entries, _, _)? = attributes else { return [:] }
+    return entries.reduce(into: [:]) { $0[$1.key.string ?? ""] = $1.value.string }
 }

@@ -32,11 +32,7 @@ struct KWalletProgramTests {
                 let wallet: ObjectPath = "/org/freedesktop/secrets/collection/kdewallet"
                 let _: ([ObjectPath], ObjectPath) = try await service.call(
                     "org.freedesktop.Secret.Service", "Lock", [wallet])
-                #expect(await failure { _ = try await store.text(key) }?.isLocked == true)
-                #expect(
-                    await failure { try await store.store(Secret("b"), for: key, label: "b") }?
-                        .isLocked == true)
-                #expect(await failure { try await store.delete(key) }?.isLocked == true)
+                await expectLocked(store, key)
                 let (open, closed): ([ObjectPath], [ObjectPath]) = try await service.call(
                     "org.freedesktop.Secret.Service", "SearchItems", ["account": "a"])
                 #expect(open.isEmpty && closed.count == 1)

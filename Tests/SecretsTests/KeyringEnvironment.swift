@@ -34,27 +34,32 @@ struct KeyringEnvironment: Codable, Sendable {
     func control() throws -> KeyringControl { KeyringControl(try connect()) }
 }
 
-/// A test that runs in a process of its own, with a keyring or the environment of one.
-struct Scenario<Keyring>: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    fileprivate let body: @MainActor @Sendable (Keyring, KeyringStore) async throws -> Void
+/// A test that runs in a process of its own.
+struct Scenario: Sendable, CustomTestStringConvertible {
+    typealias Body<Keyring> = @MainActor @Sendable (Keyring, KeyringStore) async throws -> Void
 
-    init(
-        _ name: String,
-        _ body: @escaping @MainActor @Sendable (Keyring, KeyringStore) async throws -> Void
-    ) {
+    let testDescription: String
+    private let body: Body<KeyringEnvironment>
+
+    init(_ name: String, _ body: @escaping Body<KeyringEnvironment>) {
         testDescription = name
         self.body = body
     }
-}
 
-extension Array {
-    /// Runs the scenario with a name.
-    @MainActor
-    func run<Keyring>(
-        _ name: String, _ keyring: Keyring, _ store: KeyringStore
-    ) async throws where Element == Scenario<Keyring> {
-        try await #require(first { $0.testDescription == name }).body(keyring, store)
+    private static let all =
+        KeyringStoreTests.scenarios + KeyringLifeTests.scenarios + OddKeyringTests.scenarios
+
+    /// Runs the scenario with a store whose time limits are wide.
+    func run() async throws {
+        let environment = KeyringEnvironment(try PrivateBus.current)
+        await #expect(processExitsWith: .success) {
+            [environment = environment as KeyringEnvironment, name = testDescription as String] in
+            await recordErrors {
+                environment.enter()
+                let scenario = Scenario.all.first { $0.testDescription == name }
+                try await #require(scenario).body(environment, KeyringStore(limits: .wide))
+            }
+        }
     }
 }
 
@@ -93,6 +98,20 @@ func failure(
         Issue.record(error, sourceLocation: sourceLocation)
     }
     return nil
+}
+
+/// Expects that reading, storing and deleting a secret fail because the keyring is locked.
+func expectLocked(
+    _ store: KeyringStore, _ key: SecretKey, sourceLocation: SourceLocation = #_sourceLocation
+) async {
+    let errors = [
+        await failure(sourceLocation: sourceLocation) { _ = try await store.text(key) },
+        await failure(sourceLocation: sourceLocation) { try await store.delete(key) },
+        await failure(sourceLocation: sourceLocation) {
+            try await store.store(Secret("b"), for: key, label: "b")
+        },
+    ]
+    #expect(errors.map { $0?.isLocked } == [true, true, true], sourceLocation: sourceLocation)
 }
 
 extension SecretStoreError {

@@ -9,11 +9,8 @@ import Web
 /// Tests with a real gnome-keyring.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(10)))
 struct KeyringStoreTests {
-    private let environment: KeyringEnvironment
-
-    init() throws { environment = KeyringEnvironment(try PrivateBus.current) }
-
     @Test func `secret-tool finds the item by its schema`() async throws {
+        let environment = KeyringEnvironment(try PrivateBus.current)
         await #expect(processExitsWith: .success) {
             [environment = environment as KeyringEnvironment] in
             await recordErrors {
@@ -30,21 +27,9 @@ struct KeyringStoreTests {
     }
 
     @Test(arguments: scenarios)
-    func `the keyring is used`(_ scenario: Scenario<KeyringEnvironment>) async throws {
-        await #expect(processExitsWith: .success) {
-            [
-                environment = environment as KeyringEnvironment,
-                name = scenario.testDescription as String
-            ] in
-            await recordErrors {
-                environment.enter()
-                try await KeyringStoreTests.scenarios.run(
-                    name, environment, KeyringStore(limits: .wide))
-            }
-        }
-    }
+    func `the keyring is used`(_ scenario: Scenario) async throws { try await scenario.run() }
 
-    private static let scenarios: [Scenario<KeyringEnvironment>] = [
+    static let scenarios: [Scenario] = [
         Scenario("a secret is stored, found, replaced and deleted") { environment, store in
             let key = SecretKey.account("unsplash_ada")
             #expect(try await store.text(key) == nil)
@@ -113,15 +98,11 @@ struct KeyringStoreTests {
             let key = SecretKey.account("a")
             try await store.store(Secret("token"), for: key, label: "a")
             try await control.lock()
-            #expect(await failure { _ = try await store.text(key) }?.isLocked == true)
+            await expectLocked(store, key)
             #expect(
                 await failure { _ = try await store.text(.account("none")) }?.isLocked == true)
-            #expect(await failure { try await store.delete(key) }?.isLocked == true)
             #expect(
                 await failure { try await store.delete(.account("none")) }?.isLocked == true)
-            #expect(
-                await failure { try await store.store(Secret("b"), for: key, label: "b") }?
-                    .isLocked == true)
             #expect(try await control.isLocked)
             try await control.unlock()
             #expect(try await store.text(key) == "token")
@@ -201,10 +182,6 @@ extension KeyringEnvironment {
 /// Tests with keyrings that appear and disappear.
 @Suite(.privateBus, .timeLimit(.minutes(10)))
 struct KeyringLifeTests {
-    private let environment: KeyringEnvironment
-
-    init() throws { environment = KeyringEnvironment(try PrivateBus.current) }
-
     @Test func `the error without libsecret recommends installing it`() async throws {
         let store = KeyringStore(libraryName: "libsecret-missing.so.0")
         let error = await failure { _ = try await store.text(.account("a")) }
@@ -216,23 +193,11 @@ struct KeyringLifeTests {
     }
 
     @Test(arguments: scenarios)
-    func `a keyring that is missing or restarts is reported`(
-        _ scenario: Scenario<KeyringEnvironment>
-    ) async throws {
-        await #expect(processExitsWith: .success) {
-            [
-                environment = environment as KeyringEnvironment,
-                name = scenario.testDescription as String
-            ] in
-            await recordErrors {
-                environment.enter()
-                try await KeyringLifeTests.scenarios.run(
-                    name, environment, KeyringStore(limits: .wide))
-            }
-        }
+    func `a keyring that is missing or restarts is reported`(_ scenario: Scenario) async throws {
+        try await scenario.run()
     }
 
-    private static let scenarios: [Scenario<KeyringEnvironment>] = [
+    static let scenarios: [Scenario] = [
         Scenario("the error without a keyring recommends installing one") { _, store in
             let expected = SecretStoreError.unavailable(
                 "There is no keyring: install gnome-keyring, KeePassXC or KWallet.")

@@ -5,26 +5,18 @@ import Web
 
 @testable import Secrets
 
-/// Tests with keyrings that behave differently from gnome-keyring.
+/// Tests with keyrings that behave differently from gnome-keyring: with odd ones, and with a simulated oo7-daemon, of
+/// which no Debian release has a package, and KWallet, whose prompts a test answers. ``KWalletProgramTests`` use the real
+/// KWallet, which opens a closed wallet only with its password dialog.
 @Suite(.privateBus, .timeLimit(.minutes(10)))
 struct OddKeyringTests {
     @Test(arguments: scenarios)
-    func `an odd keyring is used`(_ scenario: Scenario<FakeKeyring>) async throws {
-        let environment = KeyringEnvironment(try PrivateBus.current)
-        await #expect(processExitsWith: .success) {
-            @MainActor [
-                environment = environment as KeyringEnvironment,
-                name = scenario.testDescription as String
-            ] in
-            await recordErrors {
-                let (keyring, store) = try await environment.fakeKeyring()
-                try await OddKeyringTests.scenarios.run(name, keyring, store)
-            }
-        }
-    }
+    func `another keyring is used`(_ scenario: Scenario) async throws { try await scenario.run() }
 
-    private static let scenarios: [Scenario<FakeKeyring>] = [
-        Scenario("a session without encryption is accepted") { _, store in
+    static let scenarios = odd + oo7 + kwallet
+
+    private static let odd: [Scenario] = [
+        .odd("a session without encryption is accepted") { _, store in
             let key = SecretKey.account("a")
             #expect(try await store.text(key) == nil)
             try await store.store(Secret("token"), for: key, label: "a")
@@ -32,7 +24,7 @@ struct OddKeyringTests {
             try await store.delete(key)
             #expect(try await store.text(key) == nil)
         },
-        Scenario("calls to an unresponsive keyring end with an error") { keyring, wide in
+        .odd("calls to an unresponsive keyring end with an error") { keyring, wide in
             let store = KeyringStore(limits: .short)
             keyring.isSilent = true
             let key = SecretKey.account("a")
@@ -49,7 +41,7 @@ struct OddKeyringTests {
             let text = try await wide.text(key)
             #expect(text == nil)
         },
-        Scenario("without a default collection every call fails") { keyring, store in
+        .odd("without a default collection every call fails") { keyring, store in
             keyring.hasDefaultCollection = false
             let (key, expected) = (SecretKey.account("a"), SecretStoreError.noDefaultKeyring)
             #expect(await failure { _ = try await store.text(key) } == expected)
@@ -61,15 +53,11 @@ struct OddKeyringTests {
             #expect(await failure { try await store.unlock() }?.isDismissed == true)
             #expect(keyring.promptCount.value == 1)
         },
-        Scenario("only unlocking calls prompt") { keyring, store in
+        .odd("only unlocking calls prompt") { keyring, store in
             let key = SecretKey.account("a")
             try await store.store(Secret("token"), for: key, label: "a")
             keyring.isLocked = true
-            #expect(await failure { _ = try await store.text(key) }?.isLocked == true)
-            #expect(await failure { try await store.delete(key) }?.isLocked == true)
-            #expect(
-                await failure { try await store.store(Secret("b"), for: key, label: "b") }?
-                    .isLocked == true)
+            await expectLocked(store, key)
             #expect(keyring.promptCount.value == 0)
             #expect(await failure { try await store.unlock() }?.isDismissed == true)
             #expect(
@@ -83,7 +71,7 @@ struct OddKeyringTests {
             try await store.unlock()
             #expect(keyring.promptCount.value == 4)
         },
-        Scenario("an unresponsive prompt times out and does not block other calls") { keyring, _ in
+        .odd("an unresponsive prompt times out and does not block other calls") { keyring, _ in
             // Long enough for the prompt to appear and for the other call.
             var limits = KeyringLimits.wide
             limits.prompting = .seconds(10)
@@ -103,7 +91,7 @@ struct OddKeyringTests {
             keyring.isLocked = false
             #expect(try await store.text(.account("a")) == nil)
         },
-        Scenario("a prompt with an unexpected result ends its call immediately") { keyring, _ in
+        .odd("a prompt with an unexpected result ends its call immediately") { keyring, _ in
             keyring.prompts = .dismissesLikeKeePassXC
             // Only the time after the end of the prompt is short.
             var limits = KeyringLimits.wide
@@ -121,7 +109,7 @@ struct OddKeyringTests {
             #expect(await failure { try await store.unlock() }?.isDismissed == true)
             #expect(keyring.promptCount.value == 3)
         },
-        Scenario("a failed search in a locked keyring is reported as locked") { keyring, store in
+        .odd("a failed search in a locked keyring is reported as locked") { keyring, store in
             let key = SecretKey.account("a")
             try await store.store(Secret("token"), for: key, label: "a")
             keyring.hidesLockedItems = true
@@ -131,7 +119,7 @@ struct OddKeyringTests {
             keyring.prompts = .unlocks
             #expect(try await store.text(key, unlocking: true) == "token")
         },
-        Scenario("a refused prompt for storing a secret is an error") { keyring, store in
+        .odd("a refused prompt for storing a secret is an error") { keyring, store in
             keyring.promptsBeforeStoring = true
             #expect(
                 await failure {
@@ -140,7 +128,7 @@ struct OddKeyringTests {
                 .isFailed == true)
             #expect(keyring.promptCount.value == 1)
         },
-        Scenario("a search that might show a dialog is not sent without a user action") {
+        .odd("a search that might show a dialog is not sent without a user action") {
             keyring, store in
             keyring.hidesLockedItems = true
             keyring.isLocked = true
@@ -151,12 +139,12 @@ struct OddKeyringTests {
             #expect(await failure { _ = try await store.text(key) } == .noDefaultKeyring)
             #expect(keyring.searches == 0)
         },
-        Scenario("each call closes its session") { keyring, store in
+        .odd("each call closes its session") { keyring, store in
             store.keepConnection(true)
             for _ in 0..<3 { _ = try await store.text(.account("a")) }
             try await keyring.sessionCount.wait { $0 == 0 ? true : nil }
         },
-        Scenario("a prompt is dismissed when the task of the caller is cancelled") { keyring, _ in
+        .odd("a prompt is dismissed when the task of the caller is cancelled") { keyring, _ in
             // The prompt ignores its dismissal, so that the call takes this long.
             var limits = KeyringLimits.wide
             limits.cancelling = .seconds(3)
@@ -175,22 +163,104 @@ struct OddKeyringTests {
             try await keyring.dismissals.wait { $0 > 0 ? true : nil }
             #expect(keyring.dismissals.value == 1)
         },
-        Scenario("an ineffective deletion is reported as an error") { keyring, store in
+        .odd("an ineffective deletion is reported as an error") { keyring, store in
             let key = SecretKey.account("a")
             try await store.store(Secret("token"), for: key, label: "a")
             keyring.ignoresDeletions = true
             #expect(await failure { try await store.delete(key) }?.isFailed == true)
         },
     ]
+
+    private static let oo7: [Scenario] = [
+        .oo7("oo7 stores, replaces and deletes a secret while it is unlocked") { keyring, store in
+            let key = SecretKey.account("a")
+            try await store.store(Secret("first"), for: key, label: "a")
+            try await store.store(Secret("second"), for: key, label: "a")
+            #expect(try await store.text(key) == "second")
+            try await store.delete(key)
+            #expect(try await store.text(key) == nil)
+            #expect(keyring.promptCount.value == 0)
+        },
+        .oo7("a locked oo7 prompts only for an action of the user") { keyring, store in
+            let key = SecretKey.account("a")
+            try await store.store(Secret("token"), for: key, label: "a")
+            keyring.isLocked = true
+            await expectLocked(store, key)
+            #expect(keyring.promptCount.value == 0)
+            #expect(
+                await failure { _ = try await store.text(key, unlocking: true) }?.isDismissed
+                    == true)
+            keyring.prompts = .unlocks
+            #expect(try await store.text(key, unlocking: true) == "token")
+            #expect(keyring.promptCount.value == 2)
+            keyring.isLocked = true
+            try await store.unlock([key], isForStoring: true)
+            try await store.store(Secret("new"), for: key, label: "a")
+            #expect(try await store.text(key) == "new")
+            try await store.delete(key)
+            #expect(try await store.text(key) == nil)
+            #expect(keyring.promptCount.value == 3)
+        },
+    ]
+
+    private static let kwallet: [Scenario] = [
+        .kwallet("an open wallet stores, replaces and deletes a secret") { keyring, store in
+            let key = SecretKey.account("a")
+            #expect(try await store.text(key) == nil)
+            try await store.store(Secret("first"), for: key, label: "a")
+            try await store.store(Secret("second"), for: key, label: "a")
+            #expect(try await store.text(key) == "second")
+            #expect(keyring.secrets == ["second"])
+            try await store.delete(key)
+            #expect(try await store.text(key) == nil)
+            #expect(keyring.secrets.isEmpty)
+            #expect(keyring.promptCount == 0)
+        },
+        .kwallet("a closed wallet preserves its secrets until it is opened") { keyring, store in
+            let key = SecretKey.account("a")
+            try await store.store(Secret("token"), for: key, label: "a")
+            keyring.isOpen = false
+            await expectLocked(store, key)
+            #expect(keyring.secrets == ["token"])
+            #expect(keyring.promptCount == 0)
+            keyring.opensOnPrompt = false
+            #expect(
+                await failure { try await store.unlock([key], isForStoring: false) }?
+                    .isDismissed
+                    == true)
+            keyring.opensOnPrompt = true
+            #expect(try await store.text(key, unlocking: true) == "token")
+            #expect(keyring.promptCount == 2)
+            keyring.isOpen = false
+            try await store.unlock([key], isForStoring: false)
+            try await store.delete(key)
+            #expect(keyring.secrets.isEmpty)
+            #expect(keyring.promptCount == 3)
+        },
+    ]
 }
 
-extension KeyringEnvironment {
-    /// Returns a fake keyring in this process, and a store with wide time limits.
-    @MainActor
-    fileprivate func fakeKeyring() async throws -> (FakeKeyring, KeyringStore) {
-        enter()
-        // Warnings of libsecret must not end the process, even with this variable.
-        setenv("G_DEBUG", "fatal-warnings", 1)
-        return (try await FakeKeyring(on: try connect()), KeyringStore(limits: .wide))
+/// Scenarios with a fake keyring in their process.
+extension Scenario {
+    fileprivate static func odd(_ name: String, _ body: @escaping Body<FakeKeyring>) -> Scenario {
+        Scenario(name) { environment, store in
+            // Warnings of libsecret must not end the process, even with this variable.
+            setenv("G_DEBUG", "fatal-warnings", 1)
+            try await body(FakeKeyring(on: environment.connect()), store)
+        }
+    }
+
+    fileprivate static func oo7(_ name: String, _ body: @escaping Body<FakeKeyring>) -> Scenario {
+        Scenario(name) { environment, store in
+            try await body(FakeKeyring(on: environment.connect(), isOo7: true), store)
+        }
+    }
+
+    fileprivate static func kwallet(
+        _ name: String, _ body: @escaping Body<FakeKWallet>
+    ) -> Scenario {
+        Scenario(name) { environment, store in
+            try await body(FakeKWallet(on: environment.connect()), store)
+        }
     }
 }

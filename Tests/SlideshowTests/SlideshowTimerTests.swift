@@ -9,8 +9,12 @@ struct SlideshowTimerTests {
     private let clock = CountingClock()
     private let fired = Observed(0)
 
-    private func timer() -> SlideshowTimer {
-        SlideshowTimer(clock) { [fired] in fired.update { $0 += 1 } }
+    /// Starts a timer of ten seconds.
+    private func startTimer() async throws -> SlideshowTimer {
+        let timer = SlideshowTimer(clock) { [fired] in fired.update { $0 += 1 } }
+        timer.update(.seconds(10))
+        try await sleeping(1)
+        return timer
     }
 
     private func sleeping(_ count: Int) async throws {
@@ -18,9 +22,7 @@ struct SlideshowTimerTests {
     }
 
     @Test func `the timer fires once, and again after a restart`() async throws {
-        let timer = timer()
-        timer.update(.seconds(10))
-        try await sleeping(1)
+        let timer = try await startTimer()
         clock.advance(by: .seconds(10))
         try await fired.wait { $0 == 1 ? true : nil }
         #expect(!timer.isRunning)
@@ -32,9 +34,7 @@ struct SlideshowTimerTests {
     }
 
     @Test func `the rest of the time does not pass while the timer is stopped`() async throws {
-        let timer = timer()
-        timer.update(.seconds(10))
-        try await sleeping(1)
+        let timer = try await startTimer()
         clock.advance(by: .seconds(6))
         timer.update(nil)
         try await sleeping(0)
@@ -48,9 +48,7 @@ struct SlideshowTimerTests {
     }
 
     @Test func `another interval begins anew`() async throws {
-        let timer = timer()
-        timer.update(.seconds(10))
-        try await sleeping(1)
+        let timer = try await startTimer()
         clock.advance(by: .seconds(9))
         timer.update(.seconds(20))
         try await poll { clock.sleeperCount == 1 }
@@ -63,9 +61,7 @@ struct SlideshowTimerTests {
     @Test func `after a suspend, a timer that was due fires once, and another one continues`()
         async throws
     {
-        let timer = timer()
-        timer.update(.seconds(10))
-        try await sleeping(1)
+        let timer = try await startTimer()
         clock.suspend(for: .seconds(4))
         timer.resumed()
         try await sleeping(1)
@@ -78,9 +74,7 @@ struct SlideshowTimerTests {
     }
 
     @Test func `a timer that fired waits for the change of the photo`() async throws {
-        let timer = timer()
-        timer.update(.seconds(10))
-        try await sleeping(1)
+        let timer = try await startTimer()
         clock.advance(by: .seconds(10))
         try await fired.wait { $0 == 1 ? true : nil }
         timer.update(nil)

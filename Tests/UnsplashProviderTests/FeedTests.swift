@@ -5,18 +5,16 @@ import Testing
 @testable import UnsplashProvider
 
 struct FeedTests {
-    private static let editorial = SourceID("editorial")
-
     @Test func `a page has thirty photos and a token of the next page`() async throws {
-        let first = try Recording.response("photos_list_2021_page1_prod")
+        let first = try recordings.response("photos_list_2021_page1_prod")
         let fixture = Fixture { request in
             request.url.contains("page=1&") ? first : .json("[]", ["X-Total": "220922"])
         }
-        let page = try await fixture.session.fetchPage(Self.editorial, from: nil)
+        let page = try await fixture.session.page("editorial")
         #expect(page.photos.count == 2)
         #expect(page.total == 220_922)
         #expect(page.next == "2.220922")
-        let last = try await fixture.session.fetchPage(Self.editorial, from: page.next)
+        let last = try await fixture.session.page("editorial", from: page.next)
         #expect(last == RemotePage([], next: nil, total: 220_922))
         #expect(
             fixture.requestLines == ["/photos?page=1&per_page=30", "/photos?page=2&per_page=30"])
@@ -33,14 +31,14 @@ struct FeedTests {
     ])
     func `names are escaped in the path`(source: String, url: String) async throws {
         let fixture = Fixture(responding: .json("[]"))
-        _ = try await fixture.session.fetchPage(SourceID(source), from: nil)
+        _ = try await fixture.session.page(source)
         #expect(fixture.requestLines == [url])
     }
 
     @Test func `a search takes its total from the header or the body`() async throws {
-        let recorded = try Recording.response("search_photos_2023_perpage3")
+        let recorded = try recordings.response("search_photos_2023_perpage3")
         let fixture = Fixture(responding: recorded)
-        let page = try await fixture.session.fetchPage(SourceID("search:black dog&x=1"), from: nil)
+        let page = try await fixture.session.page("search:black dog&x=1")
         #expect(page.photos.count == 3)
         #expect(page.total == 10002)
         #expect(page.next == "2.10002")
@@ -48,7 +46,7 @@ struct FeedTests {
             fixture.requestLines == ["/search/photos?query=black%20dog%26x%3D1&page=1&per_page=30"])
 
         let bare = Fixture(responding: .json(#"{"total":7,"results":[]}"#))
-        let empty = try await bare.session.fetchPage(SourceID("search:x"), from: nil)
+        let empty = try await bare.session.page("search:x")
         #expect(empty == RemotePage([], next: nil, total: 7))
     }
 
@@ -60,12 +58,12 @@ struct FeedTests {
                 #"[{"id":"p\#(number)","urls":{"full":"https://images.unsplash.com/\#(number)"}}]"#,
                 ["X-Total": "89", "Link": link])
         }
-        let page = try await fixture.session.fetchPage(Self.editorial, from: "3.90")
+        let page = try await fixture.session.page("editorial", from: "3.90")
         #expect(page.photos.map(\.photo.id.text) == ["p2", "p3"])
         // The token of the next page is that of the later page.
         #expect(page.next == "4.89")
         for token in ["3.89", "3.88", "3"] {
-            let page = try await fixture.session.fetchPage(Self.editorial, from: token)
+            let page = try await fixture.session.page("editorial", from: token)
             #expect(page.photos.map(\.photo.id.text) == ["p3"])
         }
     }
@@ -95,21 +93,21 @@ struct FeedTests {
         token: String, found: [String]
     ) async throws {
         let fixture = Self.paged(250)
-        let page = try await fixture.session.fetchPage(Self.editorial, from: token)
+        let page = try await fixture.session.page("editorial", from: token)
         #expect(page.photos.map(\.photo.id.text) == found)
         let topic = Self.paged(250)
-        let other = try await topic.session.fetchPage(SourceID("topic:sea"), from: token)
+        let other = try await topic.session.page("topic:sea", from: token)
         #expect(other.photos == page.photos)
     }
 
     @Test func `whole repeated pages are skipped after additions`() async throws {
         let fixture = Self.paged(2500)
-        let page = try await fixture.session.fetchPage(Self.editorial, from: "3.2000")
+        let page = try await fixture.session.page("editorial", from: "3.2000")
         #expect(page.photos.map(\.photo.id.text) == ["p19"])
         #expect(page.next == "20.2500")
         // Photos are added to topics at any position: no page is skipped.
         let topic = try await Self.paged(2500)
-            .session.fetchPage(SourceID("topic:sea"), from: "3.2000")
+            .session.page("topic:sea", from: "3.2000")
         #expect(topic.photos.map(\.photo.id.text) == ["p3"])
     }
 
@@ -119,7 +117,7 @@ struct FeedTests {
         let good = #"{"id":"a","urls":{"full":"https://images.unsplash.com/a"}}"#
         let mixed = Fixture(
             responding: .json(#"[null,7,{},{"id":7,"urls":{}},\#(good),[],{"id":"b"}]"#))
-        let page = try await mixed.session.fetchPage(Self.editorial, from: nil)
+        let page = try await mixed.session.page("editorial")
         #expect(page.photos.map(\.photo.id.text) == ["a"])
         await Self.expectFailure(Fixture(responding: .json(#"[{},{"id":"b"}]"#)))
     }
@@ -129,7 +127,7 @@ struct FeedTests {
             responding: .json(
                 #"[{"id":"a","urls":{"full":"https://i.x/a"},"asset_type":"illustration"}]"#,
                 ["Link": "<https://api.unsplash.com/photos?page=2>; rel=next"]))
-        let page = try await fixture.session.fetchPage(Self.editorial, from: nil)
+        let page = try await fixture.session.page("editorial")
         #expect(page == RemotePage([], next: "2"))
     }
 
@@ -143,7 +141,7 @@ struct FeedTests {
 
     @Test(arguments: [0, 1, 100, 4000, 7408])
     func `an incomplete list is a failure`(length: Int) async throws {
-        let body = Array(try Recording.body("photos_list_2021_page1_prod").prefix(length))
+        let body = Array(try recordings.body("photos_list_2021_page1_prod").prefix(length))
         await Self.expectFailure(
             Fixture(responding: HTTPResponse(status: 200, headers: [:], body: body, url: "")))
     }
@@ -151,25 +149,18 @@ struct FeedTests {
     private static func expectFailure(
         _ fixture: Fixture, sourceLocation: SourceLocation = #_sourceLocation
     ) async {
-        let error = await #expect(throws: ProviderError.self, sourceLocation: sourceLocation) {
-            try await fixture.session.fetchPage(editorial, from: nil)
+        let text = await expectThrown(ProviderError.failed, sourceLocation: sourceLocation) {
+            try await fixture.session.page("editorial")
         }
-        guard case .failed(let text) = error else {
-            Issue.record("\(String(describing: error))", sourceLocation: sourceLocation)
-            return
-        }
-        #expect(text.hasPrefix("Unsplash sent an invalid response"), sourceLocation: sourceLocation)
+        let isInvalid = text?.hasPrefix("Unsplash sent an invalid response") == true
+        #expect(isInvalid, "\(String(describing: text))", sourceLocation: sourceLocation)
     }
 
     @Test func `invalid arguments are rejected without a request`() async throws {
         let fixture = Fixture { _ in throw HTTPError.failed("unexpected request") }
         let session = fixture.session
-        await #expect(throws: ProviderError.self) {
-            try await session.fetchPage(SourceID("nowhere"), from: nil)
-        }
-        await #expect(throws: ProviderError.self) {
-            try await session.fetchPage(Self.editorial, from: "x")
-        }
+        await #expect(throws: ProviderError.self) { try await session.page("nowhere") }
+        await #expect(throws: ProviderError.self) { try await session.page("editorial", from: "x") }
         for id in ["", "..", "a/b", "ä"] {
             await #expect(throws: ProviderError.self) { try await session.fetchPhoto(PhotoID(id)) }
             await #expect(throws: ProviderError.self) {
@@ -179,12 +170,12 @@ struct FeedTests {
         #expect(fixture.requestLines.isEmpty)
         // Network errors are passed on to the engine.
         await #expect(throws: HTTPError.failed("unexpected request")) {
-            try await session.fetchPage(Self.editorial, from: nil)
+            try await session.page("editorial")
         }
     }
 
     @Test func `a photo with another ID than the requested one is rejected`() async throws {
-        let recorded = try Recording.response("photo_detail_bearer")
+        let recorded = try recordings.response("photo_detail_bearer")
         let fixture = Fixture(responding: recorded)
         let found = try await fixture.session.fetchPhoto(PhotoID("tAKXap853rY"))
         #expect(found.photo.author != nil)

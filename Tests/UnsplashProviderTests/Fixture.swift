@@ -4,6 +4,9 @@ import TestSupport
 
 @testable import UnsplashProvider
 
+/// Recorded responses of the real service: see `Recordings/SOURCES.md`.
+let recordings = Recordings(beside: #filePath)
+
 /// A session at a service whose responses a test defines.
 struct Fixture {
     let http = ScriptedHTTP()

@@ -6,8 +6,8 @@ import Testing
 
 struct LikeTests {
     @Test func `a like returns the number of likes`() async throws {
-        let liked = try Recording.response("photo_like_201")
-        let unliked = try Recording.response("photo_unlike_200")
+        let liked = try recordings.response("photo_like_201")
+        let unliked = try recordings.response("photo_unlike_200")
         let fixture = Fixture { $0.method == .post ? liked : unliked }
         #expect(try await fixture.session.setLiked(PhotoID("-a_1"), true) == 582)
         #expect(try await fixture.session.setLiked(PhotoID("-a_1"), false) == 581)
@@ -30,7 +30,7 @@ struct LikeTests {
 
     @Test func `liked photos are requested with the current user name`() async throws {
         let name = Observed("ada")
-        let photos = try Recording.response("user_likes_page1")
+        let photos = try recordings.response("user_likes_page1")
         let fixture = Fixture { request in
             if request.url.hasSuffix("/me") { return .json(#"{"username":"\#(name.value)"}"#) }
             return request.url.contains("/users/\(name.value)/likes")
@@ -74,7 +74,7 @@ struct LikeTests {
         let likes = try await fixture.session.fetchPage(fixture.session.likesSource, from: nil)
         #expect(likes.photos.map(\.photo.isLiked) == [true])
         #expect(likes.photos.map(\.hasLikeState) == [true])
-        let feed = try await fixture.session.fetchPage(SourceID("editorial"), from: nil)
+        let feed = try await fixture.session.page("editorial")
         #expect(feed.photos.map(\.photo.isLiked) == [false])
         #expect(feed.photos.map(\.hasLikeState) == [false])
     }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import ProviderKit
+import TestSupport
 import Testing
 
 @testable import UnsplashProvider
@@ -15,15 +16,20 @@ struct PhotoTests {
         settings: [String: String] = [:]
     ) throws -> RemotePhoto? {
         let json = #"[{"id":"_yT_vva8zSc","urls":\#(urls)\#(fields.isEmpty ? "" : ",")\#(fields)}]"#
-        let list = try JSONDecoder().decode(
-            LenientList<PhotoRecord>.self, from: Data(json.utf8))
+        let list = try list(Array(json.utf8))
         return try list.elements.first.flatMap { try mapping(settings).photo($0) }
     }
 
-    @Test(arguments: Recording.lists)
+    private static func list(_ body: [UInt8]) throws -> LenientList<PhotoRecord> {
+        try JSONDecoder().decode(LenientList<PhotoRecord>.self, from: Data(body))
+    }
+
+    @Test(arguments: [
+        "photos_list_2019_page1_promoted_at", "photos_list_2021_page1_prod",
+        "photos_list_latest_page1", "user_likes_page1", "collection_photos_2021",
+    ])
     func `every photo of a recorded list is mapped`(name: String) throws {
-        let body = Data(try Recording.body(name))
-        let list = try JSONDecoder().decode(LenientList<PhotoRecord>.self, from: body)
+        let list = try Self.list(recordings.body(name))
         #expect(list.elements.count >= 2)
         for record in list.elements {
             let remote = try #require(try Self.mapping().photo(record))
@@ -46,8 +52,7 @@ struct PhotoTests {
     }
 
     @Test func `all fields of a recorded photo are mapped`() throws {
-        let body = Data(try Recording.body("photos_list_2021_page1_prod"))
-        let list = try JSONDecoder().decode(LenientList<PhotoRecord>.self, from: body)
+        let list = try Self.list(recordings.body("photos_list_2021_page1_prod"))
         let first = try #require(list.elements.first)
         let remote = try #require(try Self.mapping().photo(first))
         var photo = Photo(id: PhotoID("uI-fScjuXnI"))
@@ -79,7 +84,7 @@ struct PhotoTests {
     @Test(arguments: ["photo_detail_bearer", "photos_random_2023"])
     func `a recorded photo with all fields is mapped`(name: String) throws {
         let record = try JSONDecoder().decode(
-            PhotoRecord.self, from: Data(try Recording.body(name)))
+            PhotoRecord.self, from: Data(try recordings.body(name)))
         let remote = try #require(try Self.mapping().photo(record))
         #expect(remote.photo.author != nil)
         #expect(remote.images.count == 4)

@@ -6,7 +6,7 @@ import Testing
 
 struct ProfileTests {
     @Test func `a recorded profile is mapped`() async throws {
-        let fixture = Fixture(responding: try Recording.response("me_200"))
+        let fixture = Fixture(responding: try recordings.response("me_200"))
         let profile = try await fixture.session.profile()
         #expect(profile.username == "aaron_is_just_so_handsome")
         #expect(profile.name == "Aaron Jangly")

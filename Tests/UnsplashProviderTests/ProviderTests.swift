@@ -40,11 +40,9 @@ struct ProviderTests {
     ])
     func `the error for an invalid setting names it`(key: String, value: String) async throws {
         let settings = ProviderSettings([key: value])
-        let error = #expect(throws: ProviderError.self) { try provider.oauth(settings) }
-        guard let error, case .notConfigured(let text) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        let error = try #require(throws: ProviderError.self) { try provider.oauth(settings) }
+        let text = error.message
+        #expect(error == .notConfigured(text))
         #expect(text.hasPrefix("\(key) of [Provider unsplash]"))
 
         let fixture = Fixture([key: value]) { _ in throw HTTPError.failed("unexpected request") }
@@ -58,9 +56,8 @@ struct ProviderTests {
     }
 
     @Test func `the identity is that of the token's user`() async throws {
-        let me = try Recording.response("me_200")
-        let http = ScriptedHTTP()
-        http.answer.update { $0 = { _ in me } }
+        let me = try recordings.response("me_200")
+        let http = ScriptedHTTP { _ in me }
         let ports = SessionPorts(
             http: http, settings: ProviderSettings(), logger: Logger(label: "test"))
         let identity = try await provider.identify(ports)

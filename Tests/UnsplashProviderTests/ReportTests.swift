@@ -33,7 +33,7 @@ struct ReportTests {
         headers: HTTPHeaders, remaining: Int?
     ) async throws {
         let fixture = Fixture(responding: .json("[]", headers))
-        for _ in 1...2 { _ = try await fixture.session.fetchPage(SourceID("editorial"), from: nil) }
+        for _ in 1...2 { _ = try await fixture.session.page("editorial") }
         let expected = remaining.map { [RateLimit(remaining: $0, limit: 50)] } ?? []
         #expect(await Self.limits(fixture) == expected)
     }
@@ -58,11 +58,9 @@ struct ReportTests {
     }
 
     @Test func `a warning is logged once`() async throws {
-        let recorded = try Recording.response("search_photos_2023_perpage3")
+        let recorded = try recordings.response("search_photos_2023_perpage3")
         let fixture = Fixture(responding: recorded)
-        for _ in 1...3 {
-            _ = try await fixture.session.fetchPage(SourceID("search:dog"), from: nil)
-        }
+        for _ in 1...3 { _ = try await fixture.session.page("search:dog") }
         let lines = fixture.log.lines.value.filter { $0.contains("tags property") }
         #expect(lines.count == 1)
         #expect(lines.first?.hasPrefix("warning ") == true)

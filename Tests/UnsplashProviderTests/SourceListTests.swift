@@ -6,7 +6,7 @@ import Testing
 
 struct SourceListTests {
     @Test func `topics follow the feed and the likes, and are cached for an hour`() async throws {
-        let recorded = try Recording.response("topics_list_2021")
+        let recorded = try recordings.response("topics_list_2021")
         let time = Observed(Fixture.now)
         let fixture = Fixture(now: { time.value }) { _ in recorded }
         for seconds in [0, 3599] as [Int64] {

@@ -60,14 +60,10 @@ struct AvatarTests {
         let after = try await fixture.client.avatar(of: local)
         #expect(after != before)
         #expect(try size(ofPNG: after) == [512, 512])
-        await expectError(ServiceError.notSupported.name) { try await unsplash.setAvatar(photo) }
-        await expectError(ServiceError.notFound.name) {
-            try await local.setAvatar("unsplash_ada/nothing")
-        }
+        await expectError(.notSupported) { try await unsplash.setAvatar(photo) }
+        await expectError(.notFound) { try await local.setAvatar("unsplash_ada/nothing") }
         try await unsplash.logout()
-        await expectError(ServiceError.needsLogin.name) {
-            try await local.setAvatar("unsplash_ada/\(photo)")
-        }
+        await expectError(.needsLogin) { try await local.setAvatar("unsplash_ada/\(photo)") }
         #expect(try size(ofPNG: after) == [512, 512])
     }
 
@@ -78,7 +74,7 @@ struct AvatarTests {
         let (_, client, ada) = try await startWithUser()
         let before = try await client.avatar(of: ada)
         let photo = try await ada.firstID()
-        await expectError(ServiceError.serviceFailed.name) { try await ada.setAvatar(photo) }
+        await expectError(.serviceFailed) { try await ada.setAvatar(photo) }
         #expect(try await client.avatar(of: ada) == before)
     }
 }

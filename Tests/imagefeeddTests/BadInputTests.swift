@@ -85,34 +85,26 @@ struct BadInputTests {
         let (_, ada, _) = try await start()
         let id = try await ada.firstID()
         for photo in ["", "../a.png", "/etc/passwd", "a.png", "0000000000000000", "-1", id + "0"] {
-            await expectError(ServiceError.notFound.name) { _ = try await ada.photo(photo) }
-            await expectError(ServiceError.notFound.name) {
-                _ = try await ada.imagePath(photo, size: "full")
-            }
-            await expectError(ServiceError.notFound.name) {
-                _ = try await ada.openImage(photo, size: "full")
-            }
+            await expectError(.notFound) { _ = try await ada.photo(photo) }
+            await expectError(.notFound) { _ = try await ada.imagePath(photo, size: "full") }
+            await expectError(.notFound) { _ = try await ada.openImage(photo, size: "full") }
         }
         for size in ["", "huge", "Full"] {
             await expectError(.invalidArgs) { _ = try await ada.imagePath(id, size: size) }
             await expectError(.invalidArgs) { _ = try await ada.openImage(id, size: size) }
         }
         for source in ["nothing", "album:", "album:..", "album:../Pictures", "album:/", "likes "] {
-            await expectError(ServiceError.notFound.name) {
-                _ = try await ada.page(source, cursor: "", count: 1)
-            }
-            await expectError(ServiceError.notFound.name) { _ = try await ada.refresh(source) }
-            await expectError(ServiceError.notFound.name) {
-                try await ada.setDefaultSource(source)
-            }
+            await expectError(.notFound) { _ = try await ada.page(source, cursor: "", count: 1) }
+            await expectError(.notFound) { _ = try await ada.refresh(source) }
+            await expectError(.notFound) { try await ada.setDefaultSource(source) }
         }
     }
 
     @Test func `invalid logins are rejected`() async throws {
         let (client, ada, _) = try await start()
         let manager = client.service.manager
-        await expectError(ServiceError.notFound.name) { _ = try await manager.login("flickr", [:]) }
-        await expectError(ServiceError.notFound.name) { _ = try await manager.login("", [:]) }
+        await expectError(.notFound) { _ = try await manager.login("flickr", [:]) }
+        await expectError(.notFound) { _ = try await manager.login("", [:]) }
         let wrong: [[LoginOption: Variant]] = [
             [:], [.username: .string("")], [.username: .uint32(1)],
             [.username: .string("eve"), .register: .string("yes")],
@@ -125,11 +117,11 @@ struct BadInputTests {
         for options in wrong {
             await expectError(.invalidArgs) { _ = try await manager.login("local", options) }
         }
-        await expectError(ServiceError.notFound.name) {
+        await expectError(.notFound) {
             _ = try await manager.login(
                 "local", [.account: .objectPath(ServiceName.accounts.appending("local_x"))])
         }
-        await expectError(ServiceError.notSupported.name) {
+        await expectError(.notSupported) {
             _ = try await manager.login(
                 "local", [.username: .string("eve"), .server: .string("example.org")])
         }
@@ -143,13 +135,13 @@ struct BadInputTests {
     @Test func `unsupported operations are rejected`() async throws {
         let (client, ada, _) = try await start()
         for photo in ["x", "", "local_bob/x", "/", "local_x/y"] {
-            await expectError(ServiceError.notFound.name) {
+            await expectError(.notFound) {
                 try await client.proxy(ada.path).perform(.profile, "SetAvatar", photo)
             }
         }
         let provider = client.proxy(ServiceName.providers.appending("local"))
         let settings: [String: Variant] = ["client_id": .string("x")]
-        await expectError(ServiceError.notSupported.name) {
+        await expectError(.notSupported) {
             try await provider.perform(.provider, "Configure", settings)
         }
     }

@@ -193,7 +193,8 @@ struct CacheLoadTests {
         let page = try await account.page("", cursor: "", count: 10)
         #expect(!page.photos.isEmpty)
         try await TestClient().wait(account.path, .account, "State", .string("locked"))
-        figures.memory.append(try privateMemory(of: daemon.process.id))
+        // Only root can read `smaps_rollup` of a process that is not dumpable.
+        figures.memory.append(try daemon.memory("RssAnon"))
         try await daemon.stop()
         try use(nil)
     }
@@ -256,18 +257,4 @@ struct CacheLoadTests {
         }.compactMap { Int($0.prefix { $0 != " " }) }
         return .nanoseconds(nanoseconds.reduce(0, +))
     }
-
-    /// Returns the anonymous memory of a process in KiB. Only root can read `smaps_rollup` of a process that is not
-    /// dumpable.
-    private func privateMemory(of process: Int32) throws -> Int {
-        let path = "/proc/\(process)/status"
-        let text = String(
-            decoding: try Destination.read(Destination.open(path, O_RDONLY)), as: UTF8.self)
-        let line = text.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
-        return try #require(line?.split { $0.isWhitespace }.dropFirst().first.flatMap { Int($0) })
-    }
-}
-
-extension [Duration] {
-    fileprivate var median: Duration { sorted()[count / 2] }
 }

@@ -1,7 +1,6 @@
 import Contract
 import DBus
 import ProviderKit
-import ServiceSimulator
 import TestSupport
 import Testing
 import WikimediaSimulator

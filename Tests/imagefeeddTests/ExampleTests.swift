@@ -28,14 +28,6 @@ struct ExampleTests {
     private nonisolated static let hasFastDBus = FileManager.default.fileExists(
         atPath: "/usr/lib/python3/dist-packages/dbus_fast")
 
-    private func withUser(_ body: (AccountClient) async throws -> Void) async throws {
-        try Pictures.add(["Newest", "Older"])
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
-        try await body(try await client.logIn("ada"))
-        try await daemon.stop()
-    }
-
     @Test(
         .enabled(if: hasFastDBus, "python3-dbus-fast is not installed"))
     func `the Python client shows new photos`() async throws {
@@ -48,23 +40,22 @@ struct ExampleTests {
     }
 
     private func showsPhotos(_ command: [String]) async throws {
-        try await withUser { account in
-            let client = try start(command)
-            #expect(try await client.firstLine() == "Newest")
-            let newest = try await account.page("", cursor: "", count: 1).photos.first
-            let id = try #require(newest?["id"]?.string)
-            // A like changes the photo, but not the feed.
-            _ = try await account.like(id)
-            try await expectLine("♥ Newest", of: client)
-            try Pictures.add("Newer.png", age: -10)
-            try await expectLine("Newer", of: client)
-            try Pictures.remove("Newer.png")
-            try await expectLine("♥ Newest", of: client)
-            // Each photo is printed once, although several signals announce a change.
-            #expect(
-                client.standardOutput.value.text == "Newest\n♥ Newest\nNewer\n♥ Newest\n")
-            client.terminate()
-        }
+        let (_, _, account) = try await startWithUser(["Newest", "Older"])
+        let client = try start(command)
+        #expect(try await client.firstLine() == "Newest")
+        let newest = try await account.page("", cursor: "", count: 1).photos.first
+        let id = try #require(newest?["id"]?.string)
+        // A like changes the photo, but not the feed.
+        _ = try await account.like(id)
+        try await expectLine("♥ Newest", of: client)
+        try Pictures.add("Newer.png", age: -10)
+        try await expectLine("Newer", of: client)
+        try Pictures.remove("Newer.png")
+        try await expectLine("♥ Newest", of: client)
+        // Each photo is printed once, although several signals announce a change.
+        #expect(
+            client.standardOutput.value.text == "Newest\n♥ Newest\nNewer\n♥ Newest\n")
+        client.terminate()
     }
 
     /// Waits until a line is the last one of the output.

@@ -50,7 +50,7 @@ struct ImmichTests {
         let password = "password of ada"
         let wrong = try await fixture.startLogin(
             "wrong password", as: "ada@photos.test", at: server.url)
-        await expectError(ServiceError.wrongPassword.name) { _ = try await wrong.wait() }
+        await expectError(.wrongPassword) { _ = try await wrong.wait() }
         #expect(try await fixture.accounts().isEmpty)
 
         let ada = try await fixture.logIn(password, as: "ada@photos.test", at: server)
@@ -65,8 +65,7 @@ struct ImmichTests {
         #expect(items.count == 1)
 
         // The token remains valid after a restart.
-        try await fixture.daemon.stop()
-        try await fixture.start()
+        try await fixture.restart()
         try await fixture.wait(ada, "ready")
         #expect(try await ada.refresh("") == 0)
         #expect(server.sessions == [token])
@@ -103,7 +102,7 @@ struct ImmichTests {
                 .account: .objectPath(ada.path), .username: .string("bob@photos.test"),
                 .password: .secret("password of bob"),
             ])
-        await expectError(ServiceError.loginFailed.name) { _ = try await login.wait() }
+        await expectError(.loginFailed) { _ = try await login.wait() }
         try await server.waitForReplies("POST /api/auth/logout")
         #expect(server.sessions.isEmpty)
         #expect(try await fixture.property(ada, "State") == .string("ready"))
@@ -208,8 +207,8 @@ struct ImmichTests {
                 server.fail(
                     pattern, .redirect(status, to: "\(server.unrelatedURL)/api/other"), times: nil)
             }
-            await expectError(ServiceError.serviceFailed.name) { _ = try await ada.refresh("") }
-            await expectError(ServiceError.serviceFailed.name) {
+            await expectError(.serviceFailed) { _ = try await ada.refresh("") }
+            await expectError(.serviceFailed) {
                 _ = try await ada.imagePath(ids[1], size: "regular")
             }
             for pattern in patterns { server.recover(pattern) }

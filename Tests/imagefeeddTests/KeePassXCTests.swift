@@ -11,12 +11,6 @@ import UnsplashSimulator
 /// while its database is locked (`UnlockBeforeSearch`).
 @Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct KeePassXCTests {
-    private func waitForState(_ fixture: some ProviderFixture, _ user: String, _ state: String)
-        async throws
-    {
-        try await fixture.wait(fixture.account(of: user), state)
-    }
-
     @Test func `an Unsplash account works from its login to its removal`() async throws {
         let keyring = try await PrivateKeePassXC(on: .current)
         let fixture = try await UnsplashFixture()
@@ -28,7 +22,7 @@ struct KeePassXCTests {
         let ada = fixture.client.service.account(
             try await keyring.allowingAccess { try await login.wait() })
         _ = try await redirect
-        try await waitForState(fixture, "ada", "ready")
+        try await fixture.wait(ada, "ready")
         #expect(try await !ada.ids().isEmpty)
 
         // A renewal stores the new token without a prompt.
@@ -41,14 +35,13 @@ struct KeePassXCTests {
         #expect(try await keyring.dialogs == [])
 
         // The access ends with the connection. Only a refresh by the user prompts for it again.
-        try await fixture.daemon.stop()
-        try await fixture.start()
-        try await waitForState(fixture, "ada", "locked")
+        try await fixture.restart()
+        try await fixture.wait(ada, "locked")
         _ = try await ada.ids()
         _ = await errorReply { _ = try await ada.refresh("") }
         #expect(try await keyring.dialogs == [])
         try await keyring.allowingAccess { try await ada.refresh() }
-        try await waitForState(fixture, "ada", "ready")
+        try await fixture.wait(ada, "ready")
 
         let tokens = fixture.tokens
         try await ada.logout()
@@ -65,9 +58,8 @@ struct KeePassXCTests {
     @Test func `denied access does not keep an account`() async throws {
         let keyring = try await PrivateKeePassXC(on: .current)
         let (fixture, ada) = try await logIn(to: MastodonFixture(.mastodon))
-        try await fixture.daemon.stop()
-        try await fixture.start()
-        try await waitForState(fixture, "ada", "locked")
+        try await fixture.restart()
+        try await fixture.wait(ada, "locked")
         try await keyring.denyingAccess { try await ada.logout() }
         #expect(try await keyring.count(["account": fixture.accountID("ada")]) == 0)
         try await fixture.daemon.stop()
@@ -76,12 +68,11 @@ struct KeePassXCTests {
 
     @Test func `a locked database is not unlocked in the background`() async throws {
         let keyring = try await PrivateKeePassXC(on: .current)
-        let fixture = try await MastodonFixture(.mastodon)
-        try await fixture.logIn("ada")
+        let (fixture, ada) = try await logIn(to: MastodonFixture(.mastodon))
         try await fixture.daemon.stop()
         try await keyring.lock()
         try await fixture.start()
-        try await waitForState(fixture, "ada", "locked")
+        try await fixture.wait(ada, "locked")
         #expect(try await keyring.dialogs == [])
         // Cancelling a login does not wait for the dialog that it shows.
         let login = try await fixture.client.startLogin("mastodon", fixture.loginOptions)
@@ -98,12 +89,12 @@ struct KeePassXCTests {
     {
         let keyring = try await PrivateKeePassXC(on: .current)
         let (fixture, ada) = try await logIn(to: MastodonFixture(.mastodon))
-        try await waitForState(fixture, "ada", "ready")
+        try await fixture.wait(ada, "ready")
         #expect(try await keyring.dialogs == [])
         try await ada.remove()
         #expect(try await keyring.count(["account": fixture.accountID("ada")]) == 0)
         try await fixture.logIn("ada")
-        try await waitForState(fixture, "ada", "ready")
+        try await fixture.wait(ada, "ready")
         try await keyring.stop()
         let failure = await errorReply { try await ada.logout() }
         #expect(failure?.name == ServiceError.secretStoreUnavailable.name)

@@ -1,7 +1,7 @@
 import Contract
 import DBus
+import Foundation
 import Glibc
-import ServiceSimulator
 import Storage
 import TestSupport
 import Testing
@@ -66,10 +66,10 @@ struct KillTests {
     private func checkFiles() async throws {
         let directory = try PrivateBus.current.directory
         let images = "home/.cache/imagefeed/images/unsplash_ada"
-        for name in try names(in: directory.appending(images)) where name.hasSuffix(".jpg") {
+        for name in names(in: directory.appending(images)) where name.hasSuffix(".jpg") {
             try checkImage("\(images)/\(name)")
         }
-        for name in try names(in: directory.appending("downloads")) {
+        for name in names(in: directory.appending("downloads")) {
             try checkImage("downloads/\(name)")
         }
         for path in ["home/.local/share/imagefeed/accounts", "home/.cache/imagefeed/feeds"] {
@@ -102,15 +102,6 @@ struct KillTests {
 }
 
 /// Returns the names in a folder; empty if the folder does not exist.
-private func names(in folder: String) throws -> [String] {
-    guard let directory = opendir(folder) else { return [] }
-    defer { closedir(directory) }
-    var names: [String] = []
-    while let entry = readdir(directory) {
-        let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
-        if name != "." && name != ".." { names.append(name) }
-    }
-    return names
+private func names(in folder: String) -> [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
 }

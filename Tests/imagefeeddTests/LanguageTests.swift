@@ -83,15 +83,11 @@ struct LanguageTests {
             return read(events, &bytes, bytes.count) > 0
         }
         let client = try TestClient()
-        let owner = Observed<BusName?>(nil)
-        let watch = try await client.connection.watchOwner(of: ServiceName.bus) { name in
-            owner.update { $0 = name }
-        }
         let command = language.launcher + [RunningDaemon.path]
-        let daemon = try ChildProcess(
-            command[0], Array(command.dropFirst()), environment: try RunningDaemon.environment())
-        try await owner.wait { $0 == nil ? nil : true }
-        withExtendedLifetime(watch) {}
+        let daemon = try await client.connection.waitForOwner(of: ServiceName.bus) {
+            try ChildProcess(
+                command[0], Array(command.dropFirst()), environment: RunningDaemon.environment())
+        }
         let manager = try await client.service.manager.properties()
         #expect(!manager.isEmpty)
         #expect(!wasOpened())

@@ -51,13 +51,9 @@ struct LifeTests {
             #expect(["loading", "ready"].contains(state))
         }
         let id = try await client.process()
-        let hasExited = Observed(false)
-        let watch = try await client.connection.watchOwner(of: ServiceName.bus) { owner in
-            hasExited.update { $0 = owner == nil }
+        try await client.connection.waitForOwner(of: ServiceName.bus, isGone: true) {
+            Glibc.kill(id, SIGTERM)
         }
-        Glibc.kill(id, SIGTERM)
-        try await hasExited.wait { $0 ? true : nil }
-        withExtendedLifetime(watch) {}
     }
 
     @Test func `SIGHUP applies a new pictures folder`() async throws {

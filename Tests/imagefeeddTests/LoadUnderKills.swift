@@ -2,7 +2,6 @@ import Contract
 import DBus
 import Glibc
 import ProviderKit
-import ServiceSimulator
 import TestSupport
 import Testing
 import UnsplashSimulator

@@ -155,9 +155,7 @@ struct LocalUserTests {
             let likes = try await client.titles(ada, source: "likes")
             return titles == ["a", "b"] && likes == ["b"]
         }
-        await expectError(ServiceError.notFound.name) {
-            _ = try await ada.page("album:Sea", cursor: "", count: 1)
-        }
+        await expectError(.notFound) { _ = try await ada.page("album:Sea", cursor: "", count: 1) }
         try FileManager.default.moveItem(atPath: "\(folder)/See", toPath: "\(folder)/Sea")
         try await client.wait(ada.path, .feed, "DefaultSource", .string("album:Sea"))
         try Pictures.remove("Sea/b.png")

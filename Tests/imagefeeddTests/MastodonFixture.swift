@@ -1,7 +1,6 @@
 import Contract
 import DBus
 import Glibc
-import LoopbackHTTP
 import MastodonSimulator
 import TestSupport
 import Testing

@@ -67,7 +67,7 @@ struct MastodonTests {
             isStuck.update { $0 = false }
         }
         try await fixture.others[0].waitForRequests("GET /api/v1/timelines/home", count: before + 1)
-        await expectError(ServiceError.offline.name) { _ = try await others[1].refresh("") }
+        await expectError(.offline) { _ = try await others[1].refresh("") }
         for account in [local, ada, bob, editorial] {
             _ = try await account.refresh("")
             _ = try await account.ids()
@@ -189,7 +189,7 @@ struct MastodonTests {
                 guard isNamed, domain != .webFinger || server.contains("@") else {
                     let login = try await fixture.client.startLogin(
                         "mastodon", [.server: .string(server)])
-                    await expectError(ServiceError.notSupported.name) { _ = try await login.wait() }
+                    await expectError(.notSupported) { _ = try await login.wait() }
                     continue
                 }
                 let account = try await fixture.logIn("ada", [.server: .string(server)])
@@ -217,7 +217,7 @@ struct MastodonTests {
         #expect(try await fixture.walk(ada, "user:lin") == own.filter(lins.contains))
         #expect(try await fixture.walk(ada, "tag:photography") == own)
         #expect(try await fixture.walk(ada, "tag:nothing") == [])
-        await expectError(ServiceError.notFound.name) { _ = try await ada.ids("user:no") }
+        await expectError(.notFound) { _ = try await ada.ids("user:no") }
         // More likes than a page contains, with cursors that the server reports incorrectly.
         for status in statuses.prefix(60) where status.boosts == nil {
             fixture.server.setLike(status.id, of: "ada")
@@ -251,7 +251,7 @@ struct MastodonTests {
         let ada = try await fixture.logIn("ada")
         let ahead = fixture.extendWindow()
         fixture.server.leaveRequests(0)
-        await expectError(ServiceError.rateLimited.name) { _ = try await ada.refresh("") }
+        await expectError(.rateLimited) { _ = try await ada.refresh("") }
         let properties = try await ada.properties(.account)
         let retry = try #require(properties["RetryAt"]?.int64)
         // The server counts in windows of five minutes.

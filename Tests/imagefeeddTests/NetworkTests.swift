@@ -21,7 +21,7 @@ struct NetworkTests {
         let ada = try await fixture.logIn("ada")
         let ids = try await ada.ids()
         fixture.unsplash.stop()
-        await expectError(ServiceError.offline.name) { _ = try await ada.refresh("") }
+        await expectError(.offline) { _ = try await ada.refresh("") }
         #expect(try await ada.like(ids[0]) == .queued)
         try await fixture.wait(ada, "offline")
         return ada
@@ -70,19 +70,12 @@ struct NetworkTests {
     }
 
     @Test func `all accounts continue immediately after resume`() async throws {
-        let logind = try PrivateBus.current.connect()
-        _ = try await logind.requestName("org.freedesktop.login1", replacing: false) {}
+        let logind = try await FakeLogind()
         let fixture = try await UnsplashFixture()
         let ada = try await goOffline(fixture)
         let retry = try await nextRetry(of: ada, fixture)
         try fixture.unsplash.resume()
-        for isAboutToSleep in [true, false] {
-            logind.send(
-                try BusMessage(
-                    .signal(
-                        "/org/freedesktop/login1", "org.freedesktop.login1.Manager",
-                        "PrepareForSleep"), isAboutToSleep))
-        }
+        for isAboutToSleep in [true, false] { try await logind.announceSleep(isAboutToSleep) }
         try await fixture.wait(ada, "ready")
         try await fixture.unsplash.waitForRequests("POST /photos/*/like")
         #expect(now < retry)
@@ -95,8 +88,7 @@ struct NetworkTests {
 
     @Test(arguments: Event.allCases)
     func `connections of the previous network are not reused`(event: Event) async throws {
-        let logind = try PrivateBus.current.connect()
-        _ = try await logind.requestName("org.freedesktop.login1", replacing: false) {}
+        let logind = try await FakeLogind()
         let manager = try await FakeNetworkManager()
         manager.primaryConnection = "/org/freedesktop/NetworkManager/ActiveConnection/1"
         let (fixture, ada) = try await logIn(to: UnsplashFixture())
@@ -115,13 +107,7 @@ struct NetworkTests {
         relay.freeze()
         let start = ContinuousClock.now
         switch event {
-        case .resume:
-            logind.send(
-                try BusMessage(
-                    .signal(
-                        "/org/freedesktop/login1", "org.freedesktop.login1.Manager",
-                        "PrepareForSleep"), false))
-            _ = try await logind.owner(of: "org.freedesktop.login1")
+        case .resume: try await logind.announceSleep(false)
         case .otherConnection:
             manager.primaryConnection = "/org/freedesktop/NetworkManager/ActiveConnection/2"
         }

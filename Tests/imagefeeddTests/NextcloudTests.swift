@@ -39,8 +39,7 @@ struct NextcloudTests {
             })
 
         // The password remains valid after a restart.
-        try await fixture.daemon.stop()
-        try await fixture.start()
+        try await fixture.restart()
         try await fixture.wait(ada, "ready")
         #expect(try await ada.refresh("") == 0)
 

@@ -11,7 +11,7 @@ struct NotificationTests {
     private func failLike(_ fixture: UnsplashFixture, _ account: AccountClient) async -> String {
         let id = fixture.publish()
         fixture.unsplash.stop()
-        await expectError(ServiceError.offline.name) { _ = try await account.toggleLike(id) }
+        await expectError(.offline) { _ = try await account.toggleLike(id) }
         return id
     }
 
@@ -37,7 +37,7 @@ struct NotificationTests {
         let (fixture, ada) = try await logIn(to: UnsplashFixture())
         fixture.unsplash.revokeTokens(of: "ada")
         for _ in 0..<3 {
-            await expectError(ServiceError.needsLogin.name) { _ = try await ada.refresh("") }
+            await expectError(.needsLogin) { _ = try await ada.refresh("") }
         }
         try await desktop.showing(1)
         #expect(try await desktop.count == 1)
@@ -54,7 +54,7 @@ struct NotificationTests {
         let desktop = try await NotifiedDesktop()
         let (fixture, ada) = try await logIn(to: UnsplashFixture())
         fixture.unsplash.revokeTokens(of: "ada")
-        await expectError(ServiceError.needsLogin.name) { _ = try await ada.refresh("") }
+        await expectError(.needsLogin) { _ = try await ada.refresh("") }
         try await desktop.showing(1)
         try await fixture.logIn("ada")
         try await desktop.showing(0)

@@ -18,15 +18,11 @@ final class NotifiedDesktop {
             ["-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp"],
             environment: bus.environment)
         let display = try await screen.firstLine()
-        let owner = Observed<BusName?>(nil)
-        let watch = try await client.watchOwner(of: "org.freedesktop.Notifications") { name in
-            owner.update { $0 = name }
+        dunst = try await client.waitForOwner(of: "org.freedesktop.Notifications") {
+            try ChildProcess(
+                "/usr/bin/dunst", [],
+                environment: bus.environment.merging(["DISPLAY": ":\(display)"]) { $1 })
         }
-        dunst = try ChildProcess(
-            "/usr/bin/dunst", [],
-            environment: bus.environment.merging(["DISPLAY": ":\(display)"]) { $1 })
-        try await owner.wait { $0 == nil ? nil : true }
-        withExtendedLifetime(watch) {}
         status = BusProxy(
             client, "org.freedesktop.Notifications", "/org/freedesktop/Notifications")
     }

@@ -69,7 +69,7 @@ struct PasswordTests {
                     .password: .fileDescriptor(descriptor),
                 ])
         }
-        await expectError(ServiceError.tooLarge.name) { try await logIn(65_537) }
+        await expectError(.tooLarge) { try await logIn(65_537) }
         await expectError(.invalidArgs) { try await logIn(600) }
         await expectError(.invalidArgs) { try await logIn(0) }
         try await logIn(511)

@@ -55,13 +55,10 @@ struct PathTests {
         try directory.write(
             "[Provider local]\nDirectory=\(directory.appending("other"))\n",
             to: "shared/imagefeed/imagefeed.conf")
-        _ = try await RunningDaemon(launcher: [
+        let (_, _, ada) = try await startWithUser(launcher: [
             "/bin/sh", "-c",
             "export XDG_CONFIG_DIRS=\"/$(printf '\\351'):\(directory.appending("shared"))\"; exec \"$0\" \"$@\"",
         ])
-        let client = try TestClient()
-        let ada = try await client.logIn("ada")
-        try await client.waitUntilReady(ada)
         #expect(try await ada.page("", cursor: "", count: 9).photos.count == 1)
     }
 

@@ -1,7 +1,6 @@
 import Contract
 import DBus
 import Foundation
-import LoopbackHTTP
 import TestSupport
 import Testing
 
@@ -89,10 +88,7 @@ private final class FloodedDaemon {
         daemon = try await RunningDaemon(
             launcher: sandbox == "landlock" ? withoutBubblewrap : [], program: program)
         client = try TestClient()
-        let bus = BusProxy(client.connection, .bus, "/org/freedesktop/DBus")
-        let number: UInt32 = try await bus.call(
-            "org.freedesktop.DBus", "GetConnectionUnixProcessID", "\(ServiceName.bus)")
-        id = Int32(number)
+        id = try await client.process()
         local = try await client.logIn("ada")
         try await client.waitUntilReady(local)
         plugin = try await Self.logIn("calm", client)
@@ -139,7 +135,7 @@ private final class FloodedDaemon {
                 alone, Self.maximumFactor(floods), meanFactor)
             return isWithinLimit ? nil : "\(name): \(alone), then \(beside)"
         }
-        let memory = try memory()
+        let memory = try daemon.memory("VmHWM", of: id) >> 10
         #expect(memory <= Self.maximumMemory(floods), "\(name): \(memory) MiB")
     }
 
@@ -188,14 +184,6 @@ private final class FloodedDaemon {
         return times
     }
 
-    /// The largest amount of resident memory of the daemon, in MiB.
-    private func memory() throws -> Int {
-        let status = try String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8)
-        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
-        let words = line.split(whereSeparator: \.isWhitespace)
-        return try #require(words.dropFirst().first.flatMap { Int($0) }) >> 10
-    }
-
     func stop() async throws {
         // A plugin that is disabled floods nothing.
         for flood in floods {
@@ -239,6 +227,6 @@ private struct NeighbourTimes: CustomStringConvertible {
 }
 
 extension [Duration] {
-    fileprivate var median: Duration { sorted()[count / 2] }
-    fileprivate var mean: Duration { reduce(.zero, +) / count }
+    var median: Duration { sorted()[count / 2] }
+    var mean: Duration { reduce(.zero, +) / count }
 }

@@ -1,7 +1,6 @@
 import Contract
 import DBus
 import Foundation
-import LoopbackHTTP
 import TestSupport
 import Testing
 
@@ -9,9 +8,7 @@ import Testing
 @Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct PluginTests {
     @Test func `a Python plugin provides a photo feed`() async throws {
-        let fixture = try PluginContext()
-        try fixture.installRSS()
-        _ = try await RunningDaemon()
+        let fixture = try await PluginContext.start().fixture
         let account = try await fixture.logIn()
         let (photos, next) = try await account.page("", cursor: "", count: 10)
         #expect(photos.map { $0["title"]?.string } == ["Second & last", "First"])
@@ -24,9 +21,7 @@ struct PluginTests {
     }
 
     @Test func `an account with a long ID has images and downloads`() async throws {
-        let fixture = try PluginContext()
-        try fixture.installRSS()
-        _ = try await RunningDaemon()
+        let fixture = try await PluginContext.start().fixture
         // Each `%` takes three bytes in the ID.
         let accounts = [
             try await fixture.logIn(query: "?" + String(repeating: "%", count: 200) + "1"),
@@ -60,7 +55,7 @@ struct PluginTests {
         let daemon = try await RunningDaemon()
         let added = try await fixture.signals("InterfacesAdded")
         let removed = try await fixture.signals("InterfacesRemoved")
-        await expectError(ServiceError.notFound.name) { _ = try await fixture.logIn() }
+        await expectError(.notFound) { _ = try await fixture.logIn() }
         try fixture.installRSS()
         try await fixture.waitForProvider(added)
         let account = try await fixture.logIn()
@@ -103,7 +98,7 @@ struct PluginTests {
         let odd = fixture.client.provider("odd")
         let reason = try await odd.properties()["StateReason"]
         #expect(reason == .string("Sources in [Provider] is missing."))
-        await expectError(ServiceError.notSupported.name) {
+        await expectError(.notSupported) {
             _ = try await fixture.client.service.manager.login("odd", [:])
         }
     }
@@ -112,9 +107,7 @@ struct PluginTests {
         async throws
     {
         try Pictures.add(["a"])
-        let fixture = try PluginContext()
-        try fixture.installRSS()
-        _ = try await RunningDaemon()
+        let fixture = try await PluginContext.start().fixture
         let local = try await fixture.client.logIn("ada")
         let account = try await fixture.logIn()
         #expect(try await fixture.client.titles(account) == ["Second & last", "First"])
@@ -123,15 +116,13 @@ struct PluginTests {
             "import os\nos.abort()\n", to: "home/.local/share/imagefeed/providers/rss/rss.py")
         try fixture.installManifest()
         try await fixture.waitForProvider(added)
-        await expectError(ServiceError.serviceFailed.name) { _ = try await account.refresh("") }
+        await expectError(.serviceFailed) { _ = try await account.refresh("") }
         #expect(try await fixture.client.titles(local) == ["a"])
         #expect(try await fixture.client.titles(account) == ["Second & last", "First"])
     }
 
     @Test func `repeated changes of a manifest leak no descriptors`() async throws {
-        let fixture = try PluginContext()
-        try fixture.installRSS()
-        let daemon = try await RunningDaemon()
+        let (fixture, daemon) = try await PluginContext.start()
         let account = try await fixture.logIn()
         var known = 0
         for round in 0..<6 {
@@ -167,6 +158,13 @@ struct PluginContext {
             }
         }
         client = try TestClient()
+    }
+
+    /// Installs the example, and starts a daemon.
+    static func start() async throws -> (fixture: PluginContext, daemon: RunningDaemon) {
+        let fixture = try PluginContext()
+        try fixture.installRSS()
+        return (fixture, try await RunningDaemon())
     }
 
     nonisolated private static func feed(_ origin: String) -> String {

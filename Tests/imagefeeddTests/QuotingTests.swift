@@ -79,56 +79,29 @@ struct QuotingTests {
         let login = client.service.login(
             try await manager.login("local", [.username: .string("ada")]))
         _ = try? await login.wait()
+        let properties: InterfaceName = "org.freedesktop.DBus.Properties"
+        func logIn(
+            _ options: [LoginOption: Variant], to provider: String = "local"
+        ) -> () async throws -> Void {
+            { _ = try await manager.login(provider, options) }
+        }
         await expectShort([
-            ("Login", { _ = try await manager.login(long, [:]) }),
-            ("username", { _ = try await manager.login("local", [.username: .string(long)]) }),
-            (
-                "register",
-                {
-                    _ = try await manager.login(
-                        "local", [.username: .string(long), .register: .bool(true)])
-                }
-            ),
-            (
-                "server",
-                {
-                    _ = try await manager.login(
-                        "local", [.username: .string("ada"), .server: .string(long)])
-                }
-            ),
-            (
-                "Mastodon",
-                { _ = try await manager.login("mastodon", [.server: .string(long)]) }
-            ),
-            (
-                "account",
-                { _ = try await manager.login("local", [.account: .objectPath(path)]) }
-            ),
-            ("type", { _ = try await manager.login("local", [.account: .string(long)]) }),
+            ("Login", logIn([:], to: long)),
+            ("username", logIn([.username: .string(long)])),
+            ("register", logIn([.username: .string(long), .register: .bool(true)])),
+            ("server", logIn([.username: .string("ada"), .server: .string(long)])),
+            ("Mastodon", logIn([.server: .string(long)], to: "mastodon")),
+            ("account", logIn([.account: .objectPath(path)])),
+            ("type", logIn([.account: .string(long)])),
             ("DefaultAccount", { try await manager.setDefaultAccount(path) }),
             ("SubmitCode", { try await login.submitCode(long) }),
             ("object", { try await client.proxy(path).perform(.feed, "GetPhoto", long) }),
             ("interface", { try await root.perform(Self.name(255), "GetPhoto") }),
             ("method", { try await root.perform(.manager, Self.member(255)) }),
             ("both", { try await root.perform(Self.name(255), Self.member(255)) }),
-            (
-                "Get",
-                {
-                    try await root.perform(
-                        "org.freedesktop.DBus.Properties", "Get", long, long)
-                }
-            ),
-            (
-                "property",
-                {
-                    try await root.perform(
-                        "org.freedesktop.DBus.Properties", "Get", "", long)
-                }
-            ),
-            (
-                "GetAll",
-                { try await root.perform("org.freedesktop.DBus.Properties", "GetAll", long) }
-            ),
+            ("Get", { try await root.perform(properties, "Get", long, long) }),
+            ("property", { try await root.perform(properties, "Get", "", long) }),
+            ("GetAll", { try await root.perform(properties, "GetAll", long) }),
             (
                 "Configure",
                 {

@@ -2,7 +2,6 @@ import Contract
 import DBus
 import Glibc
 import ProviderKit
-import ServiceSimulator
 import TestSupport
 import Testing
 import UnsplashSimulator
@@ -62,8 +61,7 @@ struct ReadOnlyTests {
     {
         let (fixture, ada, ids) = try await readFeed(of: UnsplashFixture(), count: 20)
         let image = try await ada.imagePath(ids[0], size: "thumb")
-        try await fixture.daemon.stop()
-        try await fixture.start(launcher: Disk.readOnly(Disk.cache))
+        try await fixture.restart(launcher: Disk.readOnly(Disk.cache))
         #expect(try await ada.imagePath(ids[0], size: "thumb") == image)
         let file = try await ada.openImage(ids[0], size: "thumb")
         #expect(try Destination.read(file).count > 100)
@@ -85,8 +83,7 @@ struct ReadOnlyTests {
         for suffix in ["", "-wal", "-shm"] { chmod(file + suffix, 0o600) }
         #expect(try await ada.like(ids[0]) == .done)
         try await ada.setLabel("A")
-        try await fixture.daemon.stop()
-        try await fixture.start()
+        try await fixture.restart()
         #expect(try await fixture.property(ada, "Label") == .string("A"))
     }
 

@@ -7,35 +7,33 @@ import UnsplashSimulator
 /// The properties that tell clients which action of the user helps.
 @Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct RemedyTests {
+    /// Waits until an account has a state, and expects its remedy.
     private func expectRemedy(
-        _ remedy: String, _ account: AccountClient, in fixture: UnsplashFixture,
+        _ remedy: String, of state: String, _ account: AccountClient, _ fixture: UnsplashFixture,
         _ location: SourceLocation = #_sourceLocation
     ) async throws {
+        try await fixture.wait(account, state)
         let property = try await fixture.property(account, "Remedy")
         #expect(property == .string(remedy), sourceLocation: location)
     }
 
     @Test func `the remedy follows the state of the keyring and of the login`() async throws {
         let (fixture, ada) = try await logIn(to: UnsplashFixture())
-        try await fixture.wait(ada, "ready")
-        try await expectRemedy("", ada, in: fixture)
+        try await expectRemedy("", of: "ready", ada, fixture)
         let keyring = try PrivateKeyring.current.connect()
 
         try await fixture.daemon.stop()
         try await keyring.lock()
         try await fixture.start()
-        try await fixture.wait(ada, "locked")
-        try await expectRemedy("unlock", ada, in: fixture)
+        try await expectRemedy("unlock", of: "locked", ada, fixture)
         try await keyring.unlock()
-        try await fixture.wait(ada, "ready")
-        try await expectRemedy("", ada, in: fixture)
+        try await expectRemedy("", of: "ready", ada, fixture)
 
         fixture.revokeTokens(of: "ada")
-        await expectError(ServiceError.needsLogin.name) { _ = try await ada.refresh("") }
-        try await fixture.wait(ada, "needs-login")
-        try await expectRemedy("login", ada, in: fixture)
+        await expectError(.needsLogin) { _ = try await ada.refresh("") }
+        try await expectRemedy("login", of: "needs-login", ada, fixture)
         try await ada.logout()
-        try await expectRemedy("login", ada, in: fixture)
+        try await expectRemedy("login", of: "logged-out", ada, fixture)
     }
 
     @Test func `a missing keyring is to be installed`() async throws {
@@ -43,8 +41,7 @@ struct RemedyTests {
         try await fixture.daemon.stop()
         try await PrivateKeyring.current.stop()
         try await fixture.start()
-        try await fixture.wait(ada, "locked")
-        try await expectRemedy("install-keyring", ada, in: fixture)
+        try await expectRemedy("install-keyring", of: "locked", ada, fixture)
     }
 
     @Test
@@ -56,17 +53,15 @@ struct RemedyTests {
         // The automatic retries fail, too.
         fixture.unsplash.fail("*", .htmlStatus(503))
         for _ in 0..<3 {
-            await expectError(ServiceError.serviceFailed.name) { _ = try await ada.refresh("") }
+            await expectError(.serviceFailed) { _ = try await ada.refresh("") }
         }
-        try await fixture.wait(ada, "failed")
-        try await expectRemedy("retry", ada, in: fixture)
+        try await expectRemedy("retry", of: "failed", ada, fixture)
         fixture.unsplash.recover("*")
         _ = try await ada.refresh("")
         try await fixture.wait(ada, "ready")
         fixture.unsplash.stop()
-        await expectError(ServiceError.offline.name) { _ = try await ada.refresh("") }
-        try await fixture.wait(ada, "offline")
-        try await expectRemedy("", ada, in: fixture)
+        await expectError(.offline) { _ = try await ada.refresh("") }
+        try await expectRemedy("", of: "offline", ada, fixture)
     }
 
     @Test func `an invalid configuration is to be corrected`() async throws {
@@ -74,8 +69,7 @@ struct RemedyTests {
         try await fixture.daemon.stop()
         try RunningDaemon.configure("[Provider unsplash]\nClientId=a\nApiUrl=nonsense\n")
         try await fixture.start()
-        try await fixture.wait(ada, "failed")
-        try await expectRemedy("configure", ada, in: fixture)
+        try await expectRemedy("configure", of: "failed", ada, fixture)
     }
 
     @Test func `the help of a provider says what to register before it is configured`() async throws

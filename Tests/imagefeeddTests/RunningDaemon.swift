@@ -33,18 +33,14 @@ final class RunningDaemon {
         _ arguments: [String] = [], launcher: [String] = [], program: String = path
     ) async throws {
         let client = try PrivateBus.current.connect()
-        let owner = Observed<BusName?>(try await client.owner(of: ServiceName.bus))
-        let before = owner.value
-        let watch = try await client.watchOwner(of: ServiceName.bus) { name in
-            owner.update { $0 = name }
-        }
         let command = launcher + [program] + arguments
         let service = ServiceClient(client)
-        let start = ContinuousClock.now
-        process = try ChildProcess(
-            command[0], Array(command.dropFirst()), environment: try Self.environment())
-        try await owner.wait { name in name != nil && name != before ? true : nil }
-        withExtendedLifetime(watch) {}
+        var start = ContinuousClock.now
+        process = try await client.waitForOwner(of: ServiceName.bus) {
+            start = .now
+            return try ChildProcess(
+                command[0], Array(command.dropFirst()), environment: RunningDaemon.environment())
+        }
         _ = try await service.objects()
         startUp = ContinuousClock.now - start
         Self.ofTest?.append(self)
@@ -91,11 +87,20 @@ final class RunningDaemon {
         try await process.standardError.wait { $0.text.contains(text) ? true : nil }
     }
 
-    /// Returns the value of a line of a file in `/proc`.
-    func status(_ name: String, in file: String = "status") throws -> Substring {
-        let text = try String(contentsOfFile: "/proc/\(process.id)/\(file)", encoding: .utf8)
+    /// Returns the value of a line of a file in `/proc`, for the process or a child of it.
+    func status(
+        _ name: String, in file: String = "status", of child: Int32? = nil
+    ) throws -> Substring {
+        let folder = "/proc/\(child ?? process.id)"
+        let text = try String(contentsOfFile: "\(folder)/\(file)", encoding: .utf8)
         let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
         return try #require(line).dropFirst(name.count)
+    }
+
+    /// Returns an amount of memory in the status, in KiB.
+    func memory(_ name: String, of child: Int32? = nil) throws -> Int {
+        let words = try status("\(name):", of: child).split(whereSeparator: \.isWhitespace)
+        return try #require(words.first.flatMap { Int($0) })
     }
 
     /// Returns the paths of the open files of the daemon.

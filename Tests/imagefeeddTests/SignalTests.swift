@@ -28,7 +28,7 @@ struct SignalTests {
         let ids: [String] = try await removed.messages.elements(1)[0].read()
         #expect(ids == [id])
         #expect(try await client.titles(account) == ["b"])
-        await expectError(ServiceError.notFound.name) { _ = try await account.photo(id) }
+        await expectError(.notFound) { _ = try await account.photo(id) }
     }
 
     @Test func `a walk is complete while files are added and removed`() async throws {
@@ -63,14 +63,10 @@ struct SignalTests {
     }
 
     @Test func `a logged-in account never has the state logged-out`() async throws {
-        try Pictures.add(["a"])
-        var daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let account = try await client.logIn("ada")
-        try await client.waitUntilReady(account)
+        let (first, client, account) = try await startWithUser(["a"])
         let changes = try await Signals(propertiesOf: account.path, client.connection)
-        try await daemon.stop()
-        daemon = try await RunningDaemon(["--log-level", "info"])
+        try await first.stop()
+        let daemon = try await RunningDaemon(["--log-level", "info"])
         try await client.waitUntilReady(account)
         try Pictures.add("b.png", folder: "home/Other")
         try await daemon.configure("[Provider local]\nDirectory=Other\n")

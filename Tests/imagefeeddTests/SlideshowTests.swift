@@ -151,7 +151,7 @@ struct SlideshowTests {
         try await control.previous()
         let previous = try await control.properties().photo?.id ?? ""
         #expect(Set([shown, previous, ids[1]]) == Set(ids))
-        await expectError(ServiceError.notFound.name) { try await control.previous() }
+        await expectError(.notFound) { try await control.previous() }
     }
 
     @Test func `a photo whose file is removed is replaced at once`() async throws {
@@ -164,7 +164,7 @@ struct SlideshowTests {
         try Pictures.remove("b.png")
         try Pictures.remove("c.png")
         try await widget.waits(for: "")
-        await expectError(ServiceError.notFound.name) { try await widget.slideshow.next() }
+        await expectError(.notFound) { try await widget.slideshow.next() }
         try Pictures.add("d.png")
         try await poll {
             do {
@@ -207,7 +207,7 @@ struct SlideshowTests {
         _ = try await RunningDaemon()
         #expect(try await kitchen.properties().interval == 60)
         #expect(try await kitchen.properties().hidden == [ids[1]])
-        await expectError(ServiceError.notSupported.name) { try await main.remove() }
+        await expectError(.notSupported) { try await main.remove() }
         try await kitchen.remove()
         await expectError("org.freedesktop.DBus.Error.UnknownObject") {
             _ = try await kitchen.properties()

@@ -7,33 +7,31 @@ import Testing
 /// Tests with a pictures folder on a disk that hangs or fails.
 @Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct SlowDiskTests {
-    /// Runs a daemon that scans the pictures, logs ada in and likes photo `1`, and ends it.
-    ///
-    /// - Returns: The path of the account.
-    private func scan(_ names: [String]) async throws -> ObjectPath {
+    /// Runs a daemon that scans the pictures, logs ada in and likes photo `1`, and starts another one with faults of
+    /// the disk in its place.
+    private func restart(
+        after names: [String], with faults: [SlowDisk.Fault] = []
+    ) async throws -> (SlowDisk, TestClient, AccountClient) {
         let (daemon, client, ada) = try await startWithUser(names)
         let photo = try await ada.firstID()
         let _: String = try await client.proxy(ada.path).call(.like, "Like", photo)
         try await daemon.stop()
-        return ada.path
+        let disk = try await SlowDisk()
+        try disk.set(faults)
+        _ = try await RunningDaemon(launcher: disk.launcher)
+        return (disk, client, ada)
     }
 
     @Test func `calls are served from the index while the first scan hangs`() async throws {
-        let path = try await scan(["1", "2", "Sea/3", "Sea/4"])
-        let disk = try await SlowDisk()
-        try disk.set([.hang(Pictures.home)])
-        _ = try await RunningDaemon(launcher: disk.launcher)
-        let client = try TestClient()
-        let ada = client.service.account(path)
+        let (disk, client, ada) = try await restart(
+            after: ["1", "2", "Sea/3", "Sea/4"], with: [.hang(Pictures.home)])
         #expect(try await client.titles(ada, source: "likes") == ["1"])
         #expect(try await client.titles(ada, source: "album:Sea") == ["3", "4"])
         let first = try await ada.page("", cursor: "", count: 3)
         let last = try await ada.page("", cursor: first.next, count: 3)
         #expect(last.photos.map { $0["title"]?.string } == ["4"])
         #expect(last.next.isEmpty)
-        await expectError(ServiceError.notFound.name) {
-            _ = try await ada.photo("0123456789abcdef")
-        }
+        await expectError(.notFound) { _ = try await ada.photo("0123456789abcdef") }
         #expect(try await ada.sources().count == 4)
         // A new user does not wait, either.
         _ = try await client.logIn("bob")
@@ -46,11 +44,7 @@ struct SlowDiskTests {
     }
 
     @Test func `a photo that hangs delays neither other photos nor a login`() async throws {
-        let path = try await scan(["1", "2"])
-        let disk = try await SlowDisk()
-        _ = try await RunningDaemon(launcher: disk.launcher)
-        let client = try TestClient()
-        let ada = client.service.account(path)
+        let (disk, client, ada) = try await restart(after: ["1", "2"])
         try await client.waitUntilReady(ada)
         let photos = try await ada.ids(count: 2)
         let start = ContinuousClock.now
@@ -86,12 +80,8 @@ struct SlowDiskTests {
 
     @Test(arguments: [EIO, EHOSTDOWN])
     func `photos and likes of a failing folder remain`(code: Int32) async throws {
-        let path = try await scan(["Sea/1", "Sea/2", "3"])
-        let disk = try await SlowDisk()
-        try disk.set([.fail(code, "/Sea")])
-        _ = try await RunningDaemon(launcher: disk.launcher)
-        let client = try TestClient()
-        let ada = client.service.account(path)
+        let (_, client, ada) = try await restart(
+            after: ["Sea/1", "Sea/2", "3"], with: [.fail(code, "/Sea")])
         _ = try await ada.refresh("")
         #expect(try await client.titles(ada) == ["1", "2", "3"])
         #expect(try await client.titles(ada, source: "likes") == ["1"])

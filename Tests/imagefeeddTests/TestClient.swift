@@ -152,6 +152,24 @@ extension BusMessage {
     }
 }
 
+extension BusConnection {
+    /// Runs `body`, and waits until a name has a new owner, or none.
+    @MainActor @discardableResult
+    func waitForOwner<Result>(
+        of name: BusName, isGone: Bool = false, after body: () async throws -> Result
+    ) async throws -> Result {
+        let before = try await owner(of: name)
+        let current = Observed(before)
+        let watch = try await watchOwner(of: name) { owner in current.update { $0 = owner } }
+        let result = try await body()
+        try await current.wait { owner in
+            (isGone ? owner == nil : owner != nil && owner != before) ? true : nil
+        }
+        withExtendedLifetime(watch) {}
+        return result
+    }
+}
+
 extension Variant {
     /// A descriptor of a pipe that holds a secret.
     static func secret(_ text: String) throws -> Variant {
@@ -199,6 +217,15 @@ func expectError(
     #expect(reply.message.hasSuffix("."), "\(reply.message)", sourceLocation: sourceLocation)
     #expect(reply.message.count > 10, sourceLocation: sourceLocation)
     #expect(!reply.message.contains("\n"), sourceLocation: sourceLocation)
+}
+
+/// Expects that a call fails with an error of the contract and a message of one sentence.
+@MainActor
+func expectError(
+    _ error: ServiceError, sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: () async throws -> Void
+) async {
+    await expectError(error.name, sourceLocation: sourceLocation, body)
 }
 
 /// The command line `imagefeedctl`.

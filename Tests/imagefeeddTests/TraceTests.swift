@@ -2,7 +2,6 @@ import Contract
 import DBus
 import Foundation
 import Glibc
-import LoopbackHTTP
 import TestSupport
 import Testing
 
@@ -166,7 +165,7 @@ struct TraceTests {
         try #require(pipe(&ends) == 0)
         let (reader, writer) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
         let local = client.provider("local")
-        await expectError(ServiceError.notSupported.name) { try await local.trace(to: writer) }
+        await expectError(.notSupported) { try await local.trace(to: writer) }
         let echo = client.provider("echo")
         await expectError(.invalidArgs) { try await echo.trace(to: reader) }
         for _ in 0..<4 { try await echo.trace(to: writer) }

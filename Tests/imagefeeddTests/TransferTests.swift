@@ -23,11 +23,8 @@ struct TransferTests {
             for index in more.indices { more[index] = UInt8(truncatingIfNeeded: index / 4096) }
             #expect(write(file.rawValue, more, more.count) == more.count)
             bytes = Array(Pictures.png) + more
-            daemon = try await RunningDaemon()
-            client = try TestClient()
-            account = try await client.logIn("ada")
-            let photos = try await account.page("", cursor: "", count: 1).photos
-            photo = try #require(photos.first?["id"]?.string)
+            (daemon, client, account) = try await startWithUser()
+            photo = try await account.firstID()
         }
 
         /// Starts a download into a pipe that is not read yet.
@@ -86,9 +83,7 @@ struct TransferTests {
             _ = try await fixture.account.download(fixture.photo, to: folder)
         }
         let file = try Destination.file()
-        await expectError(ServiceError.notFound.name) {
-            _ = try await fixture.account.download("nothing", to: file)
-        }
+        await expectError(.notFound) { _ = try await fixture.account.download("nothing", to: file) }
         let paths = try await fixture.client.service.objects().keys
         #expect(paths.allSatisfy { !$0.text.contains("transfers") })
         #expect(try Destination.content().isEmpty)
@@ -100,7 +95,7 @@ struct TransferTests {
         let path = try await fixture.account.download(fixture.photo, to: full)
         let transfer = fixture.client.service.transfer(path)
         for _ in 0..<2 {
-            await expectError(ServiceError.storageFull.name) { try await transfer.wait() }
+            await expectError(.storageFull) { try await transfer.wait() }
         }
         let properties = try await transfer.properties()
         #expect(properties["State"] == .string("failed"))
@@ -138,13 +133,7 @@ struct TransferTests {
         var caller: TestClient? = try TestClient()
         let name = try #require(caller?.connection.uniqueName)
         let (transfer, pipe) = try await fixture.startSlowly(by: caller)
-        let isConnected = Observed(true)
-        let watch = try await fixture.client.connection.watchOwner(of: name) { owner in
-            isConnected.update { $0 = owner != nil }
-        }
-        caller = nil
-        try await isConnected.wait { $0 ? nil : true }
-        withExtendedLifetime(watch) {}
+        try await fixture.client.connection.waitForOwner(of: name, isGone: true) { caller = nil }
         #expect(try await pipe.read() == fixture.bytes)
         try await transfer.wait()
     }
@@ -157,7 +146,7 @@ struct TransferTests {
         #expect(await waiting?.name == ServiceError.cancelled.name)
         #expect(try await transfer.properties()["State"] == .string("cancelled"))
         #expect(try await pipe.read().count <= 65536)
-        await expectError(ServiceError.cancelled.name) { try await transfer.wait() }
+        await expectError(.cancelled) { try await transfer.wait() }
         try await transfer.cancel()
     }
 

@@ -2,7 +2,6 @@ import Contract
 import DBus
 import Glibc
 import ProviderKit
-import ServiceSimulator
 import TestSupport
 import Testing
 import UnsplashSimulator
@@ -15,8 +14,7 @@ import UnsplashSimulator
 struct UnsplashDiskTests {
     @Test func `a full disk is reported and cached data can be read`() async throws {
         let fixture = try await UnsplashFixture(photoCount: 2_000)
-        try await fixture.daemon.stop()
-        try await fixture.start(launcher: Disk.small(Disk.cache, kibibytes: 600))
+        try await fixture.restart(launcher: Disk.small(Disk.cache, kibibytes: 600))
         let ada = try await fixture.logIn("ada")
         let first = try await ada.ids(count: 20)
         var cursor = ""
@@ -38,11 +36,10 @@ struct UnsplashDiskTests {
 
     @Test func `likes are rejected on a full disk`() async throws {
         let (fixture, ada, ids) = try await readFeed(of: UnsplashFixture(), count: 20)
-        try await fixture.daemon.stop()
-        try await fixture.start(launcher: Disk.full(Disk.data))
+        try await fixture.restart(launcher: Disk.full(Disk.data))
         // Accounts and feeds can be read.
         #expect(try await ada.ids(count: 20) == ids)
-        await expectError(ServiceError.storageFull.name) { _ = try await ada.like(ids[0]) }
+        await expectError(.storageFull) { _ = try await ada.like(ids[0]) }
         #expect(try await fixture.property(ada, "Label") == .string("ada"))
         #expect(fixture.unsplash.requests("POST /photos/*/like").isEmpty)
     }

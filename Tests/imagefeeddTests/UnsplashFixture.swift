@@ -1,6 +1,5 @@
 import Contract
 import DBus
-import LoopbackHTTP
 import TestSupport
 import Testing
 import UnsplashSimulator

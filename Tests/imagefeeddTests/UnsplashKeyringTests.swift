@@ -30,8 +30,7 @@ struct UnsplashKeyringTests {
         #expect(revoked.contains { $0.fields["token"] == String(token) })
         #expect(!fixture.unsplash.isValid(String(token)))
         #expect(try await fixture.accounts().isEmpty)
-        try await fixture.daemon.stop()
-        try await fixture.start()
+        try await fixture.restart()
         #expect(try await fixture.accounts().isEmpty)
     }
 

@@ -1,7 +1,6 @@
 import Contract
 import DBus
 import ProviderKit
-import ServiceSimulator
 import TestSupport
 import Testing
 import UnsplashSimulator
@@ -57,6 +56,6 @@ struct UnsplashLikeTests {
         #expect(failures.messages.value.count == 1)
         #expect(try await fixture.property(ada, "State") == .string("ready"))
         // For a call in progress, the error is its reply.
-        await expectError(ServiceError.serviceFailed.name) { _ = try await ada.like(ids[0]) }
+        await expectError(.serviceFailed) { _ = try await ada.like(ids[0]) }
     }
 }

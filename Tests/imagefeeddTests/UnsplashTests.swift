@@ -1,7 +1,5 @@
 import Contract
 import DBus
-import LoopbackHTTP
-import ServiceSimulator
 import TestSupport
 import Testing
 import UnsplashSimulator

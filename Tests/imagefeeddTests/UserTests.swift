@@ -45,9 +45,7 @@ struct UserTests {
     }
 
     @Test func `an image is available as a path and as a descriptor`() async throws {
-        try Pictures.add(["a"])
-        _ = try await RunningDaemon()
-        let account = try await TestClient().logIn("ada")
+        let (_, _, account) = try await startWithUser(["a"])
         let id = try await account.firstID()
         let path = try await account.imagePath(id, size: "full")
         #expect(try Data(contentsOf: URL(filePath: path)) == Pictures.png)
@@ -60,16 +58,12 @@ struct UserTests {
         #expect(try Data(contentsOf: URL(filePath: thumbnail)).starts(with: Pictures.png[..<8]))
         _ = try await account.openImage(id, size: "regular")
         try Pictures.remove("a.png")
-        await expectError(ServiceError.notFound.name) {
-            _ = try await account.openImage(id, size: "full")
-        }
+        await expectError(.notFound) { _ = try await account.openImage(id, size: "full") }
     }
 
     @Test func `the settings of the user survive a restart`() async throws {
-        try Pictures.add(["a", "sub/b"])
-        var daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let account = try await client.logIn("ada")
+        let (first, client, account) = try await startWithUser(["a", "sub/b"])
+        var daemon = first
         let other = try await client.logIn("bob")
         #expect(try await account.properties(.account)["Label"] == .string("ada"))
         // Two concurrent changes of one account must both be stored.
@@ -96,10 +90,7 @@ struct UserTests {
     }
 
     @Test func `logging out removes the feed and not the account`() async throws {
-        try Pictures.add(["a"])
-        _ = try await RunningDaemon()
-        let client = try TestClient()
-        let account = try await client.logIn("ada")
+        let (_, client, account) = try await startWithUser(["a"])
         let removed = try await Signals(
             client.connection, ServiceName.root, "org.freedesktop.DBus.ObjectManager",
             "InterfacesRemoved")
@@ -120,22 +111,16 @@ struct UserTests {
     @Test func `impossible logins report the reason`() async throws {
         _ = try await RunningDaemon()
         let client = try TestClient()
-        await expectError(ServiceError.noSuchUser.name) {
-            try await client.logIn("ada", registers: false)
-        }
+        await expectError(.noSuchUser) { try await client.logIn("ada", registers: false) }
         let account = try await client.logIn("ada")
-        await expectError(ServiceError.alreadyLoggedIn.name) {
-            try await client.logIn("ADA", registers: false)
-        }
-        await expectError(ServiceError.userExists.name) { try await client.logIn("Ada") }
+        await expectError(.alreadyLoggedIn) { try await client.logIn("ADA", registers: false) }
+        await expectError(.userExists) { try await client.logIn("Ada") }
         try await account.logout()
-        await expectError(ServiceError.userExists.name) { try await client.logIn("ada") }
+        await expectError(.userExists) { try await client.logIn("ada") }
         try await account.remove()
         let objects = try await client.service.objects()
         #expect(objects[account.path] == nil)
-        await expectError(ServiceError.noSuchUser.name) {
-            try await client.logIn("ada", registers: false)
-        }
+        await expectError(.noSuchUser) { try await client.logIn("ada", registers: false) }
         try await client.logIn("ada")
     }
 
@@ -144,7 +129,7 @@ struct UserTests {
         let client = try TestClient()
         let login = try await client.startLogin("local", [.username: .string("ada")])
         for _ in 0..<2 {
-            await expectError(ServiceError.noSuchUser.name) { _ = try await login.wait() }
+            await expectError(.noSuchUser) { _ = try await login.wait() }
         }
         try await login.cancel()
         let properties = try await login.properties()
@@ -155,7 +140,7 @@ struct UserTests {
             return
         }
         #expect(error.first == .string(ServiceError.noSuchUser.name.text))
-        await expectError(ServiceError.notSupported.name) { try await login.openBrowser() }
-        await expectError(ServiceError.notSupported.name) { try await login.submitCode("1") }
+        await expectError(.notSupported) { try await login.openBrowser() }
+        await expectError(.notSupported) { try await login.submitCode("1") }
     }
 }

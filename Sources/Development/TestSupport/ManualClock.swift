@@ -58,5 +58,11 @@ package final class ManualClock: Clock {
         }
     }
 
+    /// Waits until a sleep with a deadline has begun, and lets it end.
+    package func endSleep(at deadline: Duration) async throws {
+        try await waitForSleeps(until: deadline)
+        advance(by: deadline - now.offset)
+    }
+
     package func advance(by duration: Duration) { time.update { $0 = $0.advanced(by: duration) } }
 }

@@ -1,6 +1,11 @@
 package import ProviderKit
 
 extension RemoteFeed {
+    /// Reads a page of a source, by default the first one.
+    package func page(_ source: String, from token: String? = nil) async throws -> RemotePage {
+        try await fetchPage(SourceID(source), from: token)
+    }
+
     /// Reads all pages of a source.
     ///
     /// - Parameters:
@@ -12,7 +17,7 @@ extension RemoteFeed {
         var found: [RemotePhoto] = []
         var token: String?
         repeat {
-            let page = try await fetchPage(SourceID(source), from: token)
+            let page = try await page(source, from: token)
             found += page.photos
             token = page.next
             between()

@@ -11,9 +11,18 @@ package final class ScriptedHTTP: HTTPClient {
     package let isHeld = Observed(false)
     /// The suffixes of the addresses whose responses are delayed until they are removed from this set.
     package let heldAddresses = Observed<Set<String>>([])
-    package let answer = Observed<Answer>({ _ in throw HTTPError.unreachable("no network") })
+    package let answer: Observed<Answer>
 
-    package init() {}
+    package init(_ answer: @escaping Answer = { _ in throw HTTPError.unreachable("no network") }) {
+        self.answer = Observed(answer)
+    }
+
+    /// Answers every request with the same body.
+    package func respond(_ body: [UInt8] = [], status: Int = 200) {
+        answer.update { answer in
+            answer = { HTTPResponse(status: status, body: body, url: $0.url) }
+        }
+    }
 
     /// The methods and addresses of the requests, without a common prefix. The method GET is omitted.
     package func requestLines(withoutPrefix prefix: String) -> [String] {

@@ -39,7 +39,7 @@ struct AcceptanceFaultTests {
         try await poll { try await fixture.property(ada, "RetryAt")?.int64 ?? 0 > 0 }
         #expect(try await ada.ids() == ids)
         #expect(try await ada.photo(ids[0])["id"] == .string(ids[0]))
-        await expectError(ServiceError.offline.name) { _ = try await ada.refresh("") }
+        await expectError(.offline) { _ = try await ada.refresh("") }
         #expect(try await Terminal.run("refresh").exit == .code(75))
         try fixture.service.resume()
         _ = try await ada.refresh("")
@@ -50,17 +50,15 @@ struct AcceptanceFaultTests {
     func `no request is sent during a rate limit`(provider: TestedProvider) async throws {
         let (fixture, ada, ids) = try await readFeed(of: provider.serviceFixture())
         fixture.exhaust()
-        await expectError(ServiceError.rateLimited.name) { _ = try await ada.refresh("") }
+        await expectError(.rateLimited) { _ = try await ada.refresh("") }
         let properties = try await ada.properties(.account)
         #expect(properties["State"] == .string("rate-limited"))
         #expect(try #require(properties["RetryAt"]?.int64) >= Int64(time(nil)))
         #expect(properties["StateReason"]?.string?.isEmpty == false)
         let count = fixture.requestCount
         #expect(try await ada.ids() == ids)
-        await expectError(ServiceError.rateLimited.name) { _ = try await ada.refresh("") }
-        await expectError(ServiceError.rateLimited.name) {
-            _ = try await ada.refresh(fixture.otherSource)
-        }
+        await expectError(.rateLimited) { _ = try await ada.refresh("") }
+        await expectError(.rateLimited) { _ = try await ada.refresh(fixture.otherSource) }
         #expect(try await Terminal.run("refresh").exit == .code(75))
         #expect(fixture.requestCount == count)
         // Images are not requests to the API.
@@ -147,7 +145,7 @@ struct AcceptanceFaultTests {
         fixture.service.fail(fixture.pattern(.feed), .silence)
         fixture.service.fail(fixture.pattern(.images), .silence)
         // After 25 s without a reply, the error would be `NoReply`.
-        await expectError(ServiceError.serviceFailed.name) { _ = try await ada.refresh("") }
+        await expectError(.serviceFailed) { _ = try await ada.refresh("") }
         #expect(try await ada.ids() == ids)
         fixture.service.recover(fixture.pattern(.feed))
         fixture.service.disconnect()
@@ -166,7 +164,7 @@ struct AcceptanceFaultTests {
         try await fixture.start()
         try await fixture.wait(ada, "locked")
         #expect(try await ada.ids() == ids)
-        await expectError(ServiceError.secretStoreLocked.name) { _ = try await ada.refresh("") }
+        await expectError(.secretStoreLocked) { _ = try await ada.refresh("") }
         #expect(try await ada.like(ids[0]) == .queued)
         let traffic = try await recording.text()
         // Only a user's login may prompt.

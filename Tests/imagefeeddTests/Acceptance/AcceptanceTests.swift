@@ -76,10 +76,8 @@ struct AcceptanceTests {
         #expect(photo["account"] == .objectPath(ada.path))
         #expect(photo["liked"] == .bool(false))
         #expect(photo["created"] != nil)
-        await expectError(ServiceError.notFound.name) { _ = try await ada.photo("no-such-photo") }
-        await expectError(ServiceError.notFound.name) {
-            _ = try await ada.page("nonsense", cursor: "", count: 1)
-        }
+        await expectError(.notFound) { _ = try await ada.photo("no-such-photo") }
+        await expectError(.notFound) { _ = try await ada.page("nonsense", cursor: "", count: 1) }
         await expectError(.invalidArgs) { _ = try await ada.page("", cursor: "x", count: 1) }
         let sources = try await ada.sources().map(\.id.text)
         let first = try await ada.properties(.feed)["DefaultSource"]?.string
@@ -140,7 +138,7 @@ struct AcceptanceTests {
             let gone = try #require(ids.last { fixture.likeGroup($0).count > 1 } ?? ids.last)
             let group = fixture.likeGroup(gone)
             try await fixture.delete(gone)
-            await expectError(ServiceError.notFound.name) { _ = try await ada.like(gone) }
+            await expectError(.notFound) { _ = try await ada.like(gone) }
             #expect(try await group.isDisjoint(with: ada.ids(count: 100)))
         }
     }
@@ -178,7 +176,7 @@ struct AcceptanceTests {
 
         // A like is also queued during a rate limit.
         fixture.exhaust()
-        await expectError(ServiceError.rateLimited.name) { _ = try await ada.refresh("") }
+        await expectError(.rateLimited) { _ = try await ada.refresh("") }
         let count = fixture.requestCount
         let liked = try await fixture.likes(of: "ada")
         let other = try #require(ids.last { !liked.contains($0) })
@@ -235,13 +233,13 @@ struct AcceptanceTests {
     {
         let (fixture, ada, ids) = try await readFeed(of: provider.browserFixture())
         fixture.revokeTokens(of: "ada")
-        await expectError(ServiceError.needsLogin.name) { _ = try await ada.refresh("") }
+        await expectError(.needsLogin) { _ = try await ada.refresh("") }
         #expect(try await fixture.property(ada, "State") == .string("needs-login"))
         #expect(try await fixture.property(ada, "StateReason")?.string?.isEmpty == false)
         #expect(try await ada.ids() == ids)
         // A rejected token is not used again.
         let count = fixture.requestCount
-        await expectError(ServiceError.needsLogin.name) { _ = try await ada.refresh("") }
+        await expectError(.needsLogin) { _ = try await ada.refresh("") }
         #expect(try await ada.like(ids[0]) == .queued)
         #expect(fixture.requestCount == count)
 
@@ -249,13 +247,7 @@ struct AcceptanceTests {
         async let failure = errorReply { _ = try await login.wait() }
         try await fixture.service.approve(url, as: "bob")
         #expect(await failure?.name == ServiceError.loginFailed.name)
-        if fixture.requestsPerRevocation > 0 {
-            let revoked = try await fixture.service.waitForReplies(
-                fixture.pattern(.revocation), count: fixture.requestsPerRevocation)
-            for token in revoked.compactMap({ $0.fields["token"] }) {
-                #expect(!fixture.isValid(token))
-            }
-        }
+        try await fixture.expectRevocation()
         #expect(try await fixture.accounts() == [fixture.accountID("ada")])
         #expect(try await fixture.property(ada, "State") == .string("needs-login"))
 
@@ -279,10 +271,10 @@ struct AcceptanceTests {
         let recording = try await BusRecording()
         let (fixture, ada, ids) = try await readFeed(of: provider.secretFixture())
         fixture.revokeTokens(of: "ada")
-        await expectError(ServiceError.needsLogin.name) { _ = try await ada.refresh("") }
+        await expectError(.needsLogin) { _ = try await ada.refresh("") }
         #expect(try await fixture.property(ada, "State") == .string("needs-login"))
         let count = fixture.requestCount
-        await expectError(ServiceError.needsLogin.name) { _ = try await ada.refresh("") }
+        await expectError(.needsLogin) { _ = try await ada.refresh("") }
         #expect(try await ada.like(ids[0]) == .queued)
         #expect(fixture.requestCount == count)
         #expect(try await fixture.logIn("ada").path == ada.path)

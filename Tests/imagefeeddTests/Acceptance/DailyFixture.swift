@@ -46,9 +46,7 @@ final class DailyFixture: ServiceFixture {
 
     @discardableResult
     func logIn(_ user: String) async throws -> AccountClient {
-        let account = try await client.logIn(to: provider, [:])
-        try await wait(account, "ready", of: .profile)
-        return account
+        try await finish(client.startLogin(provider))
     }
 
     var service: any SimulatedService { commons }

@@ -30,9 +30,7 @@ final class FeedFixture: ServiceFixture {
 
     @discardableResult
     func logIn(_ user: String) async throws -> AccountClient {
-        let account = try await client.logIn(to: provider, [.username: .string(username(user))])
-        try await wait(account, "ready", of: .profile)
-        return account
+        try await finish(client.startLogin(provider, [.username: .string(username(user))]))
     }
 
     var service: any SimulatedService { feeds }

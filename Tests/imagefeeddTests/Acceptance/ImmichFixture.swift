@@ -57,10 +57,7 @@ final class ImmichFixture: SecretFixture {
     func logIn(
         _ secret: String, as username: String? = nil, at server: SimulatedImmich
     ) async throws -> AccountClient {
-        let account = client.service.account(
-            try await startLogin(secret, as: username, at: server.url).wait())
-        try await wait(account, "ready", of: .profile)
-        return account
+        try await finish(startLogin(secret, as: username, at: server.url))
     }
 
     func startLogin(

@@ -65,9 +65,7 @@ final class NextcloudFixture: SecretFixture {
     ) async throws -> AccountClient {
         let (login, url) = try await startLogin(at: address, more)
         #expect(server.confirm(url, as: user))
-        let account = client.service.account(try await login.wait())
-        try await wait(account, "ready", of: .profile)
-        return account
+        return try await finish(login)
     }
 
     var service: any SimulatedService { server }
@@ -108,10 +106,5 @@ final class NextcloudFixture: SecretFixture {
 
     func revokeTokens(of user: String) { server.revokeAll(of: user) }
 
-    var tokens: Set<String> {
-        Set(
-            server.requests().compactMap { $0["Authorization"] }.compactMap {
-                $0.split(separator: " ").last.map(String.init)
-            })
-    }
+    var tokens: Set<String> { server.requests().tokens }
 }

@@ -2,7 +2,6 @@ import Contract
 import DBus
 import MastodonSimulator
 import ProviderKit
-import ServiceSimulator
 import TestSupport
 import Testing
 
@@ -104,6 +103,12 @@ extension ProviderFixture {
         daemon = try await RunningDaemon(Self.arguments, launcher: launcher)
     }
 
+    /// Stops the daemon, and starts it again.
+    func restart(launcher: [String] = []) async throws {
+        try await daemon.stop()
+        try await start(launcher: launcher)
+    }
+
     func username(_ user: String) -> String { user }
     var imageBeginning: [UInt8] { [0xff, 0xd8] }
 
@@ -129,6 +134,13 @@ extension ProviderFixture {
         _ account: AccountClient, _ state: String, of interface: InterfaceName = .account
     ) async throws {
         try await client.wait(account.path, interface, "State", .string(state))
+    }
+
+    /// Waits for the end of a login and for the profile of its account, which the first request fetches.
+    func finish(_ login: LoginClient) async throws -> AccountClient {
+        let account = client.service.account(try await login.wait())
+        try await wait(account, "ready", of: .profile)
+        return account
     }
 
     func property(_ account: AccountClient, _ name: String) async throws -> Variant? {
@@ -199,20 +211,27 @@ extension BrowserFixture {
         service other: (any SimulatedService)? = nil
     ) async throws -> AccountClient {
         let (login, url) = try await startLogin(options)
-        async let account = login.wait()
+        async let account = finish(login)
         try await (other ?? service).approve(url, as: user)
-        let client = client.service.account(try await account)
-        // The first request of an account fetches its profile.
-        try await wait(client, "ready", of: .profile)
-        return client
+        return try await account
     }
 
-    /// The tokens in the requests to the API so far.
+    var tokens: Set<String> { requestsOfAPI.tokens }
+
+    /// Waits until the tokens of one login are revoked, with the requests that follow the first `before` ones, and
+    /// expects that the service no longer accepts them. Does nothing if it cannot revoke tokens.
+    func expectRevocation(after before: Int = 0) async throws {
+        guard requestsPerRevocation > 0 else { return }
+        let revoked = try await service.waitForReplies(
+            pattern(.revocation), count: before + requestsPerRevocation)
+        for token in revoked.compactMap({ $0.fields["token"] }) { #expect(!isValid(token)) }
+    }
+}
+
+extension [RecordedRequest] {
+    /// The tokens in the requests.
     var tokens: Set<String> {
-        Set(
-            requestsOfAPI.compactMap { $0["Authorization"] }.compactMap {
-                $0.split(separator: " ").last.map(String.init)
-            })
+        Set(compactMap { $0["Authorization"]?.split(separator: " ").last.map(String.init) })
     }
 }
 
