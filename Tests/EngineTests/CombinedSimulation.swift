@@ -218,7 +218,7 @@ struct CombinedSimulation {
         }
         var merge = CombinedMerge(members.map(\.entry), count: count)
         var rounds = 0
-        while case .read(let requests) = merge.advance() {
+        while let requests = merge.advance() {
             rounds += 1
             guard rounds < 500 else { throw Failure("The merge reads without end.") }
             for request in requests {
@@ -226,7 +226,7 @@ struct CombinedSimulation {
                     throw Failure("A read of \(request.count) photos.")
                 }
                 do {
-                    let page = try read(members[request.member.index].index, request)
+                    let page = try read(members[request.member].index, request)
                     merge.supply(page, to: request.member)
                 } catch is ReadFailure {
                     merge.block(request.member, ReadFailure())

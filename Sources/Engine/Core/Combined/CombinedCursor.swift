@@ -12,12 +12,12 @@ nonisolated struct CombinedCursor: Equatable {
         /// The ``AccountRecord/loginNumber`` of the account.
         let login: UInt32
         /// The ``hash(of:)`` of the account's source.
-        let source: UInt32
+        var source: UInt32
         /// The last known creation time of a photo of the account in this walk, in seconds since 1970.
-        let created: Int64?
+        var created: Int64?
         /// The cursor of the account's session, which is empty at the beginning of the source; nil for an account that
         /// could not be read yet.
-        let position: String?
+        var position: String?
     }
 
     /// The entries. Of photos with the same time, that of the earliest entry is next.

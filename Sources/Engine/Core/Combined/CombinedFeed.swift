@@ -142,11 +142,11 @@ package final class CombinedFeed {
         let walk = try walk(through: source, from: cursor)
         let merge = try await merge(walk, count: count)
         if cursor.isEmpty, isForClient {
-            recordFirstPage(leftOut: Set(merge.leftOut.map { walk[$0.index].entry.login }))
+            recordFirstPage(leftOut: Set(merge.leftOut.map { walk[$0].entry.login }))
         }
         if let problem = merge.problem { throw problem }
         return CombinedPage(
-            photos: merge.items.map { CombinedPhoto(walk[$0.member.index].account, $0.photo) },
+            photos: merge.items.map { CombinedPhoto(walk[$0.member].account, $0.photo) },
             next: try merge.cursor?.text(of: source) ?? "", isComplete: !merge.hasProblems)
     }
 
@@ -190,21 +190,19 @@ package final class CombinedFeed {
             guard hash == entry.source || entry.position == nil else {
                 throw ProviderError.staleCursor
             }
-            return Participant(
-                account: account, source: source,
-                entry: CombinedCursor.Entry(
-                    login: entry.login, source: hash, created: entry.created,
-                    position: entry.position))
+            var entry = entry
+            entry.source = hash
+            return Participant(account: account, source: source, entry: entry)
         }
     }
 
     private func merge(_ walk: [Participant], count: Int) async throws -> CombinedMerge {
         var merge = CombinedMerge(walk.map(\.entry), count: count)
         let timer = ContinuousTimer(engine.ports.clock)
-        while case .read(let requests) = merge.advance() {
+        while let requests = merge.advance() {
             let rest = max(Self.timeout - timer.elapsed, Self.shortTimeout)
             for (request, result) in await read(requests, of: walk, timeout: rest) {
-                try supply(result, of: walk[request.member.index], for: request, to: &merge)
+                try supply(result, of: walk[request.member], for: request, to: &merge)
             }
         }
         return merge
@@ -217,7 +215,7 @@ package final class CombinedFeed {
         let tasks = requests.map { request in
             Task.immediate {
                 await Result {
-                    try await read(request, of: walk[request.member.index], timeout)
+                    try await read(request, of: walk[request.member], timeout)
                 }
             }
         }

@@ -14,43 +14,26 @@ internal import Translation
 /// The next photo is known only if the next photo of every account is known. An account that had few photos on the
 /// page is read in small steps, so that few photos are read that the page does not contain.
 nonisolated struct CombinedMerge {
-    /// An account, in the order in which ties are resolved.
-    struct Member: Hashable, Sendable {
-        /// The index in the list of members at the beginning.
-        let index: Int
-    }
-
     /// A photo of the page.
     struct Item {
-        /// The account of the photo.
-        let member: Member
+        /// The index of the account of the photo in the list of accounts at the beginning.
+        let member: Int
         let photo: Photo
     }
 
     /// A read that the merge needs.
     struct Request: Equatable {
-        let member: Member
+        /// The index of the account in the list of accounts at the beginning.
+        let member: Int
         /// The position after which to read; nil for the beginning of the source.
         let position: String?
         let count: Int
     }
 
-    /// The action that the owner takes next.
-    enum Action {
-        /// Read these photos, and report each result with ``supply(_:to:)``, ``block(_:_:)`` or ``end(_:)``.
-        case read([Request])
-        /// The page is complete.
-        case finished
-    }
-
     /// The progress of an account.
     private struct Feed {
-        let login: UInt32
-        let source: UInt32
-        /// The position of the next photo, as in ``CombinedCursor/Entry/position``.
-        var position: String?
-        /// The time of the last photo that had one.
-        var created: Int64?
+        /// The position of the next photo.
+        var entry: CombinedCursor.Entry
         /// The photos that were read and are not on the page, in reverse order, each with the cursor after it.
         var next: [(photo: Photo, cursor: String?)] = []
         /// True if photos may follow those in ``next``.
@@ -65,7 +48,7 @@ nonisolated struct CombinedMerge {
         /// True if the next photo has to be read.
         var needsRead: Bool { next.isEmpty && hasMore && problem == nil }
         /// True if the account has not contributed to the walk, because it cannot be read.
-        var isLeftOut: Bool { problem != nil && position == nil && next.isEmpty }
+        var isLeftOut: Bool { problem != nil && entry.position == nil && next.isEmpty }
     }
 
     /// The photos of the page so far.
@@ -80,24 +63,25 @@ nonisolated struct CombinedMerge {
     ///   - count: The number of photos of the page.
     init(_ entries: [CombinedCursor.Entry], count: Int) {
         self.count = count
-        feeds = entries.map {
-            Feed(login: $0.login, source: $0.source, position: $0.position, created: $0.created)
-        }
+        feeds = entries.map { Feed(entry: $0) }
     }
 
     /// Appends the photos that are known to be next.
-    mutating func advance() -> Action {
+    ///
+    /// - Returns: The photos that the owner reads next; it reports each result with ``supply(_:to:)``, ``block(_:_:)`` or
+    ///   ``end(_:)``. nil if the page is complete.
+    mutating func advance() -> [Request]? {
         while items.count < count {
-            if feeds.contains(where: \.needsRead) { return .read(requests()) }
+            if feeds.contains(where: \.needsRead) { return requests() }
             guard let index = nextFeed() else { break }
             let (photo, cursor) = feeds[index].next.removeLast()
-            feeds[index].created = photo.created?.secondsSince1970 ?? feeds[index].created
-            feeds[index].position = cursor
+            if let created = photo.created { feeds[index].entry.created = created.secondsSince1970 }
+            feeds[index].entry.position = cursor
             feeds[index].used += 1
-            items.append(Item(member: Member(index: index), photo: photo))
+            items.append(Item(member: index, photo: photo))
             turn = (index + 1) % feeds.count
         }
-        return .finished
+        return nil
     }
 
     /// Returns the account with the next photo; nil if no photo is known.
@@ -111,15 +95,15 @@ nonisolated struct CombinedMerge {
 
     /// Returns the time that orders the next photo of an account; nil if there is none.
     private func time(ofNextPhotoOf index: Int) -> Int64? {
-        feeds[index].next.last?.photo.created?.secondsSince1970 ?? feeds[index].created
+        feeds[index].next.last?.photo.created?.secondsSince1970 ?? feeds[index].entry.created
     }
 
     /// Returns the reads of the accounts whose next photo is not known.
     private func requests() -> [Request] {
         feeds.indices.filter { feeds[$0].needsRead }.map { index in
             Request(
-                member: Member(index: index),
-                position: feeds[index].position.flatMap { $0.isEmpty ? nil : $0 },
+                member: index,
+                position: feeds[index].entry.position.flatMap { $0.isEmpty ? nil : $0 },
                 count: readCount(feeds[index]))
         }
     }
@@ -136,37 +120,36 @@ nonisolated struct CombinedMerge {
     // MARK: Results of reads
 
     /// Adds photos that were read.
-    mutating func supply(_ page: Page, to member: Member) {
+    mutating func supply(_ page: Page, to member: Int) {
         guard !page.photos.isEmpty || !page.hasMore else {
             return block(
                 member,
                 ProviderError.failed(Message("The service returned no photos; try again later.")))
         }
-        let index = member.index
-        if feeds[index].position == nil { feeds[index].position = page.cursor(0) ?? "" }
-        feeds[index].next = page.photos.indices.reversed().map {
+        if feeds[member].entry.position == nil {
+            feeds[member].entry.position = page.cursor(0) ?? ""
+        }
+        feeds[member].next = page.photos.indices.reversed().map {
             (page.photos[$0], page.cursor($0 + 1))
         }
-        feeds[index].hasMore = page.hasMore
+        feeds[member].hasMore = page.hasMore
     }
 
     /// Leaves an account out of the rest of the page, because its next photo cannot be read now.
-    mutating func block(_ member: Member, _ error: any Error) {
-        feeds[member.index].problem = error
+    mutating func block(_ member: Int, _ error: any Error) {
+        feeds[member].problem = error
     }
 
     /// Removes an account from the walk, because it has no more photos.
-    mutating func end(_ member: Member) {
-        feeds[member.index].next = []
-        feeds[member.index].hasMore = false
+    mutating func end(_ member: Int) {
+        feeds[member].next = []
+        feeds[member].hasMore = false
     }
 
     // MARK: Result
 
-    /// The accounts that have not contributed to the walk, because they cannot be read.
-    var leftOut: [Member] {
-        feeds.indices.filter { feeds[$0].isLeftOut }.map { Member(index: $0) }
-    }
+    /// The indexes of the accounts that have not contributed to the walk, because they cannot be read.
+    var leftOut: [Int] { feeds.indices.filter { feeds[$0].isLeftOut } }
 
     /// True if an account could not be read.
     var hasProblems: Bool { feeds.contains { $0.problem != nil } }
@@ -183,10 +166,6 @@ nonisolated struct CombinedMerge {
     var cursor: CombinedCursor? {
         guard feeds.contains(where: { !$0.isAtEnd && !$0.isLeftOut }) else { return nil }
         let order = feeds[turn...] + feeds[..<turn]
-        return CombinedCursor(
-            order.filter { !$0.isAtEnd }.map {
-                CombinedCursor.Entry(
-                    login: $0.login, source: $0.source, created: $0.created, position: $0.position)
-            })
+        return CombinedCursor(order.filter { !$0.isAtEnd }.map(\.entry))
     }
 }
