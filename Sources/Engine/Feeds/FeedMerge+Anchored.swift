@@ -15,11 +15,8 @@ nonisolated extension FeedMerge {
         var items = try items()
         var isAdjacent = part?.hasStableToken ?? true
         if let part, !part.hasStableToken {
-            switch try dropKnown(&items, above: part) {
-            case .adjacent: isAdjacent = true
-            case .unknown where !part.isDoubtful: isAdjacent = true
-            case .unknown: break
-            }
+            let isBelowKnown = try dropKnown(&items, above: part)
+            isAdjacent = isBelowKnown || !part.isDoubtful
             if part.isGap, !isAdjacent {
                 if try order.nextGap(above: part.key) != nil {
                     // The page may belong above that gap, so the position of the entries below the part is lost.
@@ -77,34 +74,30 @@ nonisolated extension FeedMerge {
 
     // MARK: The beginning of the page
 
-    private enum Beginning {
-        /// The page begins with the entries that are cached right above the part.
-        case adjacent
-        /// The page has no entries that are cached above, or has them in another order.
-        case unknown
-    }
-
     /// Removes the entries that are cached above a part from the beginning of its page. The page contains such entries
     /// if photos were added above after the page token was received.
+    ///
+    /// - Returns: True if the page begins with the entries that are cached right above the part; false if it has no
+    ///   entries that are cached above, or has them in another order.
     private func dropKnown(
         _ items: inout [Item], above part: Part
-    ) throws(StorageError) -> Beginning {
+    ) throws(StorageError) -> Bool {
         let above = items.compactMap(\.above)
-        guard part.key != OrderKey.base, !above.isEmpty else { return .unknown }
+        guard part.key != OrderKey.base, !above.isEmpty else { return false }
         let gap = try order.nextGap(above: part.key)
         let keys = Self.longestDescent(above.filter { $0 < gap ?? FeedOrder.top })
-        guard let first = keys.first, let last = keys.last else { return .unknown }
+        guard let first = keys.first, let last = keys.last else { return false }
         let entries = try order.entries(from: part.key, below: nil)
         let run = entries.filter { $0.isLive && $0.key <= first }
         guard let start = items.firstIndex(where: { $0.above == first }),
             let index = items.lastIndex(where: { $0.above == last })
-        else { return .unknown }
+        else { return false }
         // The page ends within the cached entries above the part, or contains the last of them.
         let isRow = 2 * keys.count > index - start + 1
         let isAtEnd = index == items.count - 1 || run.last?.key == last
-        guard isRow && isAtEnd || 2 * keys.count > run.count else { return .unknown }
+        guard isRow && isAtEnd || 2 * keys.count > run.count else { return false }
         items.removeSubrange(...index)
-        return .adjacent
+        return true
     }
 
     // MARK: Anchors

@@ -72,15 +72,9 @@ nonisolated package struct FeedStore: Sendable {
         _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value, writes: Bool = true
     ) async throws -> (Result<Value, StorageError>, generation: Int) {
         try await queue.run { [file] database in
+            let work = { () throws(StorageError) -> Value in try body(FeedTables(database)) }
             let result = Result<Value, StorageError> { () throws(StorageError) in
-                guard writes else {
-                    return try database.snapshot { () throws(StorageError) in
-                        try body(FeedTables(database))
-                    }
-                }
-                return try database.transaction { () throws(StorageError) in
-                    try body(FeedTables(database))
-                }
+                writes ? try database.transaction(work) : try database.snapshot(work)
             }
             return (result, file.generation)
         }
@@ -307,25 +301,24 @@ nonisolated package struct FeedStore: Sendable {
         ) WITHOUT ROWID;
         INSERT INTO account_bytes SELECT account, sum(bytes) FROM photo GROUP BY account;
         \(photoTriggers)
-        CREATE TRIGGER entry_inserted AFTER INSERT ON entry BEGIN
+        \(sourceTriggers("entry", changing: "photo"))
+        \(sourceTriggers("mark", changing: "token"))
+        """
+
+    /// Returns the triggers that keep the sums of the bytes of a table by source: see ``byteCounts``.
+    private static func sourceTriggers(_ table: String, changing column: String) -> String {
+        """
+        CREATE TRIGGER \(table)_inserted AFTER INSERT ON \(table) BEGIN
             UPDATE source SET bytes = bytes + NEW.bytes WHERE key = NEW.source;
         END;
-        CREATE TRIGGER entry_updated AFTER UPDATE OF photo ON entry BEGIN
+        CREATE TRIGGER \(table)_updated AFTER UPDATE OF \(column) ON \(table) BEGIN
             UPDATE source SET bytes = bytes + NEW.bytes - OLD.bytes WHERE key = NEW.source;
         END;
-        CREATE TRIGGER entry_deleted AFTER DELETE ON entry BEGIN
-            UPDATE source SET bytes = bytes - OLD.bytes WHERE key = OLD.source;
-        END;
-        CREATE TRIGGER mark_inserted AFTER INSERT ON mark BEGIN
-            UPDATE source SET bytes = bytes + NEW.bytes WHERE key = NEW.source;
-        END;
-        CREATE TRIGGER mark_updated AFTER UPDATE OF token ON mark BEGIN
-            UPDATE source SET bytes = bytes + NEW.bytes - OLD.bytes WHERE key = NEW.source;
-        END;
-        CREATE TRIGGER mark_deleted AFTER DELETE ON mark BEGIN
+        CREATE TRIGGER \(table)_deleted AFTER DELETE ON \(table) BEGIN
             UPDATE source SET bytes = bytes - OLD.bytes WHERE key = OLD.source;
         END;
         """
+    }
 
     /// The triggers that keep the sums of the bytes of photos: see ``byteCounts``.
     private static let photoTriggers = """
