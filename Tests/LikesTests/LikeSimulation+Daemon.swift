@@ -82,22 +82,15 @@ extension LikeSimulation {
     func runDatabase(_ operation: Operation) throws {
         switch operation {
         case .readRecords:
-            let records = try tables.read()
-            let cached = Dictionary(
-                uniqueKeysWithValues: Set(records.pending.map(\.like.photo)).compactMap { photo in
-                    cache[photo].map {
-                        (
-                            photo,
-                            LikeQueue.CachedLike(isLiked: $0.isLiked, confirmed: $0.confirmed)
-                        )
-                    }
-                })
+            var records = try tables.read()
+            for (index, record) in records.pending.enumerated() {
+                records.pending[index].cached = cache[record.like.photo].map {
+                    LikeQueue.CachedLike(isLiked: $0.isLiked, confirmed: $0.confirmed)
+                }
+            }
             let fails = chance(20)
             results.append(
-                .recordsRead(
-                    fails
-                        ? .failure(StorageError.full)
-                        : .success(LikeQueue.LoadedRecords(records, cached: cached))))
+                .recordsRead(fails ? .failure(StorageError.full) : .success(records)))
         case .write(let write):
             guard !diskIsFull else {
                 hasWriteFailed = true

@@ -17,7 +17,7 @@ nonisolated extension LikeQueue {
     package enum Event {
         /// The records are needed.
         case loadRequested
-        case recordsRead(Result<LoadedRecords, any Error>)
+        case recordsRead(Result<LikeRecords, any Error>)
         case called(CallID, PhotoID, Change)
         /// The result of ``Effect/readPhoto(_:_:)``: the liked state in the cache.
         case photoRead(CallID, Result<Bool, any Error>)
@@ -107,30 +107,8 @@ nonisolated extension LikeQueue {
         case failed
     }
 
-    /// The stored records when the session starts.
-    package struct LoadedRecords: Sendable {
-        var pending: [Record] = []
-        var local: [PendingLike] = []
-        var unavailableSince: Timestamp?
-
-        /// A pending like that was stored.
-        struct Record: Sendable {
-            var like: PendingLike
-            /// The time at which the like was stored; nil if the outcome of an earlier like of the photo was unknown.
-            var stored: Timestamp?
-            /// The photo in the cache, if it is there.
-            var cached: CachedLike?
-
-            /// True if the cache shows that the service has confirmed the like.
-            var isConfirmed: Bool {
-                guard let stored, let cached else { return false }
-                return cached.isLiked == like.isWanted && cached.confirmed >= stored
-            }
-        }
-    }
-
     /// The liked state of a photo in the cache.
-    package struct CachedLike: Sendable {
+    package struct CachedLike: Hashable, Sendable {
         var isLiked: Bool
         /// The time of the last confirmation.
         var confirmed: Timestamp
@@ -139,21 +117,6 @@ nonisolated extension LikeQueue {
             self.isLiked = isLiked
             self.confirmed = confirmed
         }
-    }
-}
-
-nonisolated extension LikeQueue.LoadedRecords {
-    /// Creates the records from the stored likes and the cache.
-    ///
-    /// - Parameters:
-    ///   - stored: The stored likes.
-    ///   - cached: The photos of the pending likes that are in the cache.
-    package init(_ stored: LikeRecords, cached: [PhotoID: LikeQueue.CachedLike]) {
-        pending = stored.pending.map { record in
-            Record(like: record.like, stored: record.stored, cached: cached[record.like.photo])
-        }
-        local = stored.local
-        unavailableSince = stored.unavailableSince
     }
 }
 
@@ -263,7 +226,7 @@ nonisolated extension LikeQueue {
     }
 
     /// Returns the call whose record was being written.
-    private func writingCall() -> (id: CallID, like: PendingLike)? {
+    func writingCall() -> (id: CallID, like: PendingLike)? {
         for (id, call) in calls { if case .writing(let like) = call.step { return (id, like) } }
         return nil
     }

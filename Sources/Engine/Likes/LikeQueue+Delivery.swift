@@ -295,7 +295,7 @@ nonisolated extension LikeQueue {
         _ like: PendingLike, _ error: any Error, _ now: Timestamp
     ) -> [Effect] {
         if case .storingLocally(like) = delivery { return deferDelivery(of: like, error, now) }
-        guard let id = calls.keys.first(where: isWriting) else { return [] }
+        guard let (id, _) = writingCall() else { return [] }
         return fail(id, error)
     }
 }
@@ -390,9 +390,7 @@ nonisolated extension LikeQueue {
                 beginCacheUpdate(CacheUpdate(like: like, outcome: .local, isCounted: true))
             ]
         }
-        guard let id = calls.keys.first(where: isWriting),
-            case .writing(let like) = calls[id]?.step
-        else { return effects }
+        guard let (id, like) = writingCall() else { return effects }
         let outcome: LikeOutcome
         switch (write, result) {
         case (_, .failure(let error)): return fail(id, error)
@@ -423,9 +421,5 @@ nonisolated extension LikeQueue {
             return [.confirmed(update)] + (closing == .replaced ? replyToAll(like, .done) : [])
         }
         return closing == .replaced ? replyToAll(like, .queued) : []
-    }
-
-    func isWriting(_ id: CallID) -> Bool {
-        if case .writing = calls[id]?.step { true } else { false }
     }
 }

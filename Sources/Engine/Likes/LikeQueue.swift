@@ -234,7 +234,7 @@ nonisolated package struct LikeQueue {
     }
 
     private mutating func recordsRead(
-        _ result: Result<LoadedRecords, any Error>, _ now: Timestamp
+        _ result: Result<LikeRecords, any Error>, _ now: Timestamp
     ) -> [Effect] {
         guard closing == nil, loading == .inProgress else { return [] }
         switch result {

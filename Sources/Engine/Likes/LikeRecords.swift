@@ -16,6 +16,14 @@ nonisolated package struct LikeRecords: Sendable {
         package var like: PendingLike
         /// The time at which it was stored; nil if the cache cannot show that it was confirmed since then.
         var stored: Timestamp?
+        /// The photo in the cache, if it is there. It is not stored here.
+        package var cached: LikeQueue.CachedLike?
+
+        /// True if the cache shows that the service has confirmed the like.
+        var isConfirmed: Bool {
+            guard let stored, let cached else { return false }
+            return cached.isLiked == like.isWanted && cached.confirmed >= stored
+        }
     }
 
     /// The pending likes, in the order of their delivery.

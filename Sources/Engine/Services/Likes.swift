@@ -156,9 +156,12 @@ final class Likes {
 
     private func readRecords() async throws {
         do {
-            let stored = try await store.read()
-            let cached = try? await feed.cachedLikes(of: stored.pending.map(\.like.photo))
-            handle(.recordsRead(.success(LikeQueue.LoadedRecords(stored, cached: cached ?? [:]))))
+            var records = try await store.read()
+            let cached = try? await feed.cachedLikes(of: records.pending.map(\.like.photo))
+            for (index, record) in records.pending.enumerated() {
+                records.pending[index].cached = cached?[record.like.photo]
+            }
+            handle(.recordsRead(.success(records)))
         } catch {
             handle(.recordsRead(.failure(error)))
             throw error
