@@ -108,12 +108,7 @@ package final class RemoteService: AccountPhotos {
             return .locked(reason: error.message, remedy: error.remedy)
         case nil: break
         }
-        switch health.problem(now: now) {
-        case .rateLimited(let until): return .rateLimited(until: until)
-        case .offline(let reason): return .offline(reason: reason)
-        case .failing(let reason): return .failed(reason: reason, remedy: .retry)
-        case nil: break
-        }
+        if let problem = health.problem(now: now) { return problem }
         return isLoading ? .loading(reason: Message("The account is being opened.")) : .ready
     }
 

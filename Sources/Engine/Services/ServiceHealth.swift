@@ -78,7 +78,10 @@ nonisolated struct ServiceHealth {
     mutating func rateLimitEnded() { rateLimitedUntil = nil }
 
     /// Returns the reason why the service is not available; nil if it is.
-    func problem(now: Timestamp) -> ServiceProblem? {
+    ///
+    /// - Parameter now: The current time.
+    /// - Returns: The state of its accounts.
+    func problem(now: Timestamp) -> AccountState? {
         if let rateLimitedUntil, now < rateLimitedUntil,
             rateLimitedUntil <= now + Self.longestRateLimitPause
         {
@@ -86,7 +89,7 @@ nonisolated struct ServiceHealth {
         }
         if let unreachable { return .offline(reason: unreachable) }
         if let failures, failures.count >= Self.failureLimit {
-            return .failing(reason: failures.reason)
+            return .failed(reason: failures.reason, remedy: .retry)
         }
         return nil
     }
@@ -107,11 +110,4 @@ nonisolated struct ServiceHealth {
 
     /// True if a retry is necessary, because the last request failed.
     var wantsRetry: Bool { attempts > 0 }
-}
-
-/// The reason why a service is not available.
-nonisolated enum ServiceProblem: Hashable {
-    case offline(reason: Message)
-    case failing(reason: Message)
-    case rateLimited(until: Timestamp)
 }
