@@ -264,12 +264,8 @@ package final class ImageStore {
                 request.headers.append("If-Modified-Since", known.lastModified)
             }
         }
-        let result: Result<HTTPResponse, any Error>
-        do {
-            result = .success(
-                try await client.download(request, into: descriptor, progress: progress))
-        } catch {
-            result = .failure(error)
+        let result = await Result { [request] in
+            try await client.download(request, into: descriptor, progress: progress)
         }
         let checked = now().secondsSince1970
         return try await onFiles { files in

@@ -77,16 +77,12 @@ nonisolated package struct LikeStore: Sendable {
 
     /// Reads all records.
     package func read() async throws -> LikeRecords {
-        try await database.run { [account] database in
-            try LikeTables(database: database, account: account).read()
-        }
+        try await run { try $0.read() }
     }
 
     /// Changes the records.
     package func perform(_ write: LikeQueue.Write) async throws {
-        try await database.run { [account] database in
-            try LikeTables(database: database, account: account).perform(write)
-        }
+        try await run { try $0.perform(write) }
     }
 
     /// Deletes all records, because the account is logged out.
@@ -94,11 +90,18 @@ nonisolated package struct LikeStore: Sendable {
     /// - Parameter keepsLocalLikes: True if the likes that are stored locally remain.
     /// - Throws: ``StorageError``.
     package func clear(keepsLocalLikes: Bool) async throws {
-        try await database.run { [account] database in
-            try LikeTables(database: database, account: account)
-                .clear(keepsLocalLikes: keepsLocalLikes)
+        try await run { tables in
+            try tables.clear(keepsLocalLikes: keepsLocalLikes)
             // Best effort: VACUUM may fail on a full disk; the rows are deleted anyway.
-            try? database.scrub()
+            try? tables.database.scrub()
+        }
+    }
+
+    private func run<Value: Sendable>(
+        _ body: @escaping @Sendable (LikeTables) throws -> Value
+    ) async throws -> Value {
+        try await database.run { [account] in
+            try body(LikeTables(database: $0, account: account))
         }
     }
 }

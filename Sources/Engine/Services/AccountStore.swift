@@ -177,9 +177,11 @@ nonisolated package struct AccountStore: Sendable {
 
     /// Stores the default source of a provider, for the time when the provider is not installed.
     package func saveDefaultSource(_ source: SourceID, of provider: String) async throws {
-        try await database.run { database in
-            try Self.write(source.text, forKey: Self.defaultSourcePrefix + provider, to: database)
-        }
+        try await write(source.text, forKey: Self.defaultSourcePrefix + provider)
+    }
+
+    private func write(_ value: String, forKey key: String) async throws {
+        try await database.run { try Self.write(value, forKey: key, to: $0) }
     }
 
     private static func write(
@@ -208,9 +210,7 @@ nonisolated package struct AccountStore: Sendable {
 
     /// Stores the default source of the combined account.
     package func saveCombinedSource(_ source: SourceID) async throws {
-        try await database.run { database in
-            try Self.write(source.text, forKey: Self.combinedSourceKey, to: database)
-        }
+        try await write(source.text, forKey: Self.combinedSourceKey)
     }
 
     private static let combinedSourceKey = "combined_source"
@@ -219,11 +219,8 @@ nonisolated package struct AccountStore: Sendable {
 
     /// Stores the recipients of the token of an account.
     package func saveTokenRecipients(_ recipients: Set<String>, of id: AccountID) async throws {
-        try await database.run { database in
-            try Self.write(
-                recipients.sorted().joined(separator: "\n"),
-                forKey: Self.recipientsPrefix + id.text, to: database)
-        }
+        try await write(
+            recipients.sorted().joined(separator: "\n"), forKey: Self.recipientsPrefix + id.text)
     }
 
     /// The prefix of the keys of recipients. The ID of the account follows it.

@@ -320,8 +320,7 @@ extension RemoteService {
     func image(
         _ key: ImageStore.Key, limit: Duration = ImageStore.timeLimit
     ) async throws -> String {
-        try checkWanted()
-        return try await untilLogout { [self] in
+        try await untilLogout { [self] in
             try await stores.images.path(
                 key, through: imageClient, allowsLoopback: allowsLoopback, limit: limit)
         }
@@ -329,6 +328,7 @@ extension RemoteService {
 
     /// Fetches an image. A logout cancels the fetch; its error differs from that of a cancellation by the caller.
     private func untilLogout<Value>(_ fetch: () async throws -> Value) async throws -> Value {
+        guard !isForgotten else { throw Self.loggedOutError }
         do {
             return try await fetch()
         } catch is CancellationError where isForgotten {
@@ -340,15 +340,10 @@ extension RemoteService {
         _ key: ImageStore.Key, limit: Duration = ImageStore.timeLimit,
         progress: @escaping (HTTPProgress) -> Void = { _ in }
     ) async throws -> Int32 {
-        try checkWanted()
-        return try await untilLogout { [self] in
+        try await untilLogout { [self] in
             try await stores.images.open(
                 key, through: imageClient, allowsLoopback: allowsLoopback, limit: limit,
                 progress: progress)
         }
-    }
-
-    private func checkWanted() throws {
-        guard !isForgotten else { throw Self.loggedOutError }
     }
 }
