@@ -30,14 +30,7 @@ package final class ImageStore {
         }
 
         /// The file name without extension. It is a hash, so that data from a service never determines a path.
-        var name: String {
-            var hash = StableHash()
-            for part in [photo.text, url] {
-                hash.combine(part.utf8)
-                hash.combine([0xff])
-            }
-            return hash.value.hexDigits
-        }
+        var name: String { StableHash.digits(of: [photo.text, url]) }
     }
 
     /// The time after which an image is revalidated.

@@ -106,13 +106,7 @@ nonisolated struct CombinedCursor: Equatable {
     }
 
     private static func tag(_ source: SourceID, _ body: String) -> String {
-        var hash = StableHash()
-        for part in [source.text, body] {
-            hash.combine(part.utf8)
-            // 0xff does not occur in UTF-8, so it separates the parts.
-            hash.combine([0xff])
-        }
-        return hash.value.hexDigits
+        StableHash.digits(of: [source.text, body])
     }
 
     /// Returns a short hash of a source of an account, which detects that the account has another default source now.
