@@ -48,9 +48,9 @@ nonisolated struct NotificationPolicy {
 
     /// Returns the current content of a notification; nil if it is not to be shown.
     func content(_ number: Int) -> NotificationContent? {
-        guard let (subject, posted) = find(number), [.shown, .unseen].contains(posted.state) else {
-            return nil
-        }
+        guard let (_, subject, index) = find(number) else { return nil }
+        let posted = subject.notifications[index]
+        guard [.shown, .unseen].contains(posted.state) else { return nil }
         return NotificationContent(posted.kinds.sorted().compactMap { subject.issues[$0] })
     }
 
@@ -64,30 +64,16 @@ nonisolated struct NotificationPolicy {
         change(subject) { subject, lastNumber in
             let kind = issue.kind
             let previous = subject.issues[kind]
-            guard
-                let index = subject.notifications.firstIndex(where: { $0.kinds.contains(kind) })
-            else {
-                subject.issues[kind] = issue.merged(with: previous)
-                return subject.show([kind], &lastNumber)
-            }
-            let posted = subject.notifications[index]
+            let posted = subject.notifications.first { $0.kinds.contains(kind) }
+            // A dismissed issue is not reported again.
+            subject.issues[kind] =
+                posted?.state == .dismissed ? issue : issue.merged(with: previous)
+            guard let posted else { return subject.show([kind], &lastNumber) }
             switch posted.state {
-            case .shown:
-                subject.issues[kind] = issue.merged(with: previous)
-                return subject.issues[kind] == previous ? [] : [.post(posted.number)]
-            case .unseen:
-                subject.issues[kind] = issue.merged(with: previous)
-                return subject.show(posted.kinds, &lastNumber)
-            case .expired where kind.recurs:
-                subject.issues[kind] = issue.merged(with: previous)
-                return subject.show([kind], &lastNumber)
-            case .dismissed where kind.recurs:
-                // The dismissed issue is not reported again.
-                subject.issues[kind] = issue
-                return subject.show([kind], &lastNumber)
+            case .shown: return subject.issues[kind] == previous ? [] : [.post(posted.number)]
+            case .unseen: return subject.show(posted.kinds, &lastNumber)
             case .expired, .dismissed:
-                subject.issues[kind] = issue
-                return []
+                return kind.recurs ? subject.show([kind], &lastNumber) : []
             }
         }
     }
@@ -151,13 +137,14 @@ nonisolated struct NotificationPolicy {
     /// Records that a notification could not be shown. No pause follows, because the notification was not visible.
     mutating func notShown(_ number: Int) {
         lost(number)
-        guard let subject = subject(of: number) else { return }
-        subjects[subject]?.isPaused = false
+        guard let id = find(number)?.id else { return }
+        subjects[id]?.isPaused = false
     }
 
     /// Records that a notification disappeared because the notification service ended.
     mutating func lost(_ number: Int) {
-        if find(number)?.1.state == .shown { setState(number, .unseen) }
+        guard let (_, subject, index) = find(number) else { return }
+        if subject.notifications[index].state == .shown { setState(number, .unseen) }
     }
 
     /// Shows the notifications that could not be shown before, because a notification service started.
@@ -184,8 +171,8 @@ nonisolated struct NotificationPolicy {
     mutating func act(
         _ action: NotificationAction, on number: Int
     ) -> (subject: IssueSubject, issues: [ReportedIssue], steps: [Step])? {
-        guard let id = subject(of: number), let (subject, posted) = find(number) else { return nil }
-        let issues = posted.kinds.sorted().compactMap { subject.issues[$0] }
+        guard let (id, subject, index) = find(number) else { return nil }
+        let issues = subject.notifications[index].kinds.sorted().compactMap { subject.issues[$0] }
             .filter { $0.action == action }
         setState(number, .dismissed)
         var steps = [Step.post(number)]
@@ -195,24 +182,19 @@ nonisolated struct NotificationPolicy {
 
     // MARK: Lookup
 
-    private func subject(of number: Int) -> IssueSubject? {
-        subjects.first { $0.value.notifications.contains { $0.number == number } }?.key
-    }
-
-    private func find(_ number: Int) -> (Subject, Posted)? {
-        for subject in subjects.values {
-            if let posted = subject.notifications.first(where: { $0.number == number }) {
-                return (subject, posted)
+    /// Returns the subject of a notification, and the index of the notification.
+    private func find(_ number: Int) -> (id: IssueSubject, subject: Subject, index: Int)? {
+        for (id, subject) in subjects {
+            if let index = subject.notifications.firstIndex(where: { $0.number == number }) {
+                return (id, subject, index)
             }
         }
         return nil
     }
 
     private mutating func setState(_ number: Int, _ state: Posted.State) {
-        guard let subject = subject(of: number),
-            let index = subjects[subject]?.notifications.firstIndex(where: { $0.number == number })
-        else { return }
-        subjects[subject]?.notifications[index].state = state
+        guard let (id, _, index) = find(number) else { return }
+        subjects[id]?.notifications[index].state = state
     }
 
     /// Changes a subject. Adds the step that starts its pause, and removes a subject without issues.
