@@ -67,16 +67,16 @@ package final class Login {
     private let outcome = OneShotResult<Account, any Error>()
 
     init(
-        number: Int, _ provider: any Provider, for account: Account?, at server: String,
-        _ authorization: Authorization?, isPreparing: Bool, client: String, in engine: Engine
+        number: Int, _ provider: any Provider, _ options: LoginOptions, at server: String,
+        _ authorization: Authorization?, isPreparing: Bool, in engine: Engine
     ) {
-        self.client = client
+        client = options.client
         if !isPreparing { preparation.complete(.success(())) }
         self.number = number
         self.authorization = authorization
         authorizationURL = authorization?.url ?? ""
         self.provider = provider
-        expectedAccount = account
+        expectedAccount = options.account
         self.server = server
         self.engine = engine
     }

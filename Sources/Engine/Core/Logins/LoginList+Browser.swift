@@ -20,7 +20,7 @@ extension LoginList {
             endpoint: { [engine] in try await engine.tokenEndpoint(provider, settings) },
             identify: { try await provider.identify($0) })
         let authorization = makeAuthorization(context, isManual: options.isManual)
-        let login = add(provider, for: options.account, authorization, client: options.client)
+        let login = add(provider, options, authorization)
         login.begin { [self] in
             do {
                 try await checkClientSecret(of: provider)
@@ -134,14 +134,8 @@ extension LoginList {
             throw EngineError.serverMissing(provider)
         }
         let server = try provider.server(text, settings)
-        if let account = options.account, account.identity.server != server {
-            throw EngineError.invalidArgument(
-                "\(account.identity.username.excerpt) is at another server, not at \(server.excerpt)."
-            )
-        }
-        let login = add(
-            provider, for: options.account, server: server, isPreparing: true,
-            client: options.client)
+        try check(server, of: options.account)
+        let login = add(provider, options, server: server, isPreparing: true)
         login.begin { [self] in
             let context: BrowserLoginContext
             do {
@@ -157,6 +151,13 @@ extension LoginList {
             return try await complete(login, authorization, context)
         }
         return login
+    }
+
+    /// Throws if a known account is at another server.
+    func check(_ server: String, of account: Account?) throws(EngineError) {
+        guard let identity = account?.identity, identity.server != server else { return }
+        throw .invalidArgument(
+            "\(identity.username.excerpt) is at another server, not at \(server.excerpt).")
     }
 
     private func makeContext(

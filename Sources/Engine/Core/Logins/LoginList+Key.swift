@@ -31,7 +31,7 @@ extension LoginList {
                 )
         }
         let username = options.username ?? options.account?.identity.username ?? ""
-        let login = add(provider, for: options.account, server: server, client: options.client)
+        let login = add(provider, options, server: server)
         if let provider = provider.tokenLogin, options.username?.isEmpty == false {
             begin(login, provider, username, options)
             return login
@@ -122,9 +122,7 @@ extension LoginList {
         }
         let settings = ports.settings.settings(of: info.id)
         let server = try provider.server(text, settings)
-        let login = add(
-            provider, for: options.account, server: server, isPreparing: true,
-            client: options.client)
+        let login = add(provider, options, server: server, isPreparing: true)
         login.begin(within: Login.pollingTimeLimit) { [self] in
             do {
                 // This is done first, so that no password is issued that cannot be stored.
@@ -135,7 +133,7 @@ extension LoginList {
                 let description = try await limited(Self.discoveryTime, server) {
                     try await provider.describeLogin(server, plain)
                 }
-                try check(login, description)
+                try check(description.server, of: login.expectedAccount)
                 let polled = try await PolledLogin.start(
                     description, at: description.server.excerpt, plain.http, now: ports.now())
                 try login.setAddress(polled.url)
@@ -152,15 +150,6 @@ extension LoginList {
             }
         }
         return login
-    }
-
-    private func check(_ login: Login, _ description: PollingDescription) throws {
-        guard let identity = login.expectedAccount?.identity,
-            identity.server != description.server
-        else { return }
-        throw EngineError.invalidArgument(
-            "\(identity.username.excerpt) is at another server, not at \(description.server.excerpt)."
-        )
     }
 
     /// Polls until the user has confirmed.
@@ -203,5 +192,4 @@ extension LoginList {
     ) -> OAuthToken {
         .issued(PolledLogin.basic(username: username, password: password), now: now)
     }
-
 }

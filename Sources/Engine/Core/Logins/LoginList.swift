@@ -85,20 +85,19 @@ package final class LoginList {
     ///
     /// - Parameters:
     ///   - provider: The provider.
-    ///   - account: The known account that is logged in again; nil for any account.
+    ///   - options: The options of the caller.
     ///   - authorization: The authorization request, for a login in the browser.
     ///   - server: The server; empty for a service that is not federated.
     ///   - isPreparing: True if the authorization request is set later.
-    ///   - client: The client that starts the login.
     /// - Returns: The login.
     func add(
-        _ provider: any Provider, for account: Account?, _ authorization: Authorization? = nil,
-        server: String = "", isPreparing: Bool = false, client: String
+        _ provider: any Provider, _ options: LoginOptions, _ authorization: Authorization? = nil,
+        server: String = "", isPreparing: Bool = false
     ) -> Login {
         lastNumber += 1
         let login = Login(
-            number: lastNumber, provider, for: account, at: server, authorization,
-            isPreparing: isPreparing, client: client, in: engine)
+            number: lastNumber, provider, options, at: server, authorization,
+            isPreparing: isPreparing, in: engine)
         all.append(login)
         engine.updateSecretsConnection()
         engine.emit(.loginAdded(login))
@@ -126,7 +125,7 @@ package final class LoginList {
             username: options.username ?? options.account?.identity.username ?? "",
             hasPassword: options.password != nil, registers: options.registers)
         try provider.check(request)
-        let login = add(provider, for: options.account, client: options.client)
+        let login = add(provider, options)
         login.begin { [self] in
             var request = request
             request.password = try await options.password?()
