@@ -62,14 +62,10 @@ extension Account {
         }
         let photos = try session()
         let (account, id) = accountAndID(of: photo)
-        try await photos.setAvatar(try await account.avatarSource(id))
-        try await refreshProfile()
-    }
-
-    /// Returns the path of an image that is large enough for an avatar.
-    private func avatarSource(_ photo: String) async throws -> String {
         // A local photo is used in full size. For a remote photo, a smaller download is sufficient.
-        try await imagePath(photo, size: (isLocal ? ImageSize.full : .regular).rawValue)
+        let size = account.isLocal ? ImageSize.full : .regular
+        try await photos.setAvatar(try await account.imagePath(id, size: size.rawValue))
+        try await refreshProfile()
     }
 
     private func accountAndID(of photo: String) -> (account: Account, id: String) {

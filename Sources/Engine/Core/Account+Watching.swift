@@ -16,8 +16,14 @@ extension Account {
     /// - Returns: True if the source is watched. Then call ``unwatch(_:)`` when the watcher ends.
     @discardableResult
     package func watch(_ source: SourceID, by watcher: WatcherID) -> Bool {
-        guard !isLocal else { return watchDated(resolve(source.text), by: watcher) }
-        feedWatch.recordRead(resolve(source.text), by: watcher)
+        let source = resolve(source.text)
+        guard isLocal else {
+            feedWatch.recordRead(source, by: watcher)
+            return true
+        }
+        guard isDated(source) else { return false }
+        datedReads[watcher] = now
+        photos?.setWatched(true)
         return true
     }
 
@@ -30,13 +36,6 @@ extension Account {
 
     /// Returns true if the photos of a source change with the date, without an event while the source is not watched.
     package func isDated(_ source: SourceID) -> Bool { photos?.datedSource == source }
-
-    private func watchDated(_ source: SourceID, by watcher: WatcherID) -> Bool {
-        guard isDated(source) else { return false }
-        datedReads[watcher] = now
-        photos?.setWatched(true)
-        return true
-    }
 
     /// Ends the watches of clients that have not read a source that depends on the date for a day.
     func endOldWatches(_ source: SourceID) {
@@ -72,7 +71,7 @@ extension Engine {
     /// The interval between refreshes of a watched source if none is configured.
     package static let defaultRefreshInterval = Duration.seconds(900)
     /// The shortest interval between refreshes of a watched source.
-    package static let shortestRefreshInterval = Duration.seconds(5)
+    static let shortestRefreshInterval = Duration.seconds(5)
 
     /// Changes the interval between refreshes of a watched source, also for existing watchers.
     ///

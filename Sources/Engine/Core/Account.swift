@@ -373,11 +373,12 @@ package final class Account {
     ///
     /// - Throws: ``EngineError/needsLogin(_:)`` while the account is logged out.
     func session() throws -> any AccountPhotos {
-        guard let photos else {
-            throw EngineError.needsLogin(
-                Message("{account} is logged out; log in first.", ["account": label.excerpt]))
-        }
+        guard let photos else { throw loggedOutError }
         return photos
+    }
+
+    var loggedOutError: EngineError {
+        .needsLogin(Message("{account} is logged out; log in first.", ["account": label.excerpt]))
     }
 
     private func parse(_ size: String) throws -> ImageSize {

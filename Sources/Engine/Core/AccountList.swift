@@ -1,6 +1,5 @@
 package import Accounts
 internal import ProviderKit
-internal import Quoting
 internal import Services
 internal import Translation
 
@@ -213,12 +212,7 @@ package final class AccountList {
         try await changes.run {
             if let account {
                 try checkKnown(account)
-                guard account.isLoggedIn else {
-                    throw EngineError.needsLogin(
-                        Message(
-                            "{account} is logged out; log in first.",
-                            ["account": account.label.excerpt]))
-                }
+                guard account.isLoggedIn else { throw account.loggedOutError }
             }
             try await store.saveDefaultAccount(account?.id)
             becomeDefault(account)

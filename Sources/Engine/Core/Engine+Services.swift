@@ -108,10 +108,8 @@ extension Engine {
 
     /// True if accounts of the provider have an OAuth token.
     static func isRemote(_ provider: any Provider) -> Bool {
-        guard provider.info.authentication == .oauth2 else { return false }
-        return switch provider.loginMethod {
-        case .oauth, .federated: true
-        case .none, .key, .polling: false
-        }
+        let method = provider.loginMethod
+        return provider.info.authentication == .oauth2
+            && (method.oauth != nil || method.isFederated)
     }
 }

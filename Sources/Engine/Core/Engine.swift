@@ -113,10 +113,9 @@ package final class Engine {
 
     private static func mayHaveSecret(_ provider: any Provider) -> Bool {
         switch provider.loginMethod {
-        case .key, .polling: return true
-        case .none, .oauth, .federated: break
+        case .key, .polling: true
+        case .none, .oauth, .federated: isRemote(provider) || provider is UnusableProvider
         }
-        return isRemote(provider) || provider is UnusableProvider
     }
 
     /// Ends all sessions and closes the store. Blocks until all data is written.

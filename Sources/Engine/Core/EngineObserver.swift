@@ -47,7 +47,7 @@ struct EngineObservers {
 
     private var entries: [Entry] = []
     /// The events that have not reached all observers yet, the current one first.
-    private var pending: [EngineEvent] = []
+    var pending: [EngineEvent] = []
 
     var all: [any EngineObserver] { entries.compactMap(\.observer) }
 
@@ -59,20 +59,6 @@ struct EngineObservers {
     mutating func remove(_ observer: any EngineObserver) {
         entries.removeAll { $0.observer == nil || $0.observer === observer }
     }
-
-    /// Adds an event.
-    ///
-    /// - Returns: True if the caller has to deliver it and those that are added meanwhile; false if that is in progress.
-    mutating func enqueue(_ event: EngineEvent) -> Bool {
-        pending.append(event)
-        return pending.count == 1
-    }
-
-    /// The event to deliver next; nil if there is none.
-    var next: EngineEvent? { pending.first }
-
-    /// Removes the event that was delivered.
-    mutating func delivered() { pending.removeFirst() }
 
     func contains(_ observer: any EngineObserver) -> Bool {
         entries.contains { $0.observer === observer }
@@ -88,12 +74,14 @@ extension Engine {
 
     /// Passes an event to the observers. The state that it reports must be stored.
     func emit(_ event: EngineEvent) {
-        guard observers.enqueue(event) else { return }
-        while let event = observers.next {
+        observers.pending.append(event)
+        // Otherwise the delivery in progress continues with this event.
+        guard observers.pending.count == 1 else { return }
+        while let event = observers.pending.first {
             for observer in observers.all where observers.contains(observer) {
                 observer.handle(event)
             }
-            observers.delivered()
+            observers.pending.removeFirst()
         }
     }
 

@@ -35,14 +35,14 @@ package final class Login {
     /// The time limit of a login.
     package static let timeLimit = Duration.seconds(600)
     /// The time limit of a login that the engine polls for: the lifetime of the address for the browser.
-    package static let pollingTimeLimit = Duration.seconds(1200)
+    static let pollingTimeLimit = Duration.seconds(1200)
     /// The time for which a finished login is retained for late callers.
-    package static let retentionTime = Duration.seconds(60)
+    static let retentionTime = Duration.seconds(60)
 
     /// The largest number of unfinished logins of one client.
-    nonisolated package static let maximumUnfinishedPerClient = 16
+    static let maximumUnfinishedPerClient = 16
     /// The largest number of unfinished logins of all clients.
-    nonisolated package static let maximumUnfinished = 64
+    static let maximumUnfinished = 64
     /// The time after the end in which the page in the browser can be loaded again.
     static let pageGracePeriod = Duration.seconds(5)
 

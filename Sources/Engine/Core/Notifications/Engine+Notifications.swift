@@ -12,12 +12,13 @@ extension Engine {
     /// Reports or resolves the issues that the state of an account implies.
     func reportState(of account: Account) {
         let subject = IssueSubject.account(account.id)
+        let target = IssueRemedy.Target.account(account.id, provider: account.provider.info.id)
         if case .needsLogin(let reason) = account.state {
             notifications.raise(
                 ReportedIssue(
                     kind: .needsLogin, name: account.provider.info.name,
                     accountName: account.fullName,
-                    reason: reason.translated, remedy: account.loginRemedy),
+                    reason: reason.translated, remedy: IssueRemedy(.login, target)),
                 about: subject)
         } else {
             notifications.resolve(.needsLogin, about: subject)
@@ -26,8 +27,7 @@ extension Engine {
             notifications.raise(
                 ReportedIssue(
                     kind: .secretStore, reason: reason.translated,
-                    remedy: IssueRemedy(
-                        remedy, .account(account.id, provider: account.provider.info.id))),
+                    remedy: IssueRemedy(remedy, target)),
                 about: .secretStore)
         } else if !accounts.all.contains(where: \.state.isLocked) {
             notifications.resolve(.secretStore, about: .secretStore)
@@ -255,10 +255,6 @@ extension Account {
     /// The name of the account in notifications, for example `ada at Unsplash`.
     fileprivate var fullName: String {
         tr("{account} at {service}", ["account": label, "service": provider.info.name])
-    }
-
-    fileprivate var loginRemedy: IssueRemedy {
-        IssueRemedy(.login, .account(id, provider: provider.info.id))
     }
 }
 

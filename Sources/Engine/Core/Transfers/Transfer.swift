@@ -14,11 +14,11 @@ package final class Transfer {
     }
 
     /// The time for which a finished transfer is retained for late callers.
-    package static let retentionTime = Duration.seconds(60)
+    static let retentionTime = Duration.seconds(60)
     /// The largest number of running transfers of one client.
-    nonisolated package static let maximumUnfinishedPerClient = 8
+    static let maximumUnfinishedPerClient = 8
     /// The largest number of running transfers of all clients.
-    nonisolated package static let maximumUnfinished = 32
+    static let maximumUnfinished = 32
     /// The shortest time between two progress reports to clients.
     static let reportInterval = Duration.milliseconds(100)
 
