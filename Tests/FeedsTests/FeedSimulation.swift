@@ -299,9 +299,8 @@ struct FeedSimulation {
         _ part: FeedOrder.Part, after fetched: Timestamp? = nil
     ) -> FeedOrder.Part {
         var part = part
-        part.hasStableToken = profile.kind != .counted
         part.isDoubtful =
-            !part.hasStableToken
+            profile.kind == .counted
             && (isOld(part.received, after: 600) || fetched.map { part.received < $0 } == true)
         return part
     }

@@ -13,8 +13,8 @@ internal import Storage
 nonisolated extension FeedMerge {
     mutating func mergeAnchored() throws(StorageError) {
         var items = try items()
-        var isAdjacent = part?.hasStableToken ?? true
-        if let part, !part.hasStableToken {
+        var isAdjacent = true
+        if let part, !arrival.hasStablePageTokens {
             let isBelowKnown = try dropKnown(&items, above: part)
             isAdjacent = isBelowKnown || !part.isDoubtful
             if part.isGap, !isAdjacent {

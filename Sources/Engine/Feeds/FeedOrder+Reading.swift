@@ -44,8 +44,6 @@ nonisolated extension FeedOrder {
         let born: Int64
         /// The time at which the photos were fetched; for a gap, those below it.
         var fetched: Timestamp
-        /// True if the page token remains valid for the same position.
-        package var hasStableToken = false
         /// True if the page token may have another position now.
         package var isDoubtful = false
     }

@@ -26,7 +26,6 @@ nonisolated package struct FeedTables {
         package let epoch: Int64
         /// The time of the last fetch of its top.
         package let fetched: Timestamp
-        let total: Int?
         /// The number of changes.
         package let generation: Int64
         /// True if the order keys are those of the service, false if they are created here; nil if not known yet.
@@ -49,17 +48,16 @@ nonisolated package struct FeedTables {
     package func source(_ account: AccountID, _ id: SourceID) throws(StorageError) -> SourceState? {
         try database.first(
             """
-            SELECT key, epoch, fetched, total, generation, keyed, horizon, floor, floor_generation
+            SELECT key, epoch, fetched, generation, keyed, horizon, floor, floor_generation
             FROM source WHERE account = ? AND id = ? AND fetched NOT NULL
             """,
             [.text(account.text), .text(id.text)]
         ) { row in
             SourceState(
                 key: row.integer(0), epoch: row.integer(1),
-                fetched: Timestamp(secondsSince1970: row.integer(2)),
-                total: row.optionalInteger(3).map(Int.init), generation: row.integer(4),
-                isKeyed: row.optionalInteger(5).map { $0 != 0 }, horizon: row.integer(6),
-                floor: row.optionalText(7), floorGeneration: row.integer(8))
+                fetched: Timestamp(secondsSince1970: row.integer(2)), generation: row.integer(3),
+                isKeyed: row.optionalInteger(4).map { $0 != 0 }, horizon: row.integer(5),
+                floor: row.optionalText(6), floorGeneration: row.integer(7))
         }
     }
 

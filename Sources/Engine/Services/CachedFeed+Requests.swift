@@ -30,7 +30,6 @@ extension CachedFeed {
         _ source: SourceID, _ gap: FeedOrder.Part, _ state: FeedTables.SourceState
     ) async throws {
         var gap = gap
-        gap.hasStableToken = session.hasStablePageTokens
         gap.isDoubtful = isOld(gap.received) && !session.hasStablePageTokens
         if gap.isDoubtful, isOld(state.fetched) {
             // Photos that were added above since then would be mistaken for photos of the gap.
@@ -47,7 +46,6 @@ extension CachedFeed {
         _ part: FeedOrder.Part, of source: SourceID, _ state: FeedTables.SourceState
     ) async throws {
         var part = part
-        part.hasStableToken = session.hasStablePageTokens
         // Photos that were added or removed above since the token was received have shifted the other photos.
         part.isDoubtful =
             !session.hasStablePageTokens && (isOld(part.received) || part.received < state.fetched)
