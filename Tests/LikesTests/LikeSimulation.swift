@@ -57,7 +57,7 @@ final class LikeSimulation {
     struct Call {
         let photo: PhotoID
         let group: String
-        let change: LikeQueue.Change
+        let isWanted: Bool?
         /// The number of the session that has the call.
         let session: Int
     }
@@ -209,12 +209,12 @@ final class LikeSimulation {
         lastCall += 1
         let photo = pick(Self.photos)
         let group = Self.group(of: photo)
-        let change: LikeQueue.Change = chance(3) ? .toggle : .set(chance(2))
-        calls[lastCall] = Call(photo: photo, group: group, change: change, session: session)
+        let isWanted: Bool? = chance(3) ? nil : chance(2)
+        calls[lastCall] = Call(photo: photo, group: group, isWanted: isWanted, session: session)
         histories[group]?.confirmed = nil
         histories[group]?.mayFail = true
-        trace("call \(lastCall) \(photo) \(change)")
-        handle(.called(lastCall, photo, change))
+        trace("call \(lastCall) \(photo) \(String(describing: isWanted))")
+        handle(.called(lastCall, photo, isWanted))
     }
 
     func recordReply(
@@ -230,7 +230,7 @@ final class LikeSimulation {
             return
         }
         check(!isLoggedOut, "call \(id) is answered with \(answer) after a logout")
-        if case .set(let isWanted) = call.change {
+        if let isWanted = call.isWanted {
             check(answer.isLiked == isWanted, "call \(id) is answered with the opposite")
         }
         guard var history = histories[call.group] else { return }

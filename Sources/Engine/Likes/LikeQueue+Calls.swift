@@ -4,12 +4,6 @@ internal import Translation
 
 // The events and effects.
 nonisolated extension LikeQueue {
-    /// The change that a call makes.
-    package enum Change: Sendable {
-        case set(Bool)
-        case toggle
-    }
-
     /// The result of a call: the wanted state, and its outcome.
     package typealias Reply = (isLiked: Bool, outcome: LikeOutcome)
 
@@ -18,7 +12,8 @@ nonisolated extension LikeQueue {
         /// The records are needed.
         case loadRequested
         case recordsRead(Result<LikeRecords, any Error>)
-        case called(CallID, PhotoID, Change)
+        /// A client called. The wanted state is nil for the opposite of the present one.
+        case called(CallID, PhotoID, Bool?)
         /// The result of ``Effect/readPhoto(_:_:)``: the liked state in the cache.
         case photoRead(CallID, Result<Bool, any Error>)
         /// The result of ``Effect/write(_:)``.
@@ -122,8 +117,8 @@ nonisolated extension LikeQueue {
 
 // Calls: from their arrival to the record.
 nonisolated extension LikeQueue {
-    mutating func called(_ id: CallID, _ photo: PhotoID, _ change: Change) -> [Effect] {
-        var call = Call(photo: photo, change: change)
+    mutating func called(_ id: CallID, _ photo: PhotoID, _ isWanted: Bool?) -> [Effect] {
+        var call = Call(photo: photo, isWanted: isWanted)
         guard closing == nil else {
             calls[id] = call
             return fail(
@@ -149,11 +144,11 @@ nonisolated extension LikeQueue {
             calls[id]?.step = .reading(isOutdated: false)
             return [.readPhoto(id, call.photo)]
         }
-        switch (result, call.change) {
+        switch (result, call.isWanted) {
         case (.success(let isLiked), _):
             calls[id]?.step = .read(isLiked: isLiked)
             calls[id]?.isCached = true
-        case (.failure(let error), .set) where Self.isTemporary(error):
+        case (.failure(let error), .some) where Self.isTemporary(error):
             // The wanted state is known, so the present state is not needed.
             calls[id]?.step = .read(isLiked: nil)
         case (.failure(let error), _): return fail(id, error) + advance(now)
@@ -190,11 +185,7 @@ nonisolated extension LikeQueue {
         let group = likeGroup(call.photo)
         let entry = entry(group)
         let shown = cached.map { isLiked(group, cached: $0) }
-        let isWanted: Bool
-        switch call.change {
-        case .set(let value): isWanted = value
-        case .toggle: isWanted = !(entry?.like.isWanted ?? shown ?? false)
-        }
+        let isWanted = call.isWanted ?? !(entry?.like.isWanted ?? shown ?? false)
         let like = PendingLike(photo: representative(call.photo), isWanted: isWanted)
         if entry?.like == like {
             calls[id]?.step = .waiting(like)

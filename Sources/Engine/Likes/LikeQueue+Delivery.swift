@@ -222,14 +222,13 @@ nonisolated extension LikeQueue {
         _ like: PendingLike, _ error: any Error, _ now: Timestamp
     ) -> [Effect] {
         failuresInRound = 0
-        guard let index = entries.firstIndex(where: { $0.like == like }) else {
-            // Another state is wanted now, and is still to be sent.
-            return waiting(for: like).flatMap { fail($0, error) } + nextDelivery(now)
+        var effects: [Effect] = []
+        // Otherwise another state is wanted now, and is still to be sent.
+        if let index = entries.firstIndex(where: { $0.like == like }) {
+            entries.remove(at: index)
+            effects = [.pendingChanged, .photosChanged(like.photo, nil), .failed(like, error)]
         }
-        entries.remove(at: index)
-        let replies = waiting(for: like).flatMap { fail($0, error) }
-        return [.pendingChanged, .photosChanged(like.photo, nil), .failed(like, error)] + replies
-            + nextDelivery(now)
+        return effects + waiting(for: like).flatMap { fail($0, error) } + nextDelivery(now)
     }
 
     // MARK: Services without likes

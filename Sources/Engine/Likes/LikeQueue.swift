@@ -27,7 +27,8 @@ nonisolated package struct LikeQueue {
     /// A call of a client that has no reply yet, or whose record is being written.
     struct Call {
         let photo: PhotoID
-        let change: Change
+        /// The wanted state; nil for the opposite of the present one.
+        let isWanted: Bool?
         var step = Step.arrived
         /// True if the cache has the photo.
         var isCached = false
@@ -205,7 +206,7 @@ nonisolated package struct LikeQueue {
         switch event {
         case .loadRequested: return load()
         case .recordsRead(let result): return recordsRead(result, now)
-        case .called(let id, let photo, let change): return called(id, photo, change)
+        case .called(let id, let photo, let isWanted): return called(id, photo, isWanted)
         case .photoRead(let id, let result): return photoRead(id, result, now)
         case .written(let result): return written(result, now)
         case .timedOut(let id): return timedOut(id, now)

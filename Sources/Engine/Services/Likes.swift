@@ -60,21 +60,20 @@ final class Likes {
     ///
     /// - Parameters:
     ///   - photo: The photo.
-    ///   - change: The change. A pending like or unlike counts as confirmed.
+    ///   - isWanted: The new state; nil for the opposite of the present one. A pending like or unlike counts as
+    ///     confirmed.
     /// - Returns: The wanted state, and the outcome.
     /// - Throws: ``ProviderError/notFound(_:)`` for a photo that does not exist; the refusal of the service;
     ///   ``EngineError/cancelled(_:)`` if the account logs out meanwhile; a storage error; for a toggle also the error of
     ///   the service if the photo is not cached and cannot be fetched.
-    func change(
-        _ photo: PhotoID, _ change: LikeQueue.Change
-    ) async throws -> LikeQueue.Reply {
+    func change(_ photo: PhotoID, _ isWanted: Bool?) async throws -> LikeQueue.Reply {
         lastCall += 1
         let id = lastCall
         let timer = owner.clock.after(Self.callTimeout) { [self] in handle(.timedOut(id)) }
         defer { timer.cancel() }
         return try await withCheckedThrowingContinuation { continuation in
             callers[id] = continuation
-            handle(.called(id, photo, change))
+            handle(.called(id, photo, isWanted))
         }
     }
 

@@ -125,7 +125,7 @@ extension RemoteService {
         guard let likes else {
             throw EngineError.notSupported(Message("This service has no likes."))
         }
-        return try await likes.change(photo, isLiked.map { .set($0) } ?? .toggle)
+        return try await likes.change(photo, isLiked)
     }
 
     package func checkLikesAgain() { likes?.checkAvailabilityAgain() }
