@@ -154,16 +154,11 @@ nonisolated struct SlideshowState: Hashable, Sendable {
         if let shown, current?.id == shown.id { current?.image = shown.image }
     }
 
-    /// Removes photos from the history.
-    ///
-    /// - Returns: True if the current photo is one of them. Then there is no current photo.
-    @discardableResult
-    private mutating func remove(where isRemoved: (CombinedPhotoID) -> Bool) -> Bool {
+    /// Removes photos from the history. If the current photo is one of them, there is no current photo then.
+    private mutating func remove(where isRemoved: (CombinedPhotoID) -> Bool) {
         past.removeAll(where: isRemoved)
         future.removeAll(where: isRemoved)
-        guard let id = current?.id, isRemoved(id) else { return false }
-        current = nil
-        return true
+        if let id = current?.id, isRemoved(id) { current = nil }
     }
 
     /// Removes photos that no longer exist.
@@ -178,13 +173,10 @@ nonisolated struct SlideshowState: Hashable, Sendable {
         changes += accounts.map { .forget($0) }
     }
 
-    /// Excludes a photo, and removes it from the history.
-    ///
-    /// - Returns: True if it was the current photo. Then there is no current photo.
-    @discardableResult
-    mutating func hide(_ id: CombinedPhotoID) -> Bool {
+    /// Excludes a photo, and removes it from the history. If it was the current photo, there is no current photo then.
+    mutating func hide(_ id: CombinedPhotoID) {
         if hiddenSet.insert(id).inserted { hidden.append(id) }
-        return remove { $0 == id }
+        remove { $0 == id }
     }
 
     /// Includes a hidden photo again.
