@@ -89,28 +89,19 @@ extension Engine {
     ) {
         let settings = ports.settings.settings(of: provider.info.id)
         let send: () async throws -> Void
-        if token.isIssued {
-            if case .polling(let provider) = provider.loginMethod {
-                send = { [weak self] in
-                    try await self?.revoke(token, provider, at: server, settings)
-                }
-            } else if case .key(let keyProvider) = provider.loginMethod,
-                let provider = keyProvider.tokenLogin
-            {
-                send = { [weak self] in
-                    try await self?.revoke(token, provider, at: server, settings)
-                }
-            } else {
-                return
-            }
-        } else if token.client != nil || Self.isRemote(provider) {
+        switch provider.loginMethod {
+        case .polling(let provider) where token.isIssued:
+            send = { [weak self] in try await self?.revoke(token, provider, at: server, settings) }
+        case .key(let provider) where token.isIssued:
+            guard let provider = provider.tokenLogin else { return }
+            send = { [weak self] in try await self?.revoke(token, provider, at: server, settings) }
+        default:
+            guard !token.isIssued, token.client != nil || Self.isRemote(provider) else { return }
             send = { [weak self] in
                 if let endpoint { return try await endpoint.revoke(token) }
                 guard let self else { throw CancellationError() }
                 try await tokenEndpoint(for: token, at: server, provider, settings).revoke(token)
             }
-        } else {
-            return
         }
         revocations.revoke(token, by: send) { [weak self] in
             await self?.isInUse(token, of: provider, user) ?? true
