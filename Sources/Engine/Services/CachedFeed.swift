@@ -39,8 +39,6 @@ final class CachedFeed {
     var activity = SourceActivity()
     /// The time of the last request for the sources since the start.
     private var listed: Timestamp?
-    /// True after a logout: requests in progress store nothing.
-    private var isForgotten = false
 
     /// The times of the last failed refreshes of a part below the top of a source.
     private var partFailures: [SourceID: Timestamp] = [:]
@@ -65,22 +63,15 @@ final class CachedFeed {
 
     /// Cancels the requests in progress, because the account is logged out.
     func cancelRequests() {
-        isForgotten = true
         tops.cancelAll()
         fills.cancelAll()
         photos.cancelAll()
         listings.cancelAll()
     }
 
-    /// Deletes the cache of the account, and stores nothing from now on.
-    func forget() async throws {
-        isForgotten = true
-        try await store.forget(account)
-    }
-
     /// Throws if the account is logged out. Called before each write.
     func checkWanted() throws {
-        if isForgotten { throw RemoteService.loggedOutError }
+        if owner.isForgotten { throw RemoteService.loggedOutError }
     }
 
     // MARK: Pages

@@ -337,7 +337,7 @@ package final class RemoteService: AccountPhotos {
         profileRequests.cancelAll()
         try await likes?.clear()
         await stores.images.forget(account)
-        try await feed?.forget()
+        if feed != nil { try await stores.feeds.forget(account) }
     }
 }
 
