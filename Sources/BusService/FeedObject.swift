@@ -97,15 +97,15 @@ final class FeedObject {
         [
             .asyncMethod(.like, in: ["photo"], out: ["outcome"]) {
                 (object: FeedObject, photo: String) -> String in
-                try await object.photos.setLiked(photo, true).rawValue
+                try await object.photos.changeLike(of: photo, to: true).outcome.rawValue
             },
             .asyncMethod(.unlike, in: ["photo"], out: ["outcome"]) {
                 (object: FeedObject, photo: String) -> String in
-                try await object.photos.setLiked(photo, false).rawValue
+                try await object.photos.changeLike(of: photo, to: false).outcome.rawValue
             },
             .asyncMethod(.toggle, in: ["photo"], out: ["liked", "outcome"]) {
                 (object: FeedObject, photo: String) -> (Bool, String) in
-                let (isLiked, outcome) = try await object.photos.toggleLike(photo)
+                let (isLiked, outcome) = try await object.photos.changeLike(of: photo, to: nil)
                 return (isLiked, outcome.rawValue)
             },
             .signal(.changed, ["photo", "liked", "likes"], String.self, Bool.self, UInt32.self),

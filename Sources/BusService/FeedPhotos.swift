@@ -37,8 +37,10 @@ protocol FeedPhotos {
     ) async throws -> Transfer
     func refresh(_ source: String) async throws -> Int
     func setDefaultSource(_ source: SourceID) async throws
-    func setLiked(_ photo: String, _ isWanted: Bool) async throws -> LikeOutcome
-    func toggleLike(_ photo: String) async throws -> (isLiked: Bool, outcome: LikeOutcome)
+    /// Likes or unlikes a photo; nil stands for the opposite of the present state.
+    func changeLike(
+        of photo: String, to isLiked: Bool?
+    ) async throws -> (isLiked: Bool, outcome: LikeOutcome)
 }
 
 extension Account: FeedPhotos {

@@ -264,8 +264,8 @@ struct CombinedFeedTests {
         let id = "fake_ada/\(photo)"
         let missing = ProviderError.notFound("There is no photo \"\(id)\".")
         await #expect(throws: missing) { _ = try await combined.photo(id) }
-        await #expect(throws: missing) { _ = try await combined.setLiked(id, true) }
-        await #expect(throws: missing) { _ = try await combined.toggleLike(id) }
+        await #expect(throws: missing) { _ = try await combined.changeLike(of: id, to: true) }
+        await #expect(throws: missing) { _ = try await combined.changeLike(of: id, to: nil) }
         await #expect(throws: missing) { try await slideshow.show(id) }
         await #expect(throws: missing) { try await slideshow.hide(id) }
     }

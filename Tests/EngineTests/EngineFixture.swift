@@ -181,9 +181,18 @@ final class EngineFixture: EngineObserver {
     }
 }
 
+@MainActor
 extension Account {
     /// The photos of an account at a service.
-    @MainActor var remote: RemoteService? { photos as? RemoteService }
+    var remote: RemoteService? { photos as? RemoteService }
+
+    func setLiked(_ photo: String, _ isLiked: Bool) async throws -> LikeOutcome {
+        try await changeLike(of: photo, to: isLiked).outcome
+    }
+
+    func toggleLike(_ photo: String) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
+        try await changeLike(of: photo, to: nil)
+    }
 }
 
 @MainActor

@@ -18,18 +18,13 @@ extension Account {
     package var likeCount: Int { photos?.likeCount ?? 0 }
 
     /// Likes or unlikes a photo.
-    package func setLiked(_ photo: String, _ isWanted: Bool) async throws -> LikeOutcome {
-        try await changeLike(of: photo, to: isWanted).outcome
-    }
-
-    /// Toggles the like of a photo. A pending like or unlike counts as confirmed.
-    package func toggleLike(
-        _ photo: String
-    ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
-        try await changeLike(of: photo, to: nil)
-    }
-
-    private func changeLike(
+    ///
+    /// - Parameters:
+    ///   - photo: The photo.
+    ///   - isLiked: The new state; nil for the opposite of the present one. A pending like or unlike counts as confirmed.
+    /// - Returns: The new state, and the outcome.
+    /// - Throws: ``EngineError``, ``ProviderError``, ``HTTPError``.
+    package func changeLike(
         of photo: String, to isLiked: Bool?
     ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
         let photos = try session()

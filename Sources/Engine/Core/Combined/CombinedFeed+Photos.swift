@@ -64,18 +64,13 @@ extension CombinedFeed {
         return new
     }
 
-    /// Likes or unlikes a photo.
-    package func setLiked(_ photo: String, _ isWanted: Bool) async throws -> LikeOutcome {
-        try await call(photo) { account, photo in
-            try await account.setLiked(photo, isWanted)
-        }
-    }
-
-    /// Toggles the like of a photo.
-    package func toggleLike(
-        _ photo: String
+    /// Likes or unlikes a photo; see ``Account/changeLike(of:to:)``.
+    package func changeLike(
+        of photo: String, to isLiked: Bool?
     ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
-        try await call(photo) { account, photo in try await account.toggleLike(photo) }
+        try await call(photo) { account, photo in
+            try await account.changeLike(of: photo, to: isLiked)
+        }
     }
 
     /// The photos of all accounts whose like or unlike is in progress or queued.

@@ -246,9 +246,9 @@ extension Account {
     /// Sends a failed like again.
     func sendAgain(_ like: FailedLike) async throws {
         switch like.action {
-        case .like: _ = try await setLiked(like.photo.text, true)
-        case .unlike: _ = try await setLiked(like.photo.text, false)
-        case .toggle: _ = try await toggleLike(like.photo.text)
+        case .like: _ = try await changeLike(of: like.photo.text, to: true)
+        case .unlike: _ = try await changeLike(of: like.photo.text, to: false)
+        case .toggle: _ = try await changeLike(of: like.photo.text, to: nil)
         }
     }
 
