@@ -8,25 +8,27 @@ import Testing
     private static let all = SourceID("all")
 
     @Test func `a cursor contains the page token of the provider`() throws {
-        let cursor = FeedCursor("1.2.3", account: Self.account, source: Self.all)
-        let parsed = try FeedCursor(parsing: cursor.text, account: Self.account, source: Self.all)
-        #expect(parsed.position == "1.2.3")
+        let text = FeedCursor.text("1.2.3", account: Self.account, source: Self.all)
+        let position = try FeedCursor.position(of: text, account: Self.account, source: Self.all)
+        #expect(position == "1.2.3")
     }
 
     @Test(arguments: ["", "garbage", "../..", "0123456789abcdef", "0123456789abcdef1.2.3"])
     func `invalid text is rejected as a cursor`(text: String) {
         #expect(throws: ProviderError.self) {
-            try FeedCursor(parsing: text, account: Self.account, source: Self.all)
+            try FeedCursor.position(of: text, account: Self.account, source: Self.all)
         }
     }
 
     @Test func `a cursor of another source or account is refused`() {
-        let text = FeedCursor("1.2.3", account: Self.account, source: Self.all).text
+        let text = FeedCursor.text("1.2.3", account: Self.account, source: Self.all)
         #expect(throws: ProviderError.self) {
-            try FeedCursor(parsing: text, account: Self.account, source: SourceID("album:a"))
+            try FeedCursor.position(
+                of: text, account: Self.account, source: SourceID("album:a"))
         }
         #expect(throws: ProviderError.self) {
-            try FeedCursor(parsing: text, account: AccountID(stored: "local_bob"), source: Self.all)
+            try FeedCursor.position(
+                of: text, account: AccountID(stored: "local_bob"), source: Self.all)
         }
     }
 }

@@ -213,10 +213,10 @@ struct FeedOrderTests {
     @Test func `cursors of the former cache format are stale`() async throws {
         let fixture = try await ServiceFixture(["a", "b", "c"])
         _ = try await fixture.page(count: 2)
-        let cursor = FeedCursor(
+        let cursor = FeedCursor.text(
             "123456.1048576", account: fixture.account.id, source: SourceID("new"))
         await #expect(throws: ProviderError.staleCursor) {
-            try await fixture.page("new", cursor.text)
+            try await fixture.page("new", cursor)
         }
     }
 

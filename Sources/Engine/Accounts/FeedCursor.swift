@@ -5,29 +5,26 @@ internal import Quoting
 ///
 /// A checksum detects cursors that are damaged or belong to another source. It is no protection against forgery: a
 /// forged cursor affects only the walk of the client that uses it.
-nonisolated package struct FeedCursor {
-    package let text: String
-    /// The position in the terms of the provider.
-    package let position: String
-
-    package init(_ position: String, account: AccountID, source: SourceID) {
-        self.position = position
-        text = Self.tag(position, account, source) + position
+nonisolated package enum FeedCursor {
+    /// Returns the cursor for a position in the terms of the provider.
+    package static func text(
+        _ position: String, account: AccountID, source: SourceID
+    ) -> String {
+        tag(position, account, source) + position
     }
 
-    /// Parses a cursor from a client.
+    /// Returns the position of a cursor from a client.
     ///
     /// - Throws: ``ProviderError/invalidArgument(_:)`` if it is not a cursor of this account and source.
-    package init(
-        parsing text: String, account: AccountID, source: SourceID
-    ) throws(ProviderError) {
-        let position = String(text.dropFirst(Self.tagLength))
-        guard text.hasPrefix(Self.tag(position, account, source)) else {
+    package static func position(
+        of text: String, account: AccountID, source: SourceID
+    ) throws(ProviderError) -> String {
+        let position = String(text.dropFirst(tagLength))
+        guard text.hasPrefix(tag(position, account, source)) else {
             throw .invalidArgument(
                 "The cursor does not belong to source \(source.text.quoted) of \(account).")
         }
-        self.text = text
-        self.position = position
+        return position
     }
 
     private static let tagLength = 16

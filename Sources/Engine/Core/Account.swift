@@ -244,7 +244,7 @@ package final class Account {
         let position = try cursor.isEmpty ? nil : position(cursor, source)
         let page = try await photos.page(
             source, after: position, count: count, fillsGaps: true)
-        let next = page.next.map { FeedCursor($0, account: id, source: source).text }
+        let next = page.next.map { FeedCursor.text($0, account: id, source: source) }
         return (page.photos, next ?? "")
     }
 
@@ -392,11 +392,11 @@ package final class Account {
     /// Returns the position of a cursor in a source.
     private func position(_ cursor: String, _ source: SourceID) throws -> String {
         do {
-            return try FeedCursor(parsing: cursor, account: id, source: source).position
+            return try FeedCursor.position(of: cursor, account: id, source: source)
         } catch {
             // A walk through the default source ends if another source becomes the default.
             guard isChosenSourceGone, source == defaultSource, let chosen = record.defaultSource,
-                (try? FeedCursor(parsing: cursor, account: id, source: chosen)) != nil
+                (try? FeedCursor.position(of: cursor, account: id, source: chosen)) != nil
             else { throw error }
             throw ProviderError.staleCursor
         }
