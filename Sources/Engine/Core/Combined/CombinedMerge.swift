@@ -14,13 +14,6 @@ internal import Translation
 /// The next photo is known only if the next photo of every account is known. An account that had few photos on the
 /// page is read in small steps, so that few photos are read that the page does not contain.
 nonisolated struct CombinedMerge {
-    /// A photo of the page.
-    struct Item {
-        /// The index of the account of the photo in the list of accounts at the beginning.
-        let member: Int
-        let photo: Photo
-    }
-
     /// A read that the merge needs.
     struct Request: Equatable {
         /// The index of the account in the list of accounts at the beginning.
@@ -51,8 +44,8 @@ nonisolated struct CombinedMerge {
         var isLeftOut: Bool { problem != nil && entry.position == nil && next.isEmpty }
     }
 
-    /// The photos of the page so far.
-    private(set) var items: [Item] = []
+    /// The photos of the page so far, each with the index of its account in the list of accounts at the beginning.
+    private(set) var items: [(member: Int, photo: Photo)] = []
     private let count: Int
     private var feeds: [Feed]
     /// The member that wins ties.
@@ -78,7 +71,7 @@ nonisolated struct CombinedMerge {
             if let created = photo.created { feeds[index].entry.created = created.secondsSince1970 }
             feeds[index].entry.position = cursor
             feeds[index].used += 1
-            items.append(Item(member: index, photo: photo))
+            items.append((index, photo))
             turn = (index + 1) % feeds.count
         }
         return nil

@@ -20,7 +20,7 @@ nonisolated enum IssueSubject: Hashable, Sendable {
 /// A problem that is reported to the user.
 nonisolated struct ReportedIssue: Hashable, Sendable {
     /// The kind of an issue. The most important kind is first: its issue provides the title of a notification.
-    enum Kind: Int, Comparable, Sendable {
+    enum Kind: Comparable, Sendable {
         case accountsDamaged
         case needsLogin
         case loginFailed
@@ -29,8 +29,6 @@ nonisolated struct ReportedIssue: Hashable, Sendable {
         case diskFull
         case pluginFailed
         case likes
-
-        static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
 
         /// True if each occurrence is reported; false if only the first one is, until the issue is resolved.
         var recurs: Bool {
