@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Quoting
 package import Translation
 
 /// An error of the engine. Each message is one sentence that states the problem and the action for the user.
@@ -28,6 +29,22 @@ nonisolated package enum EngineError: ExplainedError, Hashable {
     case tooLarge(String)
     /// Writing to the destination of a caller failed; the number is `errno`.
     case cannotWrite(Int32)
+}
+
+nonisolated extension CaseIterable where Self: RawRepresentable<String> {
+    /// Creates the case that a client named.
+    ///
+    /// - Parameters:
+    ///   - text: The raw value.
+    ///   - name: The name of the argument.
+    /// - Throws: ``EngineError/invalidArgument(_:)`` with all raw values if there is no such case.
+    package init(parsing text: String, _ name: String) throws(EngineError) {
+        guard let value = Self(rawValue: text) else {
+            let names = Self.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .invalidArgument("The \(name) is one of \(names), not \(text.quoted).")
+        }
+        self = value
+    }
 }
 
 nonisolated extension EngineError: CustomStringConvertible {

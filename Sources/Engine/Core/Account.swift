@@ -277,7 +277,7 @@ package final class Account {
 
     /// Returns the path of an image, which is fetched if necessary.
     package func imagePath(_ photo: String, size: String) async throws -> String {
-        try await session().imagePath(PhotoID(photo), parse(size))
+        try await session().imagePath(PhotoID(photo), ImageSize(parsing: size, "size"))
     }
 
     /// Opens an image, which cannot be modified through the descriptor. The caller closes it.
@@ -291,7 +291,8 @@ package final class Account {
     package func openImage(
         _ photo: String, size: String, for client: String = ""
     ) async throws -> Int32 {
-        let original = try await session().openImage(PhotoID(photo), parse(size))
+        let original = try await session().openImage(
+            PhotoID(photo), ImageSize(parsing: size, "size"))
         return try await engine.sealedImages.copy(
             of: original, isComplete: !isLocal, for: client)
     }
@@ -379,14 +380,6 @@ package final class Account {
 
     var loggedOutError: EngineError {
         .needsLogin(Message("{account} is logged out; log in first.", ["account": label.excerpt]))
-    }
-
-    private func parse(_ size: String) throws -> ImageSize {
-        guard let size = ImageSize(rawValue: size) else {
-            let sizes = ImageSize.allCases.map(\.rawValue).joined(separator: ", ")
-            throw EngineError.invalidArgument("The size is one of \(sizes), not \(size.quoted).")
-        }
-        return size
     }
 
     /// Returns the position of a cursor in a source.

@@ -41,11 +41,7 @@ extension Slideshow {
 
     /// Sets the orientation of the photos that are shown. The current photo remains until the next step.
     package func setOrientation(_ name: String) async throws {
-        guard let orientation = SlideshowOrientation(rawValue: name) else {
-            let names = SlideshowOrientation.allCases.map(\.rawValue).joined(separator: ", ")
-            throw EngineError.invalidArgument(
-                "The orientation is one of \(names), not \(name.quoted).")
-        }
+        let orientation = try SlideshowOrientation(parsing: name, "orientation")
         try await changeOrder { $0.orientation = orientation }
     }
 
@@ -66,10 +62,7 @@ extension Slideshow {
 
     /// Sets the size of the image. The current photo is shown in the new size, if that can be fetched.
     package func setImageSize(_ name: String) async throws {
-        guard let size = ImageSize(rawValue: name) else {
-            let sizes = ImageSize.allCases.map(\.rawValue).joined(separator: ", ")
-            throw EngineError.invalidArgument("The size is one of \(sizes), not \(name.quoted).")
-        }
+        let size = try ImageSize(parsing: name, "size")
         try await navigation.run {
             guard size != settings.imageSize else { return }
             let resized = await loadCurrentImage(size)
