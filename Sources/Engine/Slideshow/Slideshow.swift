@@ -30,7 +30,7 @@ package final class Slideshow {
     /// Runs steps from photo to photo, which may fetch an image.
     let navigation = ChangeQueue()
     /// Reads the photos of the source.
-    package private(set) lazy var reader = SlideshowReader(self, storedParts, makeSeed: makeSeed)
+    package private(set) lazy var reader = SlideshowReader(self, storedParts)
     private let storedParts: [AccountID: SlideshowTables.PartState]
     /// The next photo; nil while it is not ready.
     var candidate: Candidate?
@@ -61,7 +61,7 @@ package final class Slideshow {
     /// The time limit of a search; tests that wait for other tasks within a search set a longer one.
     var searchTimeLimit = Duration.seconds(10)
     /// Returns the seed of the next random order.
-    private let makeSeed: () -> UInt64
+    let makeSeed: () -> UInt64
 
     /// - Parameters:
     ///   - store: The store.

@@ -13,8 +13,6 @@ package final class SlideshowReader {
     private static let readAheadCount = 300
 
     private unowned let slideshow: Slideshow
-    /// Returns the seed of the next random order.
-    private let makeSeed: () -> UInt64
     /// Runs the reading of pages.
     let queue = ChangeQueue()
     /// The position in each part of the source.
@@ -33,13 +31,9 @@ package final class SlideshowReader {
     private var settings: SlideshowSettings { slideshow.settings }
     private var source: SlideshowSource { slideshow.source }
 
-    init(
-        _ slideshow: Slideshow, _ parts: [AccountID: SlideshowTables.PartState],
-        makeSeed: @escaping () -> UInt64
-    ) {
+    init(_ slideshow: Slideshow, _ parts: [AccountID: SlideshowTables.PartState]) {
         self.slideshow = slideshow
         self.parts = parts
-        self.makeSeed = makeSeed
     }
 
     /// Begins at the top of all parts, because the source or the order changed.
@@ -205,7 +199,7 @@ package final class SlideshowReader {
         try await queue.run {
             guard additions == additionCount else { return false }
             let started = revision
-            let seed = makeSeed()
+            let seed = slideshow.makeSeed()
             var restarted = parts
             for (account, part) in parts where part.hasEnded { restarted[account]?.beginPass() }
             let count = try await store.change { [restarted] (tables) throws(StorageError) in
@@ -266,7 +260,7 @@ package final class SlideshowReader {
     private func addition(
         of found: [Photo], to account: AccountID, pass: Int, areNew: Bool
     ) -> Addition {
-        let (new, unsized, seed) = (wanted(found), unsized(found), makeSeed())
+        let (new, unsized, seed) = (wanted(found), unsized(found), slideshow.makeSeed())
         return { (tables) throws(StorageError) in
             var random = SlideshowRandom(seed: seed)
             try tables.addUnsized(unsized, of: account, pass: pass)
@@ -294,7 +288,7 @@ package final class SlideshowReader {
         _ = start { [self] in
             // The page with the photo may still be written.
             let added = try? await readInTurn(part) { position in
-                let (pass, seed) = (position.pass, makeSeed())
+                let (pass, seed) = (position.pass, slideshow.makeSeed())
                 return { (tables) throws(StorageError) in
                     var random = SlideshowRandom(seed: seed)
                     return try tables.add(
