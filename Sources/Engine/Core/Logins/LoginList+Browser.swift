@@ -16,7 +16,7 @@ extension LoginList {
         let context = BrowserLoginContext(
             provider: provider, name: provider.info.name, settings: settings,
             description: try provider.oauth(settings), clientID: clientID,
-            secretKeys: [.provider(provider.info.id)], isClientConfigured: true,
+            secretKeys: [.provider(provider.info.id)],
             endpoint: { [engine] in try await engine.tokenEndpoint(provider, settings) },
             identify: { try await provider.identify($0) })
         let authorization = makeAuthorization(context, isManual: options.isManual)
@@ -228,8 +228,6 @@ struct BrowserLoginContext {
     var registrationKey: SecretKey?
     /// The keys of the secrets that ``endpoint`` reads.
     var secretKeys: [SecretKey] = []
-    /// True if the user configured the client ID and its secret.
-    var isClientConfigured = false
     /// Returns the endpoint that exchanges codes for tokens. Reads the client secret.
     let endpoint: () async throws -> TokenEndpoint
     /// Fetches the identity of the user after the login.
@@ -237,7 +235,7 @@ struct BrowserLoginContext {
 
     /// Returns the error of a login for clients.
     func loginError(_ error: any Error) -> any Error {
-        if isClientConfigured, case OAuthError.invalidClient = error {
+        if registrationKey == nil, case OAuthError.invalidClient = error {
             return EngineError.loginFailed(
                 Message(
                     "{service} does not accept the client ID or the client secret; configure them again.",
