@@ -121,8 +121,7 @@ nonisolated extension LikeQueue {
         var call = Call(photo: photo, isWanted: isWanted)
         guard closing == nil else {
             calls[id] = call
-            return fail(
-                id, EngineError.cancelled(Message("The session of the account ended; try again.")))
+            return fail(id, Self.closedError(.replaced))
         }
         guard isLoaded else {
             calls[id] = call

@@ -369,7 +369,7 @@ nonisolated extension LikeQueue {
         return effects
     }
 
-    private static func closedError(_ reason: Closing) -> EngineError {
+    static func closedError(_ reason: Closing) -> EngineError {
         reason == .replaced
             ? .cancelled(Message("The session of the account ended; try again."))
             : .cancelled(

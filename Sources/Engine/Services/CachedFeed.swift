@@ -303,16 +303,14 @@ final class CachedFeed {
     /// Fetches the sources. Callers at the same time share one request.
     private func fetchSources() async throws -> [Source] {
         if !listings.isRunning(account) { listed = owner.now }
-        return try await listings.run(account) { [self] in try await requestSources() }
-    }
-
-    private func requestSources() async throws -> [Source] {
-        let sources = try await owner.perform { [session] in try await session.sources() }
-        try checkWanted()
-        try await store.run { [account] (tables) throws(StorageError) in
-            try tables.setListedSources(account, sources)
+        return try await listings.run(account) { [self] in
+            let sources = try await owner.perform { [session] in try await session.sources() }
+            try checkWanted()
+            try await store.run { [account] (tables) throws(StorageError) in
+                try tables.setListedSources(account, sources)
+            }
+            return sources
         }
-        return sources
     }
 
     func hasSource(_ source: SourceID) -> Bool { session.accepts(source) }
