@@ -102,8 +102,8 @@ nonisolated extension IssueRemedy {
             (.retry, .account(let id, _)):
             // A refresh accesses the keyring again, which prompts to unlock it.
             "imagefeedctl refresh --account \(id)"
-        case (.retry, .like(let photo, let action, let account)):
-            "imagefeedctl \(action.rawValue) \(account)/\(photo)"
+        case (.retry, .like(let photo, isWanted: let isWanted, let account)):
+            "imagefeedctl \(isWanted.map { $0 ? "like" : "unlike" } ?? "toggle") \(account)/\(photo)"
         default: nil
         }
     }

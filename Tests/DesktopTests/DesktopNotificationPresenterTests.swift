@@ -23,7 +23,8 @@ struct DesktopNotificationPresenterTests {
     private let notice = NotificationContent(
         title: "A like was not sent", text: "1 < 2 & \"so\" on.", actions: [.login, .retry],
         remedies: [
-            IssueRemedy(.retry, .like(PhotoID("a"), .like, AccountID(stored: "service_ada")))
+            IssueRemedy(
+                .retry, .like(PhotoID("a"), isWanted: true, AccountID(stored: "service_ada")))
         ], category: "transfer.error")
 
     @Test func `a notification uses all capabilities of the service`() async throws {
@@ -96,7 +97,7 @@ struct DesktopNotificationPresenterTests {
             (.unlock, account, "refresh --account service_ada"),
             (.installKeyring, account, "refresh --account service_ada"),
             (.retry, account, "refresh --account service_ada"),
-            (.retry, .like(PhotoID("a"), .unlike, id), "unlike service_ada/a"),
+            (.retry, .like(PhotoID("a"), isWanted: false, id), "unlike service_ada/a"),
             (.freeSpace, .anyAccount, nil),
         ]
         for (remedy, target, command) in commands {

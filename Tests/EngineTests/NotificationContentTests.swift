@@ -24,7 +24,8 @@ struct NotificationContentTests {
             presenter.notifications.value[number]?.remedies
                 == [
                     IssueRemedy(
-                        .retry, .like(PhotoID("a"), .like, AccountID(stored: "service_ada")))
+                        .retry,
+                        .like(PhotoID("a"), isWanted: true, AccountID(stored: "service_ada")))
                 ])
         fixture.service.state.update { $0.likeError = nil }
         presenter.press(.retry, number)

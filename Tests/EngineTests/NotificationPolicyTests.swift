@@ -10,11 +10,11 @@ import Testing
     private let bob = IssueSubject.account(AccountID(stored: "service_bob"))
 
     private func like(
-        _ photo: String, _ action: FailedLike.Action = .like, because reason: String = "No."
+        _ photo: String, _ isWanted: Bool? = true, because reason: String = "No."
     ) -> ReportedIssue {
         ReportedIssue(
             kind: .likes, accountName: "ada at Service", reason: reason,
-            likes: [FailedLike(photo: PhotoID(photo), action: action)])
+            likes: [FailedLike(photo: PhotoID(photo), isWanted: isWanted)])
     }
 
     private let refusal = ReportedIssue(
@@ -44,25 +44,25 @@ import Testing
     }
 
     @Test(arguments: [
-        ([FailedLike.Action.unlike], "1 unlike could not be sent for ada at Service. No."),
-        ([.like, .unlike], "1 like and 1 unlike could not be sent for ada at Service. No."),
-        ([.toggle, .like], "2 likes could not be sent for ada at Service. No."),
+        ([false] as [Bool?], "1 unlike could not be sent for ada at Service. No."),
+        ([true, false], "1 like and 1 unlike could not be sent for ada at Service. No."),
+        ([nil, true], "2 likes could not be sent for ada at Service. No."),
     ])
     func `failed likes and unlikes are counted separately`(
-        actions: [FailedLike.Action], text: String
+        wanted: [Bool?], text: String
     ) {
         var policy = NotificationPolicy()
-        for (number, action) in actions.enumerated() {
-            _ = policy.raise(like("\(number)", action), about: ada)
+        for (number, isWanted) in wanted.enumerated() {
+            _ = policy.raise(like("\(number)", isWanted), about: ada)
         }
         #expect(policy.content(1)?.text == text)
     }
 
     @Test func `a failed toggle keeps the known action of the photo`() {
         var policy = NotificationPolicy()
-        _ = policy.raise(like("a", .unlike), about: ada)
-        _ = policy.raise(like("a", .toggle), about: ada)
-        #expect(policy.act(.retry, on: 1)?.issues.first?.likes.map(\.action) == [.unlike])
+        _ = policy.raise(like("a", false), about: ada)
+        _ = policy.raise(like("a", nil), about: ada)
+        #expect(policy.act(.retry, on: 1)?.issues.first?.likes.map(\.isWanted) == [false])
     }
 
     @Test func `an issue during the pause is added, and the most important one has the title`() {

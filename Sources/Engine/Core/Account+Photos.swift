@@ -35,9 +35,18 @@ extension Account {
             throw EngineError.notSupported(
                 Message("{provider} has no likes.", ["provider": provider.info.name]))
         }
-        let action = isLiked.map { $0 ? FailedLike.Action.like : .unlike } ?? .toggle
-        return try await reportingFailure(of: action, photo) {
-            try await photos.setLiked(PhotoID(photo), isLiked)
+        let id = PhotoID(photo)
+        do {
+            let result = try await photos.setLiked(id, isLiked)
+            // The like of a call that timed out may have been refused by now. Then its issue must not be resolved.
+            if result.outcome != .queued || self.photos?.isLikePending(id) == true {
+                engine.notifications.removeFailedLike(id, about: .account(self.id))
+            }
+            return result
+        } catch {
+            // The caller may not read the reply.
+            reportFailedLike(id, isLiked, error)
+            throw error
         }
     }
 }

@@ -207,26 +207,8 @@ extension Engine {
 // MARK: - Likes
 
 extension Account {
-    /// Performs a like call, and reports its failure, because the caller may not read the reply.
-    func reportingFailure(
-        of action: FailedLike.Action, _ photo: String,
-        _ body: () async throws -> (isLiked: Bool, outcome: LikeOutcome)
-    ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
-        do {
-            let result = try await body()
-            // The like of a call that timed out may have been refused by now. Then its issue must not be resolved.
-            if result.outcome != .queued || photos?.isLikePending(PhotoID(photo)) == true {
-                engine.notifications.removeFailedLike(PhotoID(photo), about: .account(id))
-            }
-            return result
-        } catch {
-            reportFailedLike(PhotoID(photo), action, error)
-            throw error
-        }
-    }
-
     /// Reports that a like failed permanently.
-    func reportFailedLike(_ photo: PhotoID, _ action: FailedLike.Action, _ error: any Error) {
+    func reportFailedLike(_ photo: PhotoID, _ isWanted: Bool?, _ error: any Error) {
         switch error {
         case EngineError.cancelled, is CancellationError: return
         default: break
@@ -238,18 +220,9 @@ extension Account {
         engine.notifications.raise(
             ReportedIssue(
                 kind: .likes, accountName: fullName, reason: reason.translated,
-                remedy: IssueRemedy(.retry, .like(photo, action, id)),
-                likes: [FailedLike(photo: photo, action: action)]),
+                remedy: IssueRemedy(.retry, .like(photo, isWanted: isWanted, id)),
+                likes: [FailedLike(photo: photo, isWanted: isWanted)]),
             about: .account(id))
-    }
-
-    /// Sends a failed like again.
-    func sendAgain(_ like: FailedLike) async throws {
-        switch like.action {
-        case .like: _ = try await changeLike(of: like.photo.text, to: true)
-        case .unlike: _ = try await changeLike(of: like.photo.text, to: false)
-        case .toggle: _ = try await changeLike(of: like.photo.text, to: nil)
-        }
     }
 
     /// The name of the account in notifications, for example `ada at Unsplash`.

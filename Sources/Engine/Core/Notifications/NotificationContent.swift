@@ -27,7 +27,8 @@ nonisolated package struct IssueRemedy: Hashable, Sendable {
         case account(AccountID, provider: String)
         /// A user without an account at a provider. The server is empty for a service that is not federated.
         case provider(String, server: String)
-        case like(PhotoID, FailedLike.Action, AccountID)
+        /// A like that was not sent. The wanted state is nil for the opposite of the present one.
+        case like(PhotoID, isWanted: Bool?, AccountID)
     }
 
     package let remedy: Remedy

@@ -123,7 +123,7 @@ extension Notifications: EngineObserver {
         case .changed(.state): engine.reportState(of: account)
         case .likeConfirmed(let photo, _, _): removeFailedLike(photo, about: .account(account.id))
         case .likeFailed(let photo, let isWanted, let error):
-            account.reportFailedLike(photo, isWanted ? .like : .unlike, error)
+            account.reportFailedLike(photo, isWanted, error)
         default: break
         }
     }
@@ -152,7 +152,9 @@ extension Notifications: NotificationPresenterDelegate {
             guard let account = engine.accounts[id] else { return }
             Task {
                 // A like that fails again is reported again.
-                for like in issue.likes { try? await account.sendAgain(like) }
+                for like in issue.likes {
+                    _ = try? await account.changeLike(of: like.photo.text, to: like.isWanted)
+                }
             }
         case (.secretStore, _): Task { await engine.unlockAgain() }
         case (.pluginFailed, .provider(let id)): engine.restartSessions(of: id)

@@ -59,22 +59,17 @@ nonisolated struct ReportedIssue: Hashable, Sendable {
         for like in likes {
             // A resolved action (like or unlike) is more specific than the toggle that a caller requested.
             let earlier = previous.likes.first { $0.photo == like.photo }
-            merged.likes.append(like.action == .toggle ? earlier ?? like : like)
+            merged.likes.append(like.isWanted == nil ? earlier ?? like : like)
         }
         return merged
     }
 }
 
 /// A like that was not sent.
-nonisolated package struct FailedLike: Hashable, Sendable {
-    package enum Action: String, Sendable {
-        case like
-        case unlike
-        case toggle
-    }
-
+nonisolated struct FailedLike: Hashable, Sendable {
     let photo: PhotoID
-    let action: Action
+    /// True for a like, false for an unlike; nil if the caller requested the opposite of the present state.
+    let isWanted: Bool?
 }
 
 // MARK: - Texts
@@ -104,7 +99,7 @@ nonisolated extension ReportedIssue {
             return accountName.isEmpty
                 ? reason : tr("{account}: {problem}", ["account": accountName, "problem": reason])
         }
-        let unlikes = likes.count { $0.action == .unlike }
+        let unlikes = likes.count { $0.isWanted == false }
         let account: KeyValuePairs = ["account": accountName]
         let sentence =
             switch (likes.count - unlikes, unlikes) {
@@ -148,7 +143,7 @@ nonisolated extension ReportedIssue {
         }
     }
 
-    private var hasUnlikesOnly: Bool { likes.allSatisfy { $0.action == .unlike } }
+    private var hasUnlikesOnly: Bool { likes.allSatisfy { $0.isWanted == false } }
 }
 
 nonisolated extension NotificationContent {
