@@ -9,21 +9,17 @@ extension CachedFeed {
     /// The source of the photos that the user likes; nil if the service has no such source.
     var likesSource: SourceID? { session.remoteLikes?.likesSource }
 
-    /// Writes the liked state of a like group.
+    /// Writes the liked state of a like group. A local like is counted if the cached state changes.
     ///
-    /// - Parameters:
-    ///   - id: A photo of the like group.
-    ///   - isLiked: The state.
-    ///   - likes: The number of likes of the photo, if it is known.
-    ///   - isCounted: True if the number of the user's likes changes.
-    ///   - outcome: The outcome of the like. A local like is counted if the cached state changes.
+    /// - Parameter update: The change.
     /// - Returns: The photos of the like group that are cached, the given one first; and the number of the user's
     ///   likes.
     /// - Throws: ``StorageError``; ``EngineError/needsLogin(_:)`` after a logout.
-    func setLiked(
-        _ id: PhotoID, _ isLiked: Bool, likes: Int?, isCounted: Bool, outcome: LikeOutcome
+    func write(
+        _ update: LikeQueue.CacheUpdate
     ) async throws -> (photos: [Photo], count: Int) {
         try checkWanted()
+        let (id, isLiked) = (update.like.photo, update.like.isWanted)
         let now = owner.now
         let likesSource = likesSource
         let stored = likesSource.map(stored)
@@ -35,11 +31,11 @@ extension CachedFeed {
             var hasChanged = false
             for id in try cached.likeGroup(of: id, prefix) {
                 guard let before = try cached.photo(id)?.photo.isLiked else { continue }
-                let photo = try cached.setLiked(id, isLiked, likes: likes, confirmed: now)
+                let photo = try cached.setLiked(id, isLiked, likes: update.likes, confirmed: now)
                 if let photo { photos.append(photo) }
                 if before != isLiked { hasChanged = true }
             }
-            if isCounted, hasChanged || outcome == .done {
+            if update.isCounted, hasChanged || update.outcome == .done {
                 try tables.countLike(account, isLiked, now: now)
             }
             var moved = 0

@@ -190,9 +190,7 @@ final class Likes {
     private var confirmedPhotos: [Photo] = []
 
     private func updateCache(_ update: LikeQueue.CacheUpdate) async {
-        let result = try? await feed.setLiked(
-            update.like.photo, update.like.isWanted, likes: update.likes,
-            isCounted: update.isCounted, outcome: update.outcome)
+        let result = try? await feed.write(update)
         if let count = result?.count {
             owner.likeCount = count
         } else if update.isCounted {
