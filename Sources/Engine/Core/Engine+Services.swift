@@ -11,12 +11,6 @@ extension Engine {
         if let folder = provider.folder {
             return (FolderPhotos(folder.openFolder(account.identity), owner: account), nil)
         }
-        let service = makeService(for: account)
-        return (service, service.credentials)
-    }
-
-    private func makeService(for account: Account) -> RemoteService {
-        let provider = account.provider
         let settings = ports.settings.settings(of: provider.info.id)
         let server = account.identity.server
         // With invalid settings or an invalid server, the session reports that, and no request has a token or key.
@@ -36,7 +30,9 @@ extension Engine {
             // An OAuth token contains its client, which is needed if the provider is no longer installed.
             revoke: { [weak self, weak account] token, endpoint in
                 guard let account else { return }
-                self?.revoke(token, of: account, with: endpoint)
+                self?.revoke(
+                    token, of: account.provider, at: account.identity.server,
+                    user: account.identity, with: endpoint)
             }
         ) { [weak self, weak account, isKey = access != nil] token in
             guard let self, let account else { throw CancellationError() }
@@ -62,7 +58,7 @@ extension Engine {
         rememberDefaultSource(of: provider.info)
         if let reason = recipientsProblem(of: account) { credentials.requireLogin(reason) }
         onRemoteSession?()
-        return service
+        return (service, credentials)
     }
 
     /// Stores the default source of a provider if it changed, so that its accounts still show it without the provider.

@@ -139,13 +139,6 @@ extension Engine {
         }
     }
 
-    /// Revokes a token of an account in the background, unless an account has it.
-    func revoke(_ token: OAuthToken, of account: Account, with endpoint: TokenEndpoint?) {
-        revoke(
-            token, of: account.provider, at: account.identity.server, user: account.identity,
-            with: endpoint)
-    }
-
     /// Returns true if an account has this token, or may have it: some services issue the same token to each login,
     /// and its revocation would log that account out.
     private func isInUse(
