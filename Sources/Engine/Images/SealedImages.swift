@@ -29,17 +29,12 @@ package final class SealedImages {
     private let clock: any Clock<Duration>
     private let copies: SealedCopies
     /// The queues on which files are read. There are several, because a disk may hang.
-    private var lanes = (1...4).map { Lane(number: $0) }
+    private var lanes = (1...4).map {
+        (queue: DispatchQueue(label: "sealed-images-\($0)"), count: 0)
+    }
     /// The number of copies that are being created, by client.
     private var pending: [String: Int] = [:]
     private var sweep: (task: Task<Void, Never>, pause: Duration)?
-
-    private struct Lane {
-        let queue: DispatchQueue
-        var count = 0
-
-        init(number: Int) { queue = DispatchQueue(label: "sealed-images-\(number)") }
-    }
 
     /// - Parameters:
     ///   - clock: Measures pauses and timeouts.
