@@ -61,7 +61,12 @@ extension CachedFeed {
     private func fetch(
         _ source: SourceID, part: FeedOrder.Part?, generation: Int64? = nil
     ) async throws -> FeedTables.Merge {
-        let page = try await pageWithPhotos(source, from: part?.token)
+        var page = try await requestPage(source, from: part?.token)
+        // The following pages are fetched while they have no photos.
+        for _ in 1..<Self.fillLimit {
+            guard page.photos.isEmpty, let next = page.next else { break }
+            page = try await requestPage(source, from: next)
+        }
         let arrival = FeedTables.Arrival(
             page: page, account: account, part: part, isExact: source == likesSource,
             hasStablePageTokens: session.hasStablePageTokens, generation: generation, now: owner.now
@@ -71,18 +76,6 @@ extension CachedFeed {
         }
         await announce(merge, source, isFill: part?.isGap == true)
         return merge
-    }
-
-    /// Fetches a page of the service, and the following ones while they have no photos.
-    private func pageWithPhotos(
-        _ source: SourceID, from token: String?
-    ) async throws -> RemotePage {
-        var page = try await requestPage(source, from: token)
-        for _ in 1..<Self.fillLimit {
-            guard page.photos.isEmpty, let next = page.next else { break }
-            page = try await requestPage(source, from: next)
-        }
-        return page
     }
 
     private func requestPage(_ source: SourceID, from token: String?) async throws -> RemotePage {

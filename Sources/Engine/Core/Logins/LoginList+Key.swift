@@ -79,28 +79,19 @@ extension LoginList {
             let named = AccountIdentity(
                 username: username, server: try await secured(login.server, for: login))
             let description = try provider.access(settings, server: named.server)
-            let token = OAuthToken.issued(
-                try await issueToken(to: named, provider, password, description, settings),
-                now: ports.now())
+            // The request carries no credentials of another account.
+            let issued = try await provider.requestToken(
+                named, password: password, ports.anonymousSession(description, settings))
+            guard issued.isCode else {
+                throw ProviderError.failed(
+                    Message("{provider} sent an invalid token.", ["provider": provider.info.name]))
+            }
+            let token = OAuthToken.issued(issued, now: ports.now())
             return try await finish(login, provider, with: token, at: named.server) {
                 try await provider.identify(
                     named, ports.session(token.accessToken, description, settings))
             }
         }
-    }
-
-    /// Requests a token for a user. The request carries no credentials of another account.
-    private func issueToken(
-        to named: AccountIdentity, _ provider: any TokenLogin, _ password: Secret,
-        _ description: KeyDescription, _ settings: ProviderSettings
-    ) async throws -> Secret {
-        let token = try await provider.requestToken(
-            named, password: password, ports.anonymousSession(description, settings))
-        guard token.isCode else {
-            throw ProviderError.failed(
-                Message("{provider} sent an invalid token.", ["provider": provider.info.name]))
-        }
-        return token
     }
 }
 
