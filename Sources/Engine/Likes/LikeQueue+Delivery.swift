@@ -104,7 +104,8 @@ nonisolated extension LikeQueue {
             return updateCache(CacheUpdate(like: like, likes: likes, isCounted: isCounted))
         case .failure(let error):
             let failure = DeliveryFailure(error)
-            if failure.provesNothingChanged, !wasUnknown { outcomeUnknown.remove(group) }
+            // All other errors prove that the service did not change the liked state.
+            if failure != .temporary(isReply: false), !wasUnknown { outcomeUnknown.remove(group) }
             switch failure {
             case .notFound:
                 delivery = .checking(like)
@@ -300,7 +301,7 @@ nonisolated extension LikeQueue {
 }
 
 /// A classification of the errors with which a delivery fails.
-nonisolated enum DeliveryFailure {
+nonisolated enum DeliveryFailure: Equatable {
     /// The service has no such photo, or no likes.
     case notFound
     /// The service does not offer likes, or does not permit them to this application.
@@ -324,14 +325,6 @@ nonisolated enum DeliveryFailure {
             case is ProviderError, is EngineError, is SecretStoreError: .temporary(isReply: true)
             default: .temporary(isReply: false)
             }
-    }
-
-    /// True if the service did not change the liked state.
-    var provesNothingChanged: Bool {
-        switch self {
-        case .notFound, .unavailable, .refused, .temporary(isReply: true): true
-        case .temporary(isReply: false): false
-        }
     }
 
     /// Returns true if the same request may succeed for another photo.
