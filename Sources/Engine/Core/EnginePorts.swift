@@ -7,20 +7,20 @@ internal import Translation
 
 /// The external dependencies of the engine.
 package struct EnginePorts {
-    package let http: any HTTPClient
-    package let secrets: any SecretStore
-    package let settings: any SettingsStore
+    let http: any HTTPClient
+    let secrets: any SecretStore
+    let settings: any SettingsStore
     /// The folder for cached photos of remote accounts. It may be deleted at any time.
-    package let cacheFolder: String
+    let cacheFolder: String
     /// The size limit of the image cache.
-    package let cacheLimitBytes: Int
-    package let logger: Logger
-    package let clock: any Clock<Duration>
-    package let now: () -> Timestamp
+    let cacheLimitBytes: Int
+    let logger: Logger
+    let clock: any Clock<Duration>
+    let now: () -> Timestamp
     /// The service that shows notifications; nil if none are shown.
-    package let notificationPresenter: (any NotificationPresenter)?
+    let notificationPresenter: (any NotificationPresenter)?
     /// Opens an address in the user's browser. The activation token permits the browser to take the focus.
-    package let openURL: (_ address: String, _ activationToken: String) async throws -> Void
+    let openURL: (_ address: String, _ activationToken: String) async throws -> Void
 
     package init(
         http: any HTTPClient, secrets: any SecretStore, settings: any SettingsStore,

@@ -253,7 +253,7 @@ nonisolated package struct SlideshowSource: Hashable, Sendable {
     }
 
     /// The default source of the combined account.
-    package static let initial = SlideshowSource(account: nil, source: SourceID(""))
+    static let initial = SlideshowSource(account: nil, source: SourceID(""))
 }
 
 /// A source of one account that the source of the slideshow consists of.
