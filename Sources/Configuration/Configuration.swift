@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Quoting
+internal import System
 
 /// The configuration of the system and the user.
 ///
@@ -27,12 +28,11 @@ package struct Configuration: Sendable {
     /// Reads the existing files. An entry in a later file overrides those in earlier files.
     package init(paths: [String]) {
         for path in paths {
-            switch Self.read(path) {
-            case .success(let text): merge(KeyFile(text), from: path)
-            case .failure(let error) where error.code == ENOENT || error.code == ENOTDIR: continue
-            case .failure(let error):
-                let reason = String(cString: strerror(error.code))
-                problems.append(Problem(path: path, line: 0, reason: reason))
+            do throws(FileError) {
+                merge(KeyFile(try Self.read(path)), from: path)
+            } catch {
+                if error.code == ENOENT || error.code == ENOTDIR { continue }
+                problems.append(Problem(path: path, line: 0, reason: error.description))
             }
         }
         problems += ineffective
@@ -107,28 +107,26 @@ package struct Configuration: Sendable {
         }
     }
 
-    struct SystemError: Error { let code: Int32 }
-
     /// The largest size of a configuration file. A larger file is not a configuration.
     private static let maximumBytes = 1 << 20
 
-    private static func read(_ path: String) -> Result<String, SystemError> {
+    private static func read(_ path: String) throws(FileError) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return .failure(SystemError(code: errno)) }
+        guard descriptor >= 0 else { throw FileError(code: errno) }
         defer { close(descriptor) }
-        return read(descriptor).map(RawText.text)
+        return RawText.text(of: try read(descriptor))
     }
 
     /// Reads an open configuration file to its end.
-    static func read(_ descriptor: Int32) -> Result<[UInt8], SystemError> {
+    static func read(_ descriptor: Int32) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
         while bytes.count <= maximumBytes {
             let count = Glibc.read(descriptor, &chunk, chunk.count)
-            guard count >= 0 else { return .failure(SystemError(code: errno)) }
-            guard count > 0 else { return .success(bytes) }
+            guard count >= 0 else { throw FileError(code: errno) }
+            guard count > 0 else { return bytes }
             bytes += chunk[..<count]
         }
-        return .failure(SystemError(code: EFBIG))
+        throw FileError(code: EFBIG)
     }
 }

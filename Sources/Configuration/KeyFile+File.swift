@@ -20,17 +20,26 @@ extension KeyFile {
     package static func set(
         _ value: String, for key: String, in group: String, at path: String
     ) throws(FileError) {
-        // The target of a symbolic link is edited, not the link.
-        let path = try resolved(path)
-        let (text, mode) = try read(path)
-        try write(setting(value, for: key, in: group, of: text), mode, to: path)
+        var path = path
+        do throws(System.FileError) {
+            // The target of a symbolic link is edited, not the link.
+            path = try resolved(path)
+            let (text, mode) = try read(path)
+            let slash = path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex
+            try AtomicFile.write(
+                setting(value, for: key, in: group, of: text), to: path,
+                through: "\(path[..<slash]).\(path[slash...]).imagefeed-part", mode: mode,
+                isDurable: true)
+        } catch {
+            throw FileError(path: path, code: error.code)
+        }
     }
 
-    private static func resolved(_ path: String) throws(FileError) -> String {
+    private static func resolved(_ path: String) throws(System.FileError) -> String {
         guard let resolved = realpath(path, nil) else {
             var status = stat()
             // A dangling link is not replaced: its target may exist later.
-            guard lstat(path, &status) != 0 else { throw FileError(path: path, code: ENOENT) }
+            guard lstat(path, &status) != 0 else { throw System.FileError(code: ENOENT) }
             return path
         }
         defer { free(resolved) }
@@ -39,33 +48,16 @@ extension KeyFile {
 
     private static func read(
         _ path: String
-    ) throws(FileError) -> (text: [UInt8], mode: mode_t) {
+    ) throws(System.FileError) -> (text: [UInt8], mode: mode_t) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return ([], 0o600) }
-            throw FileError(path: path, code: errno)
+            throw System.FileError(code: errno)
         }
         defer { close(descriptor) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw FileError(path: path, code: errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw FileError(path: path, code: EINVAL)
-        }
-        switch Configuration.read(descriptor) {
-        case .success(let bytes): return (bytes, status.st_mode & 0o777)
-        case .failure(let error): throw FileError(path: path, code: error.code)
-        }
-    }
-
-    private static func write(
-        _ text: [UInt8], _ mode: mode_t, to path: String
-    ) throws(FileError) {
-        let slash = path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex
-        let new = "\(path[..<slash]).\(path[slash...]).imagefeed-part"
-        do throws(System.FileError) {
-            try AtomicFile.write(text, to: path, through: new, mode: mode, isDurable: true)
-        } catch {
-            throw FileError(path: path, code: error.code)
-        }
+        guard fstat(descriptor, &status) == 0 else { throw System.FileError(code: errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw System.FileError(code: EINVAL) }
+        return (try Configuration.read(descriptor), status.st_mode & 0o777)
     }
 }
