@@ -1,19 +1,18 @@
 extension Configuration {
     /// The type of a key's value.
-    private enum Kind {
-        case flag
-        case size
-        case port
-        case time
-
+    private struct Kind: Sendable {
         /// The second half of the error message for a value that is not of this type.
-        var mismatch: String {
-            switch self {
-            case .flag: "neither true nor false"
-            case .size: "not a size, such as 512M"
-            case .port: "not a port from 1 to 65535"
-            case .time: "not a duration, such as 15m"
-            }
+        let mismatch: String
+        /// Returns true if the value of a key in a group is of this type.
+        let matches: @Sendable (Configuration, _ group: String, _ key: String) -> Bool
+
+        static let flag = Kind(mismatch: "neither true nor false") { $0.bool($1, $2) != nil }
+        static let size = Kind(mismatch: "not a size, such as 512M") { $0.bytes($1, $2) != nil }
+        static let port = Kind(mismatch: "not a port from 1 to 65535") {
+            (1...UInt16.max).contains($0.string($1, $2).flatMap { UInt16($0) } ?? 0)
+        }
+        static let time = Kind(mismatch: "not a duration, such as 15m") {
+            $0.duration($1, $2) != nil
         }
     }
 
@@ -55,13 +54,7 @@ extension Configuration {
             return group.hasPrefix("X-") ? nil : "there is no such group"
         }
         guard let kind, !value.isEmpty else { return nil }
-        let isRight =
-            switch kind {
-            case .flag: bool(group, key) != nil
-            case .size: bytes(group, key) != nil
-            case .port: UInt16(value).map { $0 > 0 } ?? false
-            case .time: duration(group, key) != nil
-            }
-        return isRight ? nil : "“\(value.prefix(100))” is \(kind.mismatch)"
+        return kind.matches(self, group, key)
+            ? nil : "“\(value.prefix(100))” is \(kind.mismatch)"
     }
 }
