@@ -26,25 +26,22 @@ package struct UserFolders: Sendable {
         func folder(_ variable: String, _ fallback: String) -> String {
             environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? fallback
         }
+        func folders(_ variable: String, _ fallback: [String]) -> [String] {
+            let folders = (environment[variable] ?? "").split(separator: ":")
+                .filter { $0.hasPrefix("/") }.map(String.init)
+            return folders.isEmpty ? fallback : folders
+        }
         home = folder("HOME", String(cString: g_get_home_dir()))
         configuration = folder("XDG_CONFIG_HOME", "\(home)/.config") + "/imagefeed"
         data = folder("XDG_DATA_HOME", "\(home)/.local/share") + "/imagefeed"
         cache = folder("XDG_CACHE_HOME", "\(home)/.cache") + "/imagefeed"
         let runtime = folder("XDG_RUNTIME_DIR", "")
         self.runtime = runtime.isEmpty ? nil : "\(runtime)/imagefeed"
-        let shared = (environment["XDG_DATA_DIRS"] ?? "").split(separator: ":")
-            .filter { $0.hasPrefix("/") }.map(String.init)
-        providers =
-            ["\(data)/providers"]
-            + (shared.isEmpty ? ["/usr/local/share", "/usr/share"] : shared).map {
-                "\($0)/imagefeed/providers"
-            }
-        let system = (environment["XDG_CONFIG_DIRS"] ?? "").split(separator: ":")
-            .filter { $0.hasPrefix("/") }.map(String.init)
+        let shared = folders("XDG_DATA_DIRS", ["/usr/local/share", "/usr/share"])
+        providers = ["\(data)/providers"] + shared.map { "\($0)/imagefeed/providers" }
+        let system = folders("XDG_CONFIG_DIRS", ["/etc/xdg"]).reversed()
         configurationFiles =
-            (system.isEmpty ? ["/etc/xdg"] : system.reversed()).map {
-                "\($0)/imagefeed/imagefeed.conf"
-            }
+            system.map { "\($0)/imagefeed/imagefeed.conf" }
             + ["\(configuration)/imagefeed.conf"]
     }
 
