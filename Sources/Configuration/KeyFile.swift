@@ -74,13 +74,8 @@ package struct KeyFile: Sendable {
     private static func strings(
         _ list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
     ) -> [String] {
+        guard let list else { return [] }
         defer { g_strfreev(list) }
-        var strings: [String] = []
-        var next = list
-        while let text = next?.pointee {
-            strings.append(String(cString: text))
-            next = next?.successor()
-        }
-        return strings
+        return (0..<Int(g_strv_length(list))).compactMap { list[$0].map { String(cString: $0) } }
     }
 }

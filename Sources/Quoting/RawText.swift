@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Conversion of bytes that may be invalid UTF-8 to strings and back, for parsers that take strings.
 ///
 /// A byte that is not part of valid UTF-8 becomes one scalar of a private use area. A scalar of that range in the text
@@ -56,11 +58,6 @@ package enum RawText {
 extension [UInt8] {
     /// Creates an array of the bytes of a C string, without the terminating NUL.
     package init(cString: UnsafePointer<CChar>) {
-        self = []
-        var next = cString
-        while next.pointee != 0 {
-            append(UInt8(bitPattern: next.pointee))
-            next = next.successor()
-        }
+        self.init(UnsafeRawBufferPointer(start: cString, count: strlen(cString)))
     }
 }
