@@ -20,7 +20,6 @@ struct DefaultCommand: AsyncParsableCommand {
         }
         Console.printMessage(
             tr("{account} is the default account.", ["account": account.id]))
-        try output.show(
-            CommandResult(.object([.init("DefaultAccount", .string(account.path.text))])))
+        try output.show(CommandResult(["DefaultAccount": JSON(account.path.text)]))
     }
 }

@@ -89,10 +89,10 @@ struct LikeResult: Renderable {
     let outcome: LikeOutcome
 
     var json: JSON {
-        .object([
-            .init("photo", .string(photo)), .init("account", .string(account.text)),
-            .init("liked", .bool(liked)), .init("outcome", .string(outcome.rawValue)),
-        ])
+        [
+            "photo": JSON(photo), "account": JSON(account.text), "liked": JSON(liked),
+            "outcome": JSON(outcome.rawValue),
+        ]
     }
 
     func text(for target: OutputTarget) -> String {

@@ -61,6 +61,9 @@ struct ProviderTestCommand: AsyncParsableCommand {
         }
     }
 
+    /// The number of the key's descriptor in the program that tests.
+    private static let keyDescriptor: Int32 = 3
+
     @MainActor func run() async throws {
         var key: FileDescriptor?
         if let passwordFile { key = try await SecretFile(passwordFile, .key).descriptor() }
@@ -69,13 +72,12 @@ struct ProviderTestCommand: AsyncParsableCommand {
             let name = setting.prefix { $0 != "=" }
             settings[String(name)] = String(setting.dropFirst(name.count + 1))
         }
-        let given = [("username", username), ("server", server), ("sandbox", sandbox)]
-        let options =
-            [
-                JSON.Member("manifest", .string(manifest)),
-                .init("settings", .object(settings.map { .init($0, .string($1)) })),
-                .init("user_agent", .string(userAgent)),
-            ] + given.compactMap { name, value in value.map { .init(name, .string($0)) } }
+        let options: JSON = [
+            "manifest": JSON(manifest), "settings": .object(settings.mapValues { JSON($0) }),
+            "user_agent": JSON(userAgent), "username": JSON(username), "server": JSON(server),
+            "sandbox": JSON(sandbox),
+            "key_descriptor": JSON(key == nil ? nil : Int(Self.keyDescriptor)),
+        ]
         var report = ProviderTestReport()
         let target = OutputTarget.standardOutput
         try await runProgram(options, key: key) { line in
@@ -101,25 +103,17 @@ struct ProviderTestCommand: AsyncParsableCommand {
     /// - Throws: ``CommandFailure`` if the program cannot be started, or if it fails without a result; the error of the
     ///   handler.
     @MainActor private func runProgram(
-        _ options: [JSON.Member], key: FileDescriptor?,
-        _ handler: @escaping ([UInt8]) throws -> Void
+        _ options: JSON, key: FileDescriptor?, _ handler: @escaping ([UInt8]) throws -> Void
     ) async throws {
-        // The number of the key's descriptor in the program.
-        let keyDescriptor: Int32 = 3
         let ends = try PipeEnds()
         let output = ends.takeWriting()
         var descriptors = [STDOUT_FILENO: output]
-        var members: [JSON.Member] = []
-        if let key {
-            descriptors[keyDescriptor] = key.rawValue
-            members = [.init("key_descriptor", .integer(Int64(keyDescriptor)))]
-        }
+        descriptors[Self.keyDescriptor] = key?.rawValue
         let process: SpawnedProcess
         do {
             defer { close(output) }
             process = try SpawnedProcess(
-                HelperProgram.path("imagefeed-provider-test"),
-                [JSON.object(options + members).text],
+                HelperProgram.path("imagefeed-provider-test"), [options.text],
                 descriptors: descriptors)
         } catch {
             throw CommandFailure.tr(

@@ -18,7 +18,7 @@ struct RefreshCommand: AsyncParsableCommand {
             try await client.refresh(sourceOption.source)
         }
         try output.show(
-            CommandResult(.object([.init("new", .integer(Int64(count)))])) { target in
+            CommandResult(["new": JSON(Int(count))]) { target in
                 guard target != .pipe else { return [String(count)] }
                 return [
                     count == 0

@@ -182,7 +182,7 @@ struct SlideshowRemoveCommand: AsyncParsableCommand {
                 ["slideshow": TerminalText.line(name)])
         }
         try await service.slideshow(path).remove()
-        try options.output.show(CommandResult(.object([.init("Removed", .string(name))])))
+        try options.output.show(CommandResult(["Removed": JSON(name)]))
     }
 }
 
@@ -208,7 +208,7 @@ struct SlideshowOptions: ParsableArguments {
 
     @MainActor func setPaused(_ isPaused: Bool) async throws {
         try await client(ServiceClient()).setPaused(isPaused)
-        try output.show(CommandResult(.object([.init("Paused", .bool(isPaused))])))
+        try output.show(CommandResult(["Paused": JSON(isPaused)]))
     }
 
     /// Prints the result of `hide` and `unhide`.
@@ -218,7 +218,7 @@ struct SlideshowOptions: ParsableArguments {
     ///   - isHidden: True if the photo is hidden.
     /// - Throws: ``CommandFailure`` if it cannot be written.
     @MainActor func showHidden(_ photo: String, _ isHidden: Bool) throws {
-        let json = JSON.object([.init("photo", .string(photo)), .init("hidden", .bool(isHidden))])
+        let json: JSON = ["photo": JSON(photo), "hidden": JSON(isHidden)]
         try output.show(
             CommandResult(json) { target in
                 guard target != .pipe else {

@@ -48,12 +48,10 @@ struct SourceList: Renderable {
     }
 
     private static func json(_ source: Source) -> JSON {
-        let members: [(String, JSON?)] = [
-            ("id", .string(source.id.text)), ("title", .string(source.title)),
-            ("kind", .string(source.kind.rawValue)),
-            ("count", source.count.map { .integer(Int64($0)) }),
-            ("cover", source.cover.map { .string($0.text) }),
+        [
+            "id": JSON(source.id.text), "title": JSON(source.title),
+            "kind": JSON(source.kind.rawValue), "count": JSON(source.count),
+            "cover": JSON(source.cover?.text),
         ]
-        return .object(members.compactMap { name, value in value.map { .init(name, $0) } })
     }
 }

@@ -12,12 +12,7 @@ struct PhotoPage: Renderable {
     /// True if the photos have IDs of the combined account.
     var isCombined = false
 
-    var json: JSON {
-        .object([
-            .init("photos", .array(photos.map(\.json))),
-            .init("next", .string(next)),
-        ])
-    }
+    var json: JSON { ["photos": .array(photos.map(\.json)), "next": JSON(next)] }
 
     func text(for target: OutputTarget) -> String { table(for: target).text(for: target) }
 
