@@ -24,9 +24,12 @@ struct CommandFailure: Error, Equatable {
     /// One or two sentences that state the failure and the remedy. If the text is empty, nothing is printed.
     let message: String
 
-    init(_ status: ProgramStatus, _ message: String) {
+    /// - Parameters:
+    ///   - status: The exit status.
+    ///   - sentences: The sentences of the message. Those that are nil are left out.
+    init(_ status: ProgramStatus, _ sentences: String?...) {
         self.status = status
-        self.message = message
+        message = sentences.compactMap(\.self).joined(separator: " ")
     }
 
     /// Creates an error with a message in the language of the user.

@@ -45,9 +45,9 @@ struct DownloadCommand: AsyncParsableCommand {
             let written = try file.finish()
             try format.show(FilePath(path: isNamed ? path : written))
         } catch let error as DownloadFileError {
-            let advice =
-                if case .exists = error { " " + tr("To replace it, add --force.") } else { "" }
-            throw CommandFailure(.failed, "\(error)\(advice)")
+            let advice: String? =
+                if case .exists = error { tr("To replace it, add --force.") } else { nil }
+            throw CommandFailure(.failed, error.description, advice)
         }
     }
 

@@ -32,14 +32,11 @@ extension CommandFailure {
         let message = reply.message.sentence
         if let error = ServiceError(reply.name) {
             self.init(
-                error.exitStatus,
-                [error.explanation(details: message), advice ?? error.advice].compactMap(\.self)
-                    .joined(separator: " "))
+                error.exitStatus, error.explanation(details: message), advice ?? error.advice)
         } else if Self.isUnreachable(reply.name) {
             let reason = Translation.tr(
                 "The Image Feed daemon cannot be reached: {reason}", ["reason": message])
-            self.init(
-                .unavailable, [reason, Self.unreachableAdvice(reply.name)].joined(separator: " "))
+            self.init(.unavailable, reason, Self.unreachableAdvice(reply.name))
         } else {
             self.init(reply.name == .invalidArgs ? .usage : .failed, message)
         }

@@ -46,16 +46,14 @@ extension DaemonMirror {
             let status = problem?.status ?? .done
             return CommandFailure(
                 status == .done ? .failed : status,
-                [tr("{account} is left out.", ["account": account.id]), reason]
-                    .joined(separator: " "))
+                tr("{account} is left out.", ["account": account.id]), reason)
         }
     }
 
     private func feedProblem(of path: ObjectPath) -> CommandFailure? {
         guard let account = accounts.first(where: { $0.path == path }) else { return nil }
         if let reason = problem(of: path) {
-            let message = [reason.sentence, account.advice].compactMap(\.self)
-            return CommandFailure(account.status, message.joined(separator: " "))
+            return CommandFailure(account.status, reason.sentence, account.advice)
         }
         let notices = account.notices.joined(separator: " ")
         return notices.isEmpty ? nil : CommandFailure(.done, notices)

@@ -49,10 +49,8 @@ extension DaemonMirror {
         let account = try account(reference, prefersLoggedIn: true)
         guard account.isLoggedIn else {
             throw CommandFailure(
-                .needsLogin,
-                [
-                    tr("{account} is logged out.", ["account": account.id]), account.loginAdvice,
-                ].joined(separator: " "))
+                .needsLogin, tr("{account} is logged out.", ["account": account.id]),
+                account.loginAdvice)
         }
         return account
     }
