@@ -38,9 +38,7 @@ extension PhotoEntry: Renderable {
     var json: JSON { .object(values.map { JSON.Member($0.key, JSON($0.value)) }) }
 
     func text(for target: OutputTarget) -> String {
-        DetailList(
-            details: values.map { (target.word($0.key), target.text($0.key, $0.value)) }
-        ).text(for: target)
+        target.details(values.map { (target.word($0.key), target.text($0.key, $0.value)) })
     }
 
     /// The title; without a title, the description.

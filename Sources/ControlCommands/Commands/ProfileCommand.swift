@@ -73,11 +73,10 @@ struct ProfileDetails: Renderable {
 
     func text(for target: OutputTarget) -> String {
         let names = JSON.members(profile, order: InterfaceName.profile.properties).map(\.name)
-        return DetailList(
-            details: names.compactMap { name in
+        return target.details(
+            names.compactMap { name in
                 profile[name].map { (target.word(name), target.text(name, $0)) }
-            }
-        ).text(for: target)
+            })
     }
 
     /// The reason why the profile may be incomplete; nil if it is complete.

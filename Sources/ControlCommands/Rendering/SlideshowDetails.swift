@@ -32,7 +32,7 @@ struct SlideshowDetails: Renderable {
             // Translators: the photos that are excluded from the slideshow.
             (target.tr("Hidden"), slideshow.hidden.joined(separator: " ")),
         ]
-        return DetailList(details: details + sources + others).text(for: target)
+        return target.details(details + sources + others)
     }
 
     /// The message if there is no current photo; nil if there is one.

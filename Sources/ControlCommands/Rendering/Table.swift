@@ -67,26 +67,22 @@ struct Cell: Equatable {
     }
 }
 
-/// A list of names and values, one pair per line, without the empty values.
-struct DetailList {
-    private let details: [(name: String, value: String)]
-
-    init(details: [(name: String, value: String)]) {
-        self.details = details.map { ($0, TerminalText.line($1)) }.filter { !$0.1.isEmpty }
-    }
-
-    /// Returns the list: with aligned and wrapped values on a terminal, as `name TAB value` in a pipe.
-    func text(for target: OutputTarget) -> String {
-        guard case .terminal(let columns, _) = target else {
-            return details.map { "\($0.name)\t\($0.value)\n" }.joined()
+extension OutputTarget {
+    /// Returns a list of names and values, one pair per line, without the empty values.
+    ///
+    /// The values are aligned and wrapped on a terminal. In a pipe, the lines are `name TAB value`.
+    func details(_ pairs: [(name: String, value: String)]) -> String {
+        let shown = pairs.map { (name: $0, value: TerminalText.line($1)) }
+            .filter { !$0.value.isEmpty }
+        guard case .terminal(let columns, _) = self else {
+            return shown.map { "\($0.name)\t\($0.value)\n" }.joined()
         }
-        let indent = (details.map(\.name.displayWidth).max() ?? 0) + Layout.gap
-        return details.map { name, value in
+        let indent = (shown.map(\.name.displayWidth).max() ?? 0) + Layout.gap
+        return shown.map { name, value in
             let lines = value.wrapped(to: max(10, columns - indent))
             let padding = String(repeating: " ", count: indent - name.displayWidth)
             let margin = "\n" + String(repeating: " ", count: indent)
-            return target.styled(name, .heading) + padding
-                + lines.joined(separator: margin) + "\n"
+            return styled(name, .heading) + padding + lines.joined(separator: margin) + "\n"
         }.joined()
     }
 }
