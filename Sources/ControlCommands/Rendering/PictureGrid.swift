@@ -58,19 +58,10 @@ extension String {
     ///
     /// Source: ECMA-48, 5.4: `ESC [`, parameters, and a final byte of `@` to `~`.
     var withoutEscapes: String {
-        var result = String.UnicodeScalarView()
-        var isSequence = false
-        var previous: Unicode.Scalar?
-        for scalar in unicodeScalars {
-            if isSequence {
-                if previous != "\u{1B}", "@"..."~" ~= scalar { isSequence = false }
-            } else if scalar == "\u{1B}" {
-                isSequence = true
-            } else {
-                result.append(scalar)
-            }
-            previous = scalar
+        let parts = unicodeScalars.split(separator: "\u{1B}", omittingEmptySubsequences: false)
+        return parts.dropFirst().reduce(into: String(parts[0])) { text, part in
+            let ending = part.dropFirst().drop { !("@"..."~" ~= $0) }
+            text.unicodeScalars.append(contentsOf: ending.dropFirst())
         }
-        return String(result)
     }
 }
