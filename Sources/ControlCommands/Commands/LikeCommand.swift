@@ -66,13 +66,11 @@ func changeLike(
         account: photo.account.path, photo: photo.id, liked: liked, outcome: outcome)
     try output.show(result)
     var problem: String?
-    if outcome != .done {
-        // Without the state, the message contains no reason.
-        let snapshot = try? await service.snapshot()
-        let account = snapshot?.accounts.first { $0.path == photo.account.path }
-        problem =
-            outcome == .queued
-            ? snapshot?.problem(of: photo.account.path) : account?.notices.last
+    // Without the state, the message contains no reason.
+    if outcome != .done, let snapshot = try? await service.snapshot(),
+        let account = snapshot.accounts.first(where: { $0.path == photo.account.path })
+    {
+        problem = outcome == .queued ? snapshot.problem(of: account) : account.notices.last
     }
     let message = result.message(
         provider: provider, problem: problem,

@@ -23,8 +23,7 @@ extension DaemonMirror {
     }
 
     /// Returns the reason why an account or its provider cannot be used; nil if there is none.
-    func problem(of path: ObjectPath) -> String? {
-        guard let account = accounts.first(where: { $0.path == path }) else { return nil }
+    func problem(of account: AccountProperties) -> String? {
         if account.state != .ready, !account.stateReason.isEmpty { return account.stateReason }
         let reason = provider(of: account)?.stateReason ?? ""
         return reason.isEmpty ? nil : reason
@@ -37,11 +36,11 @@ extension DaemonMirror {
     /// - Returns: The problems, each with the exit status of a command that has no result because of it.
     func feedProblems(of path: ObjectPath) -> [CommandFailure] {
         guard path == ServiceName.combined else {
-            return [feedProblem(of: path)].compactMap(\.self)
+            return accounts.filter { $0.path == path }.compactMap(feedProblem)
         }
         let paths = combined?[.combined, .incomplete]?.objectPaths ?? []
         return accounts.filter { paths.contains($0.path) }.map { account in
-            let problem = feedProblem(of: account.path)
+            let problem = feedProblem(of: account)
             let reason = problem?.message ?? tr("It could not be read in time.")
             let status = problem?.status ?? .done
             return CommandFailure(
@@ -50,9 +49,8 @@ extension DaemonMirror {
         }
     }
 
-    private func feedProblem(of path: ObjectPath) -> CommandFailure? {
-        guard let account = accounts.first(where: { $0.path == path }) else { return nil }
-        if let reason = problem(of: path) {
+    private func feedProblem(of account: AccountProperties) -> CommandFailure? {
+        if let reason = problem(of: account) {
             return CommandFailure(account.status, reason.sentence, account.advice)
         }
         let notices = account.notices.joined(separator: " ")
