@@ -10,8 +10,6 @@ struct ShellWords: Equatable {
     private(set) var keptCount = 0
     /// The quotation mark that is still open at the end of the line.
     private(set) var quote: Character?
-    private let breaks: String
-    private let operators: String
 
     /// Splits a line into words.
     ///
@@ -26,8 +24,6 @@ struct ShellWords: Equatable {
         _ line: String, breaks: String = "", operators: String = ";|&(",
         escapable: String = "\"\\$`"
     ) {
-        self.breaks = breaks
-        self.operators = operators
         for character in line {
             if quote == nil, !isEscaped, character.isWhitespace {
                 if isBegun { words.append("") }
@@ -44,24 +40,17 @@ struct ShellWords: Equatable {
                 isEscaped = true
             } else if let open = quote {
                 if character == open { quote = nil } else { add(character) }
+            } else if character == "'" || character == "\"" {
+                quote = character
+                updateKeptCount()
+            } else if operators.contains(character) {
+                words = [""]
+                isBegun = false
+                keptCount = 0
             } else {
-                isBegun = !operators.contains(character)
-                addUnquoted(character)
+                add(character)
+                if breaks.contains(character) { updateKeptCount() }
             }
-        }
-    }
-
-    private mutating func addUnquoted(_ character: Character) {
-        switch character {
-        case "'", "\"":
-            quote = character
-            updateKeptCount()
-        case _ where operators.contains(character):
-            words = [""]
-            keptCount = 0
-        default:
-            add(character)
-            if breaks.contains(character) { updateKeptCount() }
         }
     }
 
