@@ -48,14 +48,12 @@ struct SlideshowWatchCommand: AsyncParsableCommand {
             try output.show(FilePath(path: PathBytes(photo.path)))
         }
         runner = exec.map { PhotoCommandRunner($0) { [weak watch] in watch?.fail($0) } }
-        do {
+        let result = await Result {
             try await watch.run()
             await watch.detach()
-        } catch {
-            await runner?.stop()
-            throw error
         }
         await runner?.stop()
+        try result.get()
     }
 
     /// Prints a message if the slideshow shows no photo at the start.
