@@ -68,11 +68,6 @@ struct SlideshowSource: Equatable {
     /// The ID of a source; empty for the default source.
     let source: String
 
-    init(account: String?, source: String) {
-        self.account = account
-        self.source = source
-    }
-
     /// Parses a value.
     ///
     /// - Parameter text: The value. Its account must not be empty.

@@ -65,11 +65,10 @@ extension CompletionRequest {
         case "provider":
             return snapshot.providers.map { ($0.id, $0.name) }
         case "source":
-            let isCombined = usedOptions.contains("--combined")
-            return try await sources(
-                SlideshowSource(
-                    account: isCombined ? nil : values["account"] ?? "", source: ""),
-                snapshot, client)
+            let path =
+                try usedOptions.contains("--combined")
+                ? ServiceName.combined : snapshot.loggedInAccount(values["account"]).path
+            return try await sources(path, client)
         case "slideshow-source":
             guard prefix.contains(":"),
                 let typed = try? SlideshowSource(prefix)
@@ -78,7 +77,8 @@ extension CompletionRequest {
                     + snapshot.accounts.filter(\.isLoggedIn).map { ($0.id, $0.label) }
             }
             let name = prefix.prefix { $0 != ":" }
-            return try await sources(typed, snapshot, client).map { ("\(name):\($0.0)", $0.1) }
+            return try await sources(typed.path(snapshot), client)
+                .map { ("\(name):\($0.0)", $0.1) }
         case "slideshow":
             return snapshot.slideshows.dropFirst().map { ($0.name, $0.photo?.caption ?? "") }
         case _ where command.commandName == "unhide":
@@ -90,10 +90,9 @@ extension CompletionRequest {
 
     /// Returns the sources of an account or of the combined account.
     @MainActor private func sources(
-        _ source: SlideshowSource, _ snapshot: DaemonMirror, _ client: ServiceClient
+        _ account: ObjectPath, _ client: ServiceClient
     ) async throws -> [(String, String)] {
-        let account = client.account(try source.path(snapshot))
-        return try await account.sources().map { ($0.id.text, $0.title) }
+        try await client.account(account).sources().map { ($0.id.text, $0.title) }
     }
 
     /// Returns the first photos of the typed or default account; without a typed account, also the other accounts.
