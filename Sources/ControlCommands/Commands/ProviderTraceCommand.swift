@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Contract
 internal import DBus
-internal import FoundationEssentials
 internal import JSONFormat
 internal import ProviderKit
 internal import System

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import Contract
-internal import DBus
 internal import JSONFormat
 internal import Translation
 

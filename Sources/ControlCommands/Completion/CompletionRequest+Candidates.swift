@@ -1,7 +1,5 @@
 internal import Contract
 internal import DBus
-internal import Dispatch
-internal import Glibc
 internal import ProviderKit
 internal import Translation
 

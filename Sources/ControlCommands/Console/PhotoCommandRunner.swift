@@ -1,5 +1,4 @@
 internal import Contract
-internal import DBus
 internal import Glibc
 internal import ProviderKit
 internal import System

@@ -1,5 +1,4 @@
 internal import Contract
-internal import DBus
 internal import Translation
 
 /// A walk through a source of an account that prints each page when it arrives.
