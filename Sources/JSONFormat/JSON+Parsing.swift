@@ -35,14 +35,8 @@ private struct Parser {
     let bytes: UnsafeBufferPointer<UInt8>
     let maximumDepth: Int
     let maximumValues: Int
-    private var offset = 0
-    private var count = 0
-
-    init(bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int, maximumValues: Int) {
-        self.bytes = bytes
-        self.maximumDepth = maximumDepth
-        self.maximumValues = maximumValues
-    }
+    var offset = 0
+    var count = 0
 
     mutating func document() throws(JSONSyntaxError) -> JSON {
         // The parts of valid text between ASCII characters are valid, too.
