@@ -67,7 +67,7 @@ package struct ImageFeedControl: AsyncParsableCommand {
         } catch {
             let failure =
                 error as? CommandFailure ?? (error as? BusError).map { CommandFailure($0) }
-            guard let failure else { return explain(error) }
+                ?? explain(error)
             if !failure.message.isEmpty { Console.printError(failure.message) }
             return failure.status
         }
@@ -91,22 +91,20 @@ package struct ImageFeedControl: AsyncParsableCommand {
         }
     }
 
-    /// Prints the result of the argument parser: the requested help, or a usage error.
-    @MainActor private static func explain(_ error: any Error) -> ProgramStatus {
+    /// Prints the help that was requested from the argument parser, or returns its usage error.
+    @MainActor private static func explain(_ error: any Error) -> CommandFailure {
         guard exitCode(for: error) != .success else {
             do {
                 try Console.write(HelpText.translated(fullMessage(for: error)) + "\n")
-                return .done
+                return CommandFailure(.done, "")
             } catch {
-                Console.printError(error.message)
-                return error.status
+                return error
             }
         }
         // An error is one line. The last line of the parser's message names the help command.
         let advice = fullMessage(for: error).split(separator: "\n").last
             .flatMap { $0.contains("--help' for") ? HelpText.translated(advice: $0) : nil }
         let message = message(for: error).split(separator: "\n").joined(separator: " ").sentence
-        Console.printError([message, advice].compactMap(\.self).joined(separator: " "))
-        return .usage
+        return CommandFailure(.usage, message, advice)
     }
 }
