@@ -71,24 +71,19 @@ extension MonitorEvent {
         case ("org.freedesktop.DBus.Properties", "PropertiesChanged"):
             return (try? signal.read()).map { changed(path, $0) } ?? []
         case let (name, member) where name.hasPrefix("\(ServiceName.bus)."):
+            // A newer version added the signal to the interfaces.
+            let event = "\(name.dropFirst("\(ServiceName.bus).".count))-\(member)"
+            let arguments = JSON.array((signal.values ?? []).map(JSON.init))
             return [
-                unknown(
-                    path, "\(interface.text.dropFirst("\(ServiceName.bus).".count))-\(member)",
-                    signal)
+                MonitorEvent(
+                    name: event.lowercased(), object: path,
+                    members: [.init("arguments", arguments)],
+                    summary: output.tr(
+                        "signal {name}: {arguments}",
+                        ["name": event, "arguments": arguments.text]))
             ]
         default: return []
         }
-    }
-
-    /// Returns the event of a signal that a newer version added to the interfaces.
-    private static func unknown(
-        _ path: ObjectPath, _ name: String, _ signal: BusMessage
-    ) -> MonitorEvent {
-        let arguments = JSON.array((signal.values ?? []).map(JSON.init))
-        return MonitorEvent(
-            name: name.lowercased(), object: path, members: [.init("arguments", arguments)],
-            summary: output.tr(
-                "signal {name}: {arguments}", ["name": name, "arguments": arguments.text]))
     }
 
     /// Returns the events for an added object: an account, a login, a provider, a transfer, the combined account or the slideshow.
