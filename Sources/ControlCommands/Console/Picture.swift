@@ -25,9 +25,9 @@ enum Picture {
         _ = await process?.exit()
     }
 
-    /// Returns the lines of the file at `path`, drawn with characters; empty if it cannot be drawn.
-    static func lines(_ path: String, columns: Int, rows: Int) async -> [String] {
-        guard let ends = try? PipeEnds() else { return [] }
+    /// Returns the lines of the file at `path`, drawn with characters; empty if there is none or it cannot be drawn.
+    static func lines(_ path: String?, columns: Int, rows: Int) async -> [String] {
+        guard let path, let ends = try? PipeEnds() else { return [] }
         let (output, input) = (ends.takeReading(), ends.takeWriting())
         let process = try? SpawnedProcess(
             "chafa", options(columns, rows) + ["--format", "symbols", "--", path],

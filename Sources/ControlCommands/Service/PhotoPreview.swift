@@ -24,21 +24,15 @@ struct PhotoPreview {
         while !rest.isEmpty {
             var tiles: [PictureGrid.Tile] = []
             for photo in rest.prefix(grid.perRow) {
-                tiles.append(await tile(photo, page.reference(of: photo), grid))
+                let path = await file(photo.id, "thumb")
+                tiles.append(
+                    PictureGrid.Tile(
+                        picture: await Picture.lines(path, columns: grid.width, rows: grid.height),
+                        captions: [photo.caption, page.reference(of: photo)]))
             }
             rest = rest.dropFirst(grid.perRow)
             try Console.write(grid.text(tiles))
         }
-    }
-
-    private func tile(
-        _ photo: PhotoEntry, _ reference: String, _ grid: PictureGrid
-    ) async -> PictureGrid.Tile {
-        var picture: [String] = []
-        if let path = await file(photo.id, "thumb") {
-            picture = await Picture.lines(path, columns: grid.width, rows: grid.height)
-        }
-        return PictureGrid.Tile(picture: picture, captions: [photo.caption, reference])
     }
 
     /// Returns the path of the photo's image; nil if it is not available, for example while offline.
