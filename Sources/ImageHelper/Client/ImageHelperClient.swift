@@ -82,18 +82,14 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     ) async throws(ImageProcessorError) -> DecodedPixels {
         let job = ImageJob.pixels(width: width, height: height)
         guard let message = job.message else { throw Self.versionMismatch }
-        let opened = try await files.run { JobFiles.forPixels(of: file) }.get()
+        let opened = try await files.run { () throws(ImageProcessorError) in
+            try JobFiles.forPixels(of: file)
+        }
         await turns.begin()
         defer { turns.end() }
-        switch await reply(to: job, message, nil, opened) {
-        case .success(.pixels(let size)):
-            return try await files.run { opened.pixels(size) }.get()
-        case .success:
-            await files.run { opened.discard() }
-            throw Self.versionMismatch
-        case .failure(let error):
-            await files.run { opened.discard() }
-            throw error
+        return try await complete(job, message, nil, opened) { reply throws(ImageProcessorError) in
+            guard case .pixels(let size) = reply else { throw ImageHelperClient.versionMismatch }
+            return try opened.pixels(size)
         }
     }
 
@@ -133,27 +129,34 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
             guard let opened else { throw Self.noResponse }
             jobFiles = try opened.get()
         }
-        let opened = jobFiles
-        jobFiles = try await files.run { opened.openingDestination(destination) }.get()
-        let finished = jobFiles
-        let result = await reply(to: job, message, source, finished)
-        return try await files.run { finished.finish(result) }.get()
+        let opened = try await files.run { [jobFiles] () throws(ImageProcessorError) in
+            try jobFiles.openingDestination(destination)
+        }
+        return try await complete(job, message, source, opened) {
+            reply throws(ImageProcessorError) in
+            try opened.finish()
+            return reply
+        }
     }
 
-    private func reply(
-        to job: ImageJob, _ message: [UInt8], _ source: [UInt8]?, _ files: JobFiles
-    ) async -> Result<ImageReply, ImageProcessorError> {
-        guard !crashingFiles.contains(files.stamp) else { return .failure(.damaged) }
+    /// Sends a job and takes its result from the files; closes the files, and deletes the new one, if that fails.
+    private func complete<Value: Sendable>(
+        _ job: ImageJob, _ message: [UInt8], _ source: [UInt8]?, _ opened: JobFiles,
+        _ result: @escaping @Sendable (ImageReply) throws(ImageProcessorError) -> Value
+    ) async throws(ImageProcessorError) -> Value {
         do throws(ImageProcessorError) {
-            return .success(try await send(job, message, source, files))
+            let reply = try await send(job, message, source, opened)
+            return try await files.run { () throws(ImageProcessorError) in try result(reply) }
         } catch {
-            return .failure(error)
+            await files.run { opened.discard() }
+            throw error
         }
     }
 
     private func send(
         _ job: ImageJob, _ message: [UInt8], _ source: [UInt8]?, _ files: JobFiles
     ) async throws(ImageProcessorError) -> ImageReply {
+        guard !crashingFiles.contains(files.stamp) else { throw .damaged }
         // An idle process may end at this moment. The second attempt then uses a new process.
         for _ in 0..<2 {
             let process = try helper(for: HelperRole(job, files.format))
@@ -217,7 +220,7 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     nonisolated private static let noResponse = ImageProcessorError.failed(
         Message("The disk with the photo does not respond; try again later."))
 
-    nonisolated private static let versionMismatch = ImageProcessorError.failed(
+    nonisolated fileprivate static let versionMismatch = ImageProcessorError.failed(
         Message("The image helper has another version than the daemon; restart the daemon."))
 }
 
@@ -272,18 +275,8 @@ extension ImageProcessorError {
             case .damaged: .damaged
             case .tooLarge: .tooLarge
             case .notSupported(let text): .notSupported(Message(verbatim: text))
-            case .cannotWrite(let code):
-                [ENOSPC, EDQUOT].contains(code)
-                    ? .storageFull
-                    : .failed(
-                        Message(
-                            "The image cannot be written: {reason}.",
-                            ["reason": String(cString: strerror(code))]))
-            case .misunderstood:
-                .failed(
-                    Message(
-                        "The image helper has another version than the daemon; restart the daemon.")
-                )
+            case .cannotWrite(let code): JobFiles.unwritable(code)
+            case .misunderstood: ImageHelperClient.versionMismatch
             }
     }
 }

@@ -38,8 +38,8 @@ nonisolated struct JobFiles: Sendable {
     }
 
     /// Duplicates the descriptor of an image, and creates the memory file for its pixels.
-    static func forPixels(of file: Int32) -> Result<JobFiles, ImageProcessorError> {
-        JobFiles().opening { files throws(ImageProcessorError) in
+    static func forPixels(of file: Int32) throws(ImageProcessorError) -> JobFiles {
+        try JobFiles().opening { files throws(ImageProcessorError) in
             let input = fcntl(file, F_DUPFD_CLOEXEC, 0)
             guard input >= 0 else { throw unreadable(errno) }
             try files.setSource(input)
@@ -56,31 +56,27 @@ nonisolated struct JobFiles: Sendable {
     /// Opens files with a closure; closes all files if it fails.
     private func opening(
         _ open: (inout JobFiles) throws(ImageProcessorError) -> Void
-    ) -> Result<JobFiles, ImageProcessorError> {
+    ) throws(ImageProcessorError) -> JobFiles {
         var files = self
-        do {
+        do throws(ImageProcessorError) {
             try open(&files)
-            return .success(files)
         } catch {
             files.discard()
-            return .failure(error)
+            throw error
         }
+        return files
     }
 
     /// Maps the pixels that the helper wrote, and closes the files.
-    func pixels(_ size: PixelSize) -> Result<DecodedPixels, ImageProcessorError> {
-        defer { discard() }
+    func pixels(_ size: PixelSize) throws(ImageProcessorError) -> DecodedPixels {
         // Seals fail while the helper can still write: then it was compromised.
         guard let output, size.byteCount <= PixelSize.maximumBytes,
             ftruncate(output, off_t(size.byteCount)) == 0, shim_seal(output) == 0,
             let memory = mmap(nil, size.byteCount, PROT_READ, Int32(MAP_SHARED), output, 0),
             memory != MAP_FAILED
-        else {
-            return .failure(
-                .failed(Message("The image helper wrote an invalid image; use another image.")))
-        }
-        return .success(
-            DecodedPixels(size, UnsafeRawBufferPointer(start: memory, count: size.byteCount)))
+        else { throw Self.invalidImage }
+        closeAll()
+        return DecodedPixels(size, UnsafeRawBufferPointer(start: memory, count: size.byteCount))
     }
 
     /// Opens the file that a job reads.
@@ -89,14 +85,16 @@ nonisolated struct JobFiles: Sendable {
     ) -> Result<JobFiles, ImageProcessorError> {
         let fault = progress.begin(path)
         guard fault == 0 else { return .failure(unreadable(fault)) }
-        return JobFiles().opening { files throws(ImageProcessorError) in
-            try files.openSource(path)
+        return Result { () throws(ImageProcessorError) in
+            try JobFiles().opening { files throws(ImageProcessorError) in
+                try files.openSource(path)
+            }
         }
     }
 
     /// Opens the file that a job writes.
-    func openingDestination(_ destination: String?) -> Result<JobFiles, ImageProcessorError> {
-        opening { files throws(ImageProcessorError) in
+    func openingDestination(_ destination: String?) throws(ImageProcessorError) -> JobFiles {
+        try opening { files throws(ImageProcessorError) in
             if let destination { try files.openDestination(destination) }
         }
     }
@@ -140,26 +138,17 @@ nonisolated struct JobFiles: Sendable {
         output = descriptor
     }
 
-    /// Closes the files, and moves the new file to its final path if the job succeeded.
-    func finish<Value>(
-        _ result: Result<Value, ImageProcessorError>
-    ) -> Result<Value, ImageProcessorError> {
-        guard let output, case .success = result else {
-            discard()
-            return result
-        }
-        do throws(ImageProcessorError) {
-            try check(output)
+    /// Closes the files, and moves the new file to its final path.
+    func finish() throws(ImageProcessorError) {
+        if let output {
+            // A malicious image may have compromised the helper.
+            guard ImageFormat(prefix: Self.prefix(output)) == .png else { throw Self.invalidImage }
             // Synced before the rename: after a power failure the file is complete, or absent.
             guard fdatasync(output) == 0, rename(temporaryPath, destination) == 0 else {
                 throw Self.unwritable(errno)
             }
-        } catch {
-            discard()
-            return .failure(error)
         }
         closeAll()
-        return result
     }
 
     /// Closes the files and deletes the new one.
@@ -174,12 +163,8 @@ nonisolated struct JobFiles: Sendable {
         if let input { DispatchQueue(label: "file-close").async { close(input) } }
     }
 
-    /// Checks the written file, because a malicious image may have compromised the helper.
-    private func check(_ output: Int32) throws(ImageProcessorError) {
-        guard ImageFormat(prefix: Self.prefix(output)) == .png else {
-            throw .failed(Message("The image helper wrote an invalid image; use another image."))
-        }
-    }
+    private static let invalidImage = ImageProcessorError.failed(
+        Message("The image helper wrote an invalid image; use another image."))
 
     private static func unreadable(_ code: Int32) -> ImageProcessorError {
         .notReadable(
@@ -190,7 +175,7 @@ nonisolated struct JobFiles: Sendable {
                     ["reason": String(cString: strerror(code))]))
     }
 
-    private static func unwritable(_ code: Int32) -> ImageProcessorError {
+    static func unwritable(_ code: Int32) -> ImageProcessorError {
         code == ENOSPC || code == EDQUOT
             ? .storageFull
             : .failed(
