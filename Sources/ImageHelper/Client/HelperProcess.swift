@@ -56,22 +56,23 @@ final class HelperProcess {
         _ program: String, _ role: HelperRole, idleTimeout: Duration,
         onEnd: @escaping (HelperProcess) -> Void
     ) throws(ImageProcessorError) {
-        guard let (localEnd, remoteEnd) = MessageSocket.makePair() else {
+        guard let ends = try? PipeEnds(takesDescriptors: true) else {
             throw .failed(
                 Message(
                     "The image helper cannot be started: too many files are open; try again later.")
             )
         }
-        defer { close(remoteEnd.descriptor) }
         let nullDevice = open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { if nullDevice >= 0 { close(nullDevice) } }
         let milliseconds =
             idleTimeout.components.seconds * 1000
             + idleTimeout.components.attoseconds / 1_000_000_000_000_000
         let arguments = [role.rawValue, "\(getpid())", "\(milliseconds)"]
-        let environment = Self.environment()
+        let environment: [String: String] = Self.variables.reduce(into: [:]) {
+            $0[$1] = getenv($1).map { String(cString: $0) }
+        }
         let descriptors: [Int32: Int32] = [
-            0: nullDevice, 1: nullDevice, 2: nullDevice, 3: remoteEnd.descriptor,
+            0: nullDevice, 1: nullDevice, 2: nullDevice, 3: ends.writing,
         ]
         do throws(SpawnError) {
             process = try ParentThread.run { () throws(SpawnError) in
@@ -79,15 +80,14 @@ final class HelperProcess {
                     program, arguments, environment: environment, descriptors: descriptors)
             }
         } catch {
-            close(localEnd.descriptor)
             throw .notSupported(
                 Message("The image helper cannot be started: {reason}", ["reason": "\(error)"]))
         }
         self.role = role
         self.onEnd = onEnd
-        socket = localEnd
-        _ = fcntl(localEnd.descriptor, F_SETFL, O_NONBLOCK)
-        source = DescriptorSource(localEnd.descriptor, .reading) { [self] in receiveMessages() }
+        socket = MessageSocket(descriptor: ends.takeReading())
+        _ = fcntl(socket.descriptor, F_SETFL, O_NONBLOCK)
+        source = DescriptorSource(socket.descriptor, .reading) { [self] in receiveMessages() }
         source?.resume()
     }
 
@@ -203,13 +203,5 @@ final class HelperProcess {
         timer = nil
         waiter?.resume(returning: outcome)
         waiter = nil
-    }
-
-    private static func environment() -> [String: String] {
-        var environment: [String: String] = [:]
-        for name in variables {
-            if let value = getenv(name) { environment[name] = String(cString: value) }
-        }
-        return environment
     }
 }

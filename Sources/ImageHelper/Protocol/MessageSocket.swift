@@ -9,16 +9,6 @@ package struct MessageSocket: Sendable {
 
     package init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Creates a pair of sockets, both with close-on-exec; nil, with `errno`, if there are no free descriptors.
-    ///
-    /// The corresponding C function is `socketpair`.
-    package static func makePair() -> (MessageSocket, MessageSocket)? {
-        var ends: [Int32] = [-1, -1]
-        let type = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { return nil }
-        return (MessageSocket(descriptor: ends[0]), MessageSocket(descriptor: ends[1]))
-    }
-
     /// A received message.
     package struct Message {
         package let bytes: [UInt8]
