@@ -12,7 +12,7 @@ struct MessageTests {
         .initials(name: "Ada Lovelace", pixels: 96),
     ]
     private static let replies: [ImageReply] = [
-        .ready([.files, .systemCalls]), .done, .facts(ImageFacts(width: 1, height: 2)),
+        .ready(confinesFiles: true), .done, .facts(ImageFacts(width: 1, height: 2)),
         .facts(facts { ($0.clockSeconds, $0.clockOffset) = (-5, 3600) }),
         .facts(facts { ($0.camera, $0.latitude, $0.longitude) = ("Canon EOS R6", -90, 2.2945) }),
         .pixels(PixelSize(width: 1, height: 2, fullWidth: 3, fullHeight: 65_535)),

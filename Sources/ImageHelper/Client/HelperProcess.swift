@@ -33,8 +33,8 @@ final class HelperProcess {
     private var deadline = ContinuousClock.now
     /// The time at which the process was last seen working on the current job, and its processor time then.
     private var lastProgress = (time: ContinuousClock.now, ticks: 0)
-    /// The active restrictions of the process; nil until it is ready.
-    private(set) var restrictions: HelperRestrictions?
+    /// True if the process can open no files; nil until it is ready.
+    private(set) var confinesFiles: Bool?
     /// True if the process has ended or is ending.
     private(set) var hasEnded = false
 
@@ -171,7 +171,7 @@ final class HelperProcess {
                 // The helper never sends descriptors.
                 for descriptor in message.descriptors { close(descriptor) }
                 switch ImageReply(message: message.bytes) {
-                case .ready(let restrictions): self.restrictions = restrictions
+                case .ready(let confinesFiles): self.confinesFiles = confinesFiles
                 case let reply?: resume(.reply(reply))
                 case nil:
                     // The message is invalid: the helper may be compromised.
@@ -194,7 +194,7 @@ final class HelperProcess {
         if exit == .code(0) {
             resume(.ended)
         } else {
-            resume(restrictions == nil ? .failedToStart(exit) : .crashed(exit))
+            resume(confinesFiles == nil ? .failedToStart(exit) : .crashed(exit))
         }
     }
 

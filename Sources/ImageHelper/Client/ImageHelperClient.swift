@@ -198,9 +198,9 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
 
     /// Logs once if the kernel does not support all restrictions.
     private func logMissingRestrictions(of process: HelperProcess) {
-        guard !hasLoggedRestrictions, let restrictions = process.restrictions else { return }
+        guard !hasLoggedRestrictions, let confinesFiles = process.confinesFiles else { return }
         hasLoggedRestrictions = true
-        guard !restrictions.contains(.files) else { return }
+        guard !confinesFiles else { return }
         logger.notice(
             "Landlock is not available; only the system call filter protects image decoding")
     }

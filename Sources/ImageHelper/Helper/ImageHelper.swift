@@ -33,8 +33,11 @@ package enum ImageHelper {
         do {
             try limitResources(parent)
             let executor = JobExecutor(role)
-            let restrictions = try applyRestrictions(role)
-            return serve(socket, executor, restrictions, idleTimeoutMilliseconds)
+            let confinesFiles = try applyRestrictions(role)
+            guard socket.send(ImageReply.ready(confinesFiles: confinesFiles).message) else {
+                return EXIT_SUCCESS
+            }
+            return serve(socket, executor, idleTimeoutMilliseconds)
         } catch {
             let reason = "Images cannot be decoded safely on this system: \(error)."
             _ = socket.send(ImageReply.failure(.notSupported(reason)).message)
@@ -60,23 +63,23 @@ package enum ImageHelper {
     }
 
     /// Applies all restrictions that the role permits. Libraries must be loaded before.
-    static func applyRestrictions(_ role: HelperRole) throws(SandboxError) -> HelperRestrictions {
+    ///
+    /// - Returns: False if the kernel does not support the rules for files.
+    static func applyRestrictions(_ role: HelperRole) throws(SandboxError) -> Bool {
         try ProcessRestrictions.limit(.data, to: dataBytes() + memoryBytes)
         try ProcessRestrictions.limit(
             .addressSpace, to: mappedBytes() + memoryBytes + mappedFileBytes)
         try ProcessRestrictions.forbidInspection()
         try ProcessRestrictions.forbidNewPrivileges()
-        var restrictions: HelperRestrictions = []
         var rules = FileRules()
         var filter = SystemCallFilter.computing
         if role == .draw {
             rules.readable = fontFolders()
             filter.allowReadingFiles()
         }
-        if try rules.enforce() { restrictions.insert(.files) }
+        let confinesFiles = try rules.enforce()
         try filter.enforce()
-        restrictions.insert(.systemCalls)
-        return restrictions
+        return confinesFiles
     }
 
     /// Returns the size of the mapped address space. About a tenth of it is resident.
@@ -112,10 +115,8 @@ package enum ImageHelper {
     }
 
     private static func serve(
-        _ socket: MessageSocket, _ executor: JobExecutor, _ restrictions: HelperRestrictions,
-        _ idleTimeoutMilliseconds: Int32
+        _ socket: MessageSocket, _ executor: JobExecutor, _ idleTimeoutMilliseconds: Int32
     ) -> Int32 {
-        guard socket.send(ImageReply.ready(restrictions).message) else { return EXIT_SUCCESS }
         while !isExhausted {
             var poll = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
             let count = Glibc.poll(&poll, 1, idleTimeoutMilliseconds)

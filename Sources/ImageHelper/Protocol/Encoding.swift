@@ -175,9 +175,9 @@ extension ImageReply {
     package var message: [UInt8] {
         var writer: MessageWriter
         switch self {
-        case .ready(let restrictions):
+        case .ready(let confinesFiles):
             writer = MessageWriter(kind: 101)
-            writer.append(Int(restrictions.rawValue))
+            writer.append(confinesFiles ? 1 : 0)
         case .done: writer = MessageWriter(kind: 102)
         case .facts(let facts):
             writer = MessageWriter(kind: 103)
@@ -219,7 +219,7 @@ extension ImageReply {
         var reader = try MessageReader(message)
         switch reader.kind {
         case 101:
-            self = .ready(HelperRestrictions(rawValue: UInt8(try reader.number(in: 0...255))))
+            self = .ready(confinesFiles: try reader.number(in: 0...1) == 1)
         case 102: self = .done
         case 103: self = .facts(try Self.facts(&reader))
         case 104: self = .failure(.damaged)

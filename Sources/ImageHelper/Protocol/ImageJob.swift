@@ -16,20 +16,10 @@ package enum ImageJob: Hashable, Sendable {
     case pixels(width: Int, height: Int)
 
     /// The number of files that are read.
-    package var inputs: Int {
-        switch self {
-        case .probe, .scale, .square, .pixels: 1
-        case .initials: 0
-        }
-    }
+    package var inputs: Int { if case .initials = self { 0 } else { 1 } }
 
     /// The number of files that are written.
-    package var outputs: Int {
-        switch self {
-        case .probe: 0
-        case .scale, .square, .initials, .pixels: 1
-        }
-    }
+    package var outputs: Int { if case .probe = self { 0 } else { 1 } }
 }
 
 /// The jobs that one helper process can perform. Their libraries are loaded before the restrictions are applied; those of
@@ -51,8 +41,8 @@ package enum HelperRole: String, Sendable {
 
 /// A message from the image helper.
 package enum ImageReply: Hashable, Sendable {
-    /// The first message: the helper is ready, with these restrictions.
-    case ready(HelperRestrictions)
+    /// The first message: the helper is ready. True if the rules for files are in force, which some kernels lack.
+    case ready(confinesFiles: Bool)
     /// The image was written.
     case done
     /// The properties of the file. Names have at most ``maximumNameBytes``.
@@ -63,18 +53,6 @@ package enum ImageReply: Hashable, Sendable {
 
     /// The maximum length of the name of a camera or lens, in bytes of UTF-8.
     package static let maximumNameBytes = 1024
-}
-
-/// The restrictions of the helper.
-package struct HelperRestrictions: OptionSet, Hashable, Sendable {
-    package let rawValue: UInt8
-
-    package init(rawValue: UInt8) { self.rawValue = rawValue }
-
-    /// Only a few system calls are allowed.
-    package static let systemCalls = HelperRestrictions(rawValue: 1)
-    /// No files can be opened.
-    package static let files = HelperRestrictions(rawValue: 2)
 }
 
 /// The size of decoded pixels. Each has the bytes blue, green, red and alpha, multiplied by alpha.
