@@ -8,36 +8,28 @@ private let version: UInt8 = 1
 /// The longest possible message.
 package let maximumMessageBytes = 16 << 10
 
-struct MessageWriter {
-    private(set) var bytes: [UInt8] = []
+private func encoded(_ kind: UInt8, _ fields: [UInt8]...) -> [UInt8] {
+    [version, kind] + fields.joined()
+}
 
-    init(kind: UInt8) { bytes = [version, kind] }
+private func field(_ number: Int) -> [UInt8] {
+    withUnsafeBytes(of: Int64(number).littleEndian) { Array($0) }
+}
 
-    mutating func append(_ number: Int) {
-        withUnsafeBytes(of: Int64(number).littleEndian) { bytes += $0 }
-    }
+private func field(_ text: String) -> [UInt8] { field(text.utf8.count) + text.utf8 }
 
-    mutating func append(_ text: String) {
-        append(text.utf8.count)
-        bytes += text.utf8
-    }
+private func optionalField(_ number: Int?) -> [UInt8] {
+    let isPresent = number == nil ? 0 : 1
+    return field(isPresent) + field(number ?? 0)
+}
 
-    /// Appends a number that may be missing.
-    mutating func append(_ number: Int?) {
-        append(number == nil ? 0 : 1)
-        append(number ?? 0)
-    }
+private func optionalField(_ number: Double?) -> [UInt8] {
+    optionalField(number.map { Int(bitPattern: UInt(truncatingIfNeeded: $0.bitPattern)) })
+}
 
-    /// Appends a floating-point number that may be missing.
-    mutating func append(_ number: Double?) {
-        append(number.map { Int(bitPattern: UInt(truncatingIfNeeded: $0.bitPattern)) })
-    }
-
-    /// Appends a text that may be missing.
-    mutating func append(_ text: String?) {
-        append(text == nil ? 0 : 1)
-        append(text ?? "")
-    }
+private func optionalField(_ text: String?) -> [UInt8] {
+    let isPresent = text == nil ? 0 : 1
+    return field(isPresent) + field(text ?? "")
 }
 
 /// The error of a message that is malformed, or contains a value that is out of range.
@@ -116,30 +108,18 @@ struct MessageReader {
 extension ImageJob {
     /// The encoded job; nil if it is too long.
     package var message: [UInt8]? {
-        var writer: MessageWriter
-        switch self {
-        case .probe: writer = MessageWriter(kind: 1)
-        case .scale(let pixels, let texts):
-            writer = MessageWriter(kind: 2)
-            writer.append(pixels)
-            writer.append(texts.count)
-            for (key, text) in texts.sorted(by: { $0.key < $1.key }) {
-                writer.append(key)
-                writer.append(text)
+        let bytes =
+            switch self {
+            case .probe: encoded(1)
+            case .scale(let pixels, let texts):
+                encoded(
+                    2, field(pixels), field(texts.count),
+                    texts.sorted { $0.key < $1.key }.flatMap { field($0.key) + field($0.value) })
+            case .square(let pixels): encoded(4, field(pixels))
+            case .initials(let name, let pixels): encoded(5, field(name), field(pixels))
+            case .pixels(let width, let height): encoded(3, field(width), field(height))
             }
-        case .square(let pixels):
-            writer = MessageWriter(kind: 4)
-            writer.append(pixels)
-        case .initials(let name, let pixels):
-            writer = MessageWriter(kind: 5)
-            writer.append(name)
-            writer.append(pixels)
-        case .pixels(let width, let height):
-            writer = MessageWriter(kind: 3)
-            writer.append(width)
-            writer.append(height)
-        }
-        return writer.bytes.count <= maximumMessageBytes ? writer.bytes : nil
+        return bytes.count <= maximumMessageBytes ? bytes : nil
     }
 
     package init?(message: [UInt8]) {
@@ -173,42 +153,28 @@ extension ImageJob {
 
 extension ImageReply {
     package var message: [UInt8] {
-        var writer: MessageWriter
         switch self {
-        case .ready(let confinesFiles):
-            writer = MessageWriter(kind: 101)
-            writer.append(confinesFiles ? 1 : 0)
-        case .done: writer = MessageWriter(kind: 102)
+        case .ready(let confinesFiles): encoded(101, field(confinesFiles ? 1 : 0))
+        case .done: encoded(102)
         case .facts(let facts):
-            writer = MessageWriter(kind: 103)
-            writer.append(facts.width)
-            writer.append(facts.height)
-            writer.append(facts.clockSeconds.map { Int($0) })
-            writer.append(facts.clockOffset.map { Int($0) })
-            writer.append(facts.camera)
-            writer.append(facts.latitude)
-            writer.append(facts.longitude)
-            writer.append(facts.lens)
-            writer.append(facts.exposureTime)
-            writer.append(facts.aperture)
-            writer.append(facts.iso)
-            writer.append(facts.isAnimated ? 1 : 0)
+            encoded(
+                103, field(facts.width), field(facts.height),
+                optionalField(facts.clockSeconds.map { Int($0) }),
+                optionalField(facts.clockOffset.map { Int($0) }),
+                optionalField(facts.camera), optionalField(facts.latitude),
+                optionalField(facts.longitude), optionalField(facts.lens),
+                optionalField(facts.exposureTime), optionalField(facts.aperture),
+                optionalField(facts.iso), field(facts.isAnimated ? 1 : 0))
         case .pixels(let size):
-            writer = MessageWriter(kind: 109)
-            for number in [size.width, size.height, size.fullWidth, size.fullHeight] {
-                writer.append(number)
-            }
-        case .failure(.damaged): writer = MessageWriter(kind: 104)
-        case .failure(.tooLarge): writer = MessageWriter(kind: 105)
-        case .failure(.notSupported(let text)):
-            writer = MessageWriter(kind: 106)
-            writer.append(text)
-        case .failure(.cannotWrite(let code)):
-            writer = MessageWriter(kind: 107)
-            writer.append(Int(code))
-        case .failure(.misunderstood): writer = MessageWriter(kind: 108)
+            encoded(
+                109, field(size.width), field(size.height), field(size.fullWidth),
+                field(size.fullHeight))
+        case .failure(.damaged): encoded(104)
+        case .failure(.tooLarge): encoded(105)
+        case .failure(.notSupported(let text)): encoded(106, field(text))
+        case .failure(.cannotWrite(let code)): encoded(107, field(Int(code)))
+        case .failure(.misunderstood): encoded(108)
         }
-        return writer.bytes
     }
 
     package init?(message: [UInt8]) {
