@@ -12,27 +12,19 @@ enum ColorDescription {
     case gamma(Double, [Double]?)
 }
 
-/// The functions of Little CMS. Without the library, all colors are taken as sRGB.
-struct ColorLibrary {
-    let functions: shim_color
-
-    init?(_ name: String = "liblcms2.so.2") {
-        var functions = shim_color()
-        guard shim_color_load(&functions, name) == nil else { return nil }
-        self.functions = functions
-    }
-}
-
 /// A conversion of decoded rows to sRGB with the bytes blue, green, red and alpha.
 final class ColorConversion {
     private let functions: shim_color?
     private let transform: cmsHTRANSFORM?
     private let layout: RowLayout
 
-    init(_ library: ColorLibrary?, _ layout: RowLayout) {
+    /// - Parameters:
+    ///   - functions: Little CMS. Without the library, all colors are taken as sRGB.
+    ///   - layout: The contents of the rows.
+    init(_ functions: shim_color?, _ layout: RowLayout) {
         self.layout = layout
-        functions = library?.functions
-        transform = library.flatMap { Self.transform($0.functions, layout) }
+        self.functions = functions
+        transform = functions.flatMap { Self.transform($0, layout) }
     }
 
     deinit { if let transform { functions?.cmsDeleteTransform(transform) } }

@@ -1,3 +1,4 @@
+internal import CImages
 internal import ImageMetadata
 internal import ImageProtocol
 
@@ -20,7 +21,7 @@ struct RowLayout {
 final class ImageBuilder {
     private let request: ImageSizeRequest
     private let header: ImageHeader
-    private let library: ColorLibrary?
+    private let colors: shim_color?
     private let memory: PixelMemory
     private var image: PixelImage?
     private var conversion: ColorConversion?
@@ -29,19 +30,18 @@ final class ImageBuilder {
     /// The columns and rows of the decoded image that are used.
     private var columns = 0..<0
     private var rows = 0..<0
-    private var rowBytes = 0
     private var pixelBytes = 0
     private var nextRow = 0
     /// The converted row.
     private var line: [UInt8] = []
 
     init(
-        _ request: ImageSizeRequest, _ header: ImageHeader, _ library: ColorLibrary?,
+        _ request: ImageSizeRequest, _ header: ImageHeader, _ colors: shim_color?,
         _ memory: PixelMemory
     ) {
         self.request = request
         self.header = header
-        self.library = library
+        self.colors = colors
         self.memory = memory
     }
 
@@ -106,9 +106,8 @@ final class ImageBuilder {
                 fullHeight: swaps ? full.width : full.height), memory)
         self.image = image
         placement = Placement(image, orientation)
-        conversion = ColorConversion(library, layout)
+        conversion = ColorConversion(colors, layout)
         pixelBytes = layout.isDeep ? 8 : 4
-        rowBytes = width * pixelBytes
         line = [UInt8](repeating: 0, count: columns.count * 4)
         if size != (columns.count, rows.count) {
             scaler = Scaler(

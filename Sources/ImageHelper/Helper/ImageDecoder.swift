@@ -1,3 +1,4 @@
+internal import CImages
 internal import Glibc
 internal import ImageMetadata
 internal import ImageProtocol
@@ -26,11 +27,12 @@ struct ImageDecoders {
     private typealias Loaded = Result<any ImageDecoder, ImageFailure>
 
     private var decoders: [ImageFormat: Loaded] = [:]
-    private let colors: ColorLibrary?
+    private let colors: shim_color?
 
     /// - Parameter role: Determines the formats.
     init(_ role: HelperRole) {
-        colors = ColorLibrary()
+        colors = try? loadLibrary(
+            ["liblcms2.so.2"], package: "liblcms2-2", shim_color(), shim_color_load)
         load(JPEGDecoder.self, .jpeg)
         load(PNGDecoder.self, .png)
         load(WebPDecoder.self, .webP)

@@ -34,9 +34,15 @@ struct InitialsAvatar {
         return "\(first)\(last.map(String.init) ?? "")".uppercased()
     }
 
+    /// Loads cairo and Pango.
+    static func library(
+        _ name: String = "libpangocairo-1.0.so.0"
+    ) throws(ImageFailure) -> shim_drawing {
+        try loadLibrary([name], package: "libpangocairo-1.0-0", shim_drawing(), shim_drawing_load)
+    }
+
     /// Draws the avatar with Pango.
-    func draw(_ library: DrawingLibrary, to descriptor: Int32) throws(ImageFailure) {
-        let functions = library.functions
+    func draw(_ functions: shim_drawing, to descriptor: Int32) throws(ImageFailure) {
         let surface = functions.cairo_image_surface_create(
             shim_cairo_format(SHIM_CAIRO_FORMAT_RGB24), Int32(pixels), Int32(pixels))
         defer { functions.cairo_surface_destroy(surface) }
@@ -79,17 +85,5 @@ struct InitialsAvatar {
         let writer = DescriptorWriter(descriptor)
         _ = bytes.withUnsafeBytes { writer.write($0.baseAddress, $0.count) }
         try writer.check()
-    }
-}
-
-/// The functions of cairo and Pango, loaded before the restrictions are applied.
-struct DrawingLibrary {
-    let functions: shim_drawing
-
-    /// Loads the libraries; nil if they are not installed.
-    init?(_ name: String = "libpangocairo-1.0.so.0") {
-        var functions = shim_drawing()
-        guard shim_drawing_load(&functions, name) == nil else { return nil }
-        self.functions = functions
     }
 }

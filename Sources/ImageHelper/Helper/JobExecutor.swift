@@ -1,4 +1,5 @@
 internal import CImages
+internal import CPango
 internal import Glibc
 internal import ImageMetadata
 internal import ImageProtocol
@@ -7,7 +8,7 @@ internal import ImageProtocol
 struct JobExecutor {
     private let decoders: ImageDecoders?
     private let png: Result<shim_png, ImageFailure>
-    private let drawing: DrawingLibrary?
+    private let drawing: shim_drawing?
 
     init(_ role: HelperRole) {
         decoders = role == .draw ? nil : ImageDecoders(role)
@@ -15,7 +16,7 @@ struct JobExecutor {
             role == .draw
             ? .failure(.misunderstood)
             : Result { () throws(ImageFailure) in try PNGDecoder.library() }
-        drawing = role == .draw ? DrawingLibrary() : nil
+        drawing = role == .draw ? (try? InitialsAvatar.library()) : nil
     }
 
     /// Performs the job in a message.
