@@ -21,27 +21,24 @@ struct GIFDecoder: ImageDecoder {
         _ file: UnsafeRawBufferPointer, _ header: ImageHeader, into image: ImageBuilder
     ) throws(ImageFailure) {
         var input = Input(rest: file)
-        let result = withUnsafeMutablePointer(to: &input) { input in
-            Result { () throws(ImageFailure) in
-                let gif = functions.DGifOpen(
-                    input,
-                    { gif, bytes, count in
-                        guard let input = gif?.pointee.UserData?.assumingMemoryBound(to: Input.self)
-                        else { return 0 }
-                        let read = min(Int(count), input.pointee.rest.count)
-                        guard read > 0, let bytes, let start = input.pointee.rest.baseAddress
-                        else { return 0 }
-                        memcpy(bytes, start, read)
-                        input.pointee.rest = UnsafeRawBufferPointer(
-                            rebasing: input.pointee.rest.dropFirst(read))
-                        return Int32(read)
-                    }, nil)
-                guard let gif else { throw ImageFailure.damaged }
-                defer { _ = functions.DGifCloseFile(gif, nil) }
-                try readFrame(gif, into: image)
-            }
+        try withUnsafeMutablePointer(to: &input) { input throws(ImageFailure) in
+            let gif = functions.DGifOpen(
+                input,
+                { gif, bytes, count in
+                    guard let input = gif?.pointee.UserData?.assumingMemoryBound(to: Input.self)
+                    else { return 0 }
+                    let read = min(Int(count), input.pointee.rest.count)
+                    guard read > 0, let bytes, let start = input.pointee.rest.baseAddress
+                    else { return 0 }
+                    memcpy(bytes, start, read)
+                    input.pointee.rest = UnsafeRawBufferPointer(
+                        rebasing: input.pointee.rest.dropFirst(read))
+                    return Int32(read)
+                }, nil)
+            guard let gif else { throw .damaged }
+            defer { _ = functions.DGifCloseFile(gif, nil) }
+            try readFrame(gif, into: image)
         }
-        try result.get()
     }
 
     private func check(_ result: Int32) throws(ImageFailure) {

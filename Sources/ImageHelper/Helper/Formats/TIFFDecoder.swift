@@ -19,18 +19,13 @@ struct TIFFDecoder: ImageDecoder {
         var source = shim_tiff_file()
         source.file = file.bindMemory(to: UInt8.self).baseAddress
         source.bytes = UInt64(file.count)
-        let result = withUnsafeMutablePointer(to: &source) { source in
-            withUnsafePointer(to: functions) { functions in
-                Result { () throws(ImageFailure) in
-                    guard let tiff = shim_tiff_open(functions, source) else {
-                        throw ImageFailure.damaged
-                    }
-                    defer { functions.pointee.TIFFClose(tiff) }
-                    try Reading(functions, tiff, header).read(into: image)
-                }
+        try withUnsafeMutablePointer(to: &source) { source throws(ImageFailure) in
+            try withUnsafePointer(to: functions) { functions throws(ImageFailure) in
+                guard let tiff = shim_tiff_open(functions, source) else { throw .damaged }
+                defer { functions.pointee.TIFFClose(tiff) }
+                try Reading(functions, tiff, header).read(into: image)
             }
         }
-        try result.get()
     }
 
     /// An open file.
