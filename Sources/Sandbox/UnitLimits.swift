@@ -52,8 +52,9 @@ package struct UnitLimits: Sendable {
     /// - Parameter home: The user's home directory.
     /// - Returns: The result; nil if the kernel files cannot be read.
     package static func ofThisProcess(home: String) -> UnitLimits? {
-        guard let status = text("/proc/self/status"), let mounts = text("/proc/self/mountinfo"),
-            let identities = text("/proc/self/uid_map")
+        guard let status = KernelFile.text("/proc/self/status"),
+            let mounts = KernelFile.text("/proc/self/mountinfo"),
+            let identities = KernelFile.text("/proc/self/uid_map")
         else { return nil }
         return UnitLimits(
             status: status, identities: identities, mounts: mounts, home: home,
@@ -75,24 +76,9 @@ package struct UnitLimits: Sendable {
     /// Returns a file of the control group of a process; nil if it does not exist.
     private static func groupFile(_ name: String, of process: String) -> String? {
         // Source: cgroups(7): the hierarchy ID of the unified hierarchy is 0.
-        let group = text("/proc/\(process)/cgroup")?.split(separator: "\n")
+        let group = KernelFile.text("/proc/\(process)/cgroup")?.split(separator: "\n")
             .first { $0.hasPrefix("0::") }?.dropFirst(3)
-        return group.flatMap { text("/sys/fs/cgroup\($0)/\(name)") }
-    }
-
-    private static func text(_ path: String) -> String? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 1 << 14)
-        while true {
-            let count = read(descriptor, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { return nil }
-            guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
-            bytes += chunk[..<count]
-        }
+        return group.flatMap { KernelFile.text("/sys/fs/cgroup\($0)/\(name)") }
     }
 
     /// One line of `mountinfo`.
@@ -131,6 +117,25 @@ package struct UnitLimits: Sendable {
                 }
             }
             return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+}
+
+/// The small files of `/proc` and `/sys`, which the kernel writes when they are read.
+package enum KernelFile {
+    /// Returns the contents of a file; nil if it cannot be read.
+    package static func text(_ path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 14)
+        while true {
+            let count = read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return nil }
+            guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+            bytes += chunk[..<count]
         }
     }
 }

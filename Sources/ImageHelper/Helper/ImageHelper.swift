@@ -90,12 +90,8 @@ package enum ImageHelper {
 
     /// Source: proc_pid_statm(5).
     private static func usedBytes(_ field: Int) -> Int {
-        let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return 128 << 20 }
-        defer { close(file) }
-        var text = [UInt8](repeating: 0, count: 64)
-        let count = read(file, &text, text.count)
-        let fields = String(decoding: text[..<max(0, count)], as: UTF8.self).split(separator: " ")
+        guard let text = KernelFile.text("/proc/self/statm") else { return 128 << 20 }
+        let fields = text.split(separator: " ")
         let pages = fields.count > field ? Int(fields[field]) : nil
         return (pages ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
     }

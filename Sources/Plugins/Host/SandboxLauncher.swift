@@ -60,13 +60,7 @@ final class SandboxLauncher {
     /// True if user namespaces are not disabled. They may still fail when they are used.
     private static var hasUserNamespaces: Bool {
         ["/proc/sys/user/max_user_namespaces", "/proc/sys/kernel/unprivileged_userns_clone"]
-            .allSatisfy { path in
-                let file = open(path, O_RDONLY | O_CLOEXEC)
-                guard file >= 0 else { return true }
-                defer { close(file) }
-                var digit: UInt8 = 0
-                return read(file, &digit, 1) != 1 || digit != UInt8(ascii: "0") || geteuid() == 0
-            }
+            .allSatisfy { KernelFile.text($0)?.hasPrefix("0") != true || geteuid() == 0 }
     }
 
     /// Prepares the start of a plugin. With ``place``, its process waits for ``PluginLaunch/placement``.
