@@ -35,7 +35,7 @@ nonisolated extension PluginLogin {
         let header = group.line("Header", default: "Authorization")
         let prefix = group["Prefix"] ?? (header == "Authorization" ? "Bearer " : "")
         let hosts = group.tokenOrigins()
-        if !header.utf8.allSatisfy(isNameByte) {
+        if !header.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }) {
             group.report("Header is not the name of a header field.", "Header")
         }
         if !prefix.utf8.allSatisfy({ 0x20...0x7e ~= $0 }) {
@@ -117,16 +117,6 @@ nonisolated extension PluginLogin {
         case .open, .federated, .polling: []
         case .key(_, let hosts, _): hosts
         case .oauth2(let description, _): description.tokenOrigins
-        }
-    }
-
-    /// True for the bytes of the names of header fields.
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-            true
-        default: false
         }
     }
 }
