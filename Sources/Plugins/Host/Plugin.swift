@@ -116,11 +116,8 @@ final class Plugin {
         }
         recordAnswer(of: connection)
         let value = await connection.work.run(bytes: answer.bytes) {
-            () -> Result<Value, PluginFault> in
-            do throws(PluginFault) {
-                return .success(try read(PluginReader(answer.result, method.rawValue)))
-            } catch {
-                return .failure(error)
+            Result { () throws(PluginFault) in
+                try read(PluginReader(answer.result, method.rawValue))
             }
         }
         connection.work.discard(answer.result, bytes: answer.bytes)

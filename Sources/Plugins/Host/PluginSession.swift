@@ -49,11 +49,9 @@ nonisolated final class PluginSession: ProfileSession, RemoteImages, RemoteLikes
         let sources = try await plugin.call(.sources, [:], account) {
             reader throws(PluginFault) in
             try reader.expectObject()
-            var sources: [Source] = []
-            for element in try reader.elements("sources", atMost: Source.maximumNumber) {
-                sources.append(try Source(element))
+            return try reader.elements("sources", atMost: Source.maximumNumber).map {
+                (element) throws(PluginFault) in try Source(element)
             }
-            return sources
         }
         // Sources that do not match the manifest are omitted.
         let unnamed = sources.map(\.id).filter { !accepts($0) }

@@ -33,12 +33,12 @@ extension DiscoveredServer {
         guard let name = try? ServerName(reader.name("name")) else {
             throw PluginFault("\(reader.path).name is not the name of a server")
         }
-        var scopes: [String] = []
-        for element in try reader.elements("scopes", atMost: Self.maximumNumber) {
-            guard case .string(let scope) = element.value else {
+        let scopes = try reader.elements("scopes", atMost: Self.maximumNumber).map {
+            (element) throws(PluginFault) in
+            guard let scope = element.value.string else {
                 throw PluginFault("\(element.path) is not a string")
             }
-            scopes.append(scope)
+            return scope
         }
         var oauth = OAuthDescription(
             authorizationURL: try reader.address("authorization_url"),
