@@ -34,9 +34,9 @@ package struct PluginProvider: InstalledProvider, KeyLogin, OAuthLogin, Federate
 
     package func startTrace(_ descriptor: Int32) -> TraceStart {
         guard plugin.trace.hasRoom else { return .tooMany }
-        let isStarted = TraceWriter.start(
+        let writer = TraceWriter(
             descriptor, plugin.trace, secretSettings: manifest.secretSettings)
-        return isStarted ? .started : .noPipe
+        return writer == nil ? .noPipe : .started
     }
 
     package nonisolated func makeSession(

@@ -20,43 +20,34 @@ final class TraceWriter {
     private var end: DescriptorSource?
     private var omitted = 0
 
-    /// Starts to write. The trace retains the writer until the pipe has no reader.
+    /// Starts to write. The trace retains the writer until the pipe has no reader. The initializer fails if the
+    /// descriptor is not the writing end of a pipe with a reader.
     ///
     /// - Parameters:
     ///   - descriptor: The writing end of a pipe. The caller closes it.
     ///   - trace: The events.
     ///   - secretSettings: The settings whose values are not shown.
-    /// - Returns: False if the descriptor is not the writing end of a pipe with a reader.
-    static func start(
-        _ descriptor: Int32, _ trace: PluginTrace, secretSettings: Set<String>
-    ) -> Bool {
+    init?(_ descriptor: Int32, _ trace: PluginTrace, secretSettings: Set<String>) {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO,
             fcntl(descriptor, F_GETFL) & O_ACCMODE != O_RDONLY
-        else { return false }
+        else { return nil }
         // O_NONBLOCK applies to the open file description, which the client shares. A new one is opened.
         let own = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
-        guard own >= 0 else { return false }
+        guard own >= 0 else { return nil }
         let second = fcntl(own, F_DUPFD_CLOEXEC, 0)
         guard second >= 0 else {
             Glibc.close(own)
-            return false
+            return nil
         }
-        let writer = TraceWriter(own, second, trace, secretSettings)
-        writer.number = trace.add { writer.write($0) }
-        return true
-    }
-
-    private init(
-        _ output: Int32, _ end: Int32, _ trace: PluginTrace, _ secretSettings: Set<String>
-    ) {
         self.trace = trace
         self.secretSettings = secretSettings
-        self.output = PipeWriter(output)
-        self.output?.onEmpty = { [weak self] in self?.writeOmitted() }
+        output = PipeWriter(own)
+        output?.onEmpty = { [weak self] in self?.writeOmitted() }
         // A writing end becomes readable only for the error that the pipe has no reader.
-        self.end = DescriptorSource(end, .reading) { [weak self] in self?.close() }
-        self.end?.resume()
+        end = DescriptorSource(second, .reading) { [weak self] in self?.close() }
+        end?.resume()
+        number = trace.add { self.write($0) }
     }
 
     private func close() {
