@@ -231,12 +231,10 @@ final class PluginConnection {
     private nonisolated static func message(
         _ line: [UInt8]
     ) -> Result<PluginMessage, PluginFault> {
-        do {
-            return .success(try PluginMessage(parsing: line))
-        } catch {
+        Result { () throws(PluginFault) in try PluginMessage(parsing: line) }.mapError { fault in
             // The line may be long, and the excerpt needs only its first bytes.
             let beginning = String(decoding: line.prefix(500), as: UTF8.self).excerpt
-            return .failure(PluginFault("\(error), in “\(beginning)”"))
+            return PluginFault("\(fault), in “\(beginning)”")
         }
     }
 
