@@ -76,9 +76,6 @@ final class Plugin {
     /// The sandbox; nil if there is none and the plugin must not run.
     var confinement: SandboxKind? { context.confiner.level }
 
-    /// The process of the plugin; nil if it does not run.
-    var processID: Int32? { connection?.processID }
-
     /// Returns a new ID for an account.
     nonisolated func makeAccountID() -> String {
         "\(lastAccount.add(1, ordering: .relaxed).newValue)"

@@ -6,14 +6,12 @@ internal import System
 
 /// The process of a plugin, with its pipes.
 final class PluginProcess {
-    let id: Int32
     private let process: SpawnedProcess
     /// The receiver of the output and the events. It retains this object until the end of the process.
     private let connection: PluginConnection
     private var input: PipeWriter?
     private var sources: [DescriptorSource] = []
     private let limits: PluginLimits
-    let work: PluginWork
     private var lines: LineBuffer
     /// The last task that handles lines of the standard output, which waits for the tasks before; nil if none runs.
     private var handling: Task<Void, Never>?
@@ -41,19 +39,18 @@ final class PluginProcess {
         process = try ParentThread.run { [setup] () throws(SpawnError) in
             try SpawnedProcess(setup)
         }
-        id = process.id
         self.connection = connection
         self.limits = limits
-        work = connection.work
         lines = LineBuffer(limit: limits.lineBytes)
         self.input = PipeWriter(
-            input.takeWriting(), limit: limits.lineBytes, timeout: limits.reading, work: work
+            input.takeWriting(), limit: limits.lineBytes, timeout: limits.reading,
+            work: connection.work
         ) { [unowned self] in
             terminate(
                 "it leaves messages unread on its standard input for \(limits.reading.secondsText)")
         }
         // Work on the last messages may end after the process.
-        work.onExcess = { [weak self] in
+        connection.work.onExcess = { [weak self] in
             self?.terminate(
                 "it takes more than \(limits.daemonProcessorTime.secondsText) of the daemon's processor time in \(limits.processorWindow.secondsText)"
             )
@@ -64,6 +61,8 @@ final class PluginProcess {
         // Retains this object until the end of the process.
         process.onExit { self.finish($0) }
     }
+
+    var id: Int32 { process.id }
 
     /// Sends a line, with its end, unless the process has ended.
     func send(_ line: [UInt8]) {
@@ -105,7 +104,7 @@ final class PluginProcess {
     private func watch(_ descriptor: Int32, _ handler: @escaping () -> Bool) {
         let place = sources.count
         let source = DescriptorSource(descriptor, .reading) { [unowned self] in
-            let isOpen = work.measure(handler)
+            let isOpen = connection.work.measure(handler)
             if !isOpen || isTerminated { sources[place].cancel() }
         }
         sources.append(source)

@@ -268,14 +268,6 @@ nonisolated package struct SandboxPrograms: Sendable {
     /// The path of `bwrap`; nil if it is not installed.
     package var bubblewrap: String?
 
-    /// - Parameters:
-    ///   - launcher: The path of `imagefeed-plugin-launcher`.
-    ///   - bubblewrap: The path of `bwrap`; nil if it is not installed.
-    package init(launcher: String, bubblewrap: String?) {
-        self.launcher = launcher
-        self.bubblewrap = bubblewrap
-    }
-
     /// The installed programs.
     package static var installed: SandboxPrograms {
         SandboxPrograms(
