@@ -12,27 +12,24 @@ struct GIFDecoder: ImageDecoder {
             ["libgif.so.7"], package: "libgif7 or giflib", shim_gif(), shim_gif_load)
     }
 
-    /// The rest of a file.
-    private struct Input {
-        var rest: UnsafeRawBufferPointer
-    }
-
     func decode(
         _ file: UnsafeRawBufferPointer, _ header: ImageHeader, into image: ImageBuilder
     ) throws(ImageFailure) {
-        var input = Input(rest: file)
-        try withUnsafeMutablePointer(to: &input) { input throws(ImageFailure) in
+        var rest = file
+        try withUnsafeMutablePointer(to: &rest) { rest throws(ImageFailure) in
             let gif = functions.DGifOpen(
-                input,
+                rest,
                 { gif, bytes, count in
-                    guard let input = gif?.pointee.UserData?.assumingMemoryBound(to: Input.self)
+                    guard
+                        let rest = gif?.pointee.UserData?
+                            .assumingMemoryBound(to: UnsafeRawBufferPointer.self)
                     else { return 0 }
-                    let read = min(Int(count), input.pointee.rest.count)
-                    guard read > 0, let bytes, let start = input.pointee.rest.baseAddress
+                    let read = min(Int(count), rest.pointee.count)
+                    guard read > 0, let bytes, let start = rest.pointee.baseAddress
                     else { return 0 }
                     memcpy(bytes, start, read)
-                    input.pointee.rest = UnsafeRawBufferPointer(
-                        rebasing: input.pointee.rest.dropFirst(read))
+                    rest.pointee = UnsafeRawBufferPointer(
+                        rebasing: rest.pointee.dropFirst(read))
                     return Int32(read)
                 }, nil)
             guard let gif else { throw .damaged }
