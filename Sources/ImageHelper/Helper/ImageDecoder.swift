@@ -28,6 +28,8 @@ struct ImageDecoders {
 
     private var decoders: [ImageFormat: Loaded] = [:]
     private let colors: shim_color?
+    /// The library that encodes images.
+    let png = Result { () throws(ImageFailure) in try PNGDecoder.library() }
 
     /// - Parameter role: Determines the formats.
     init(_ role: HelperRole) {

@@ -1,4 +1,3 @@
-internal import CImages
 internal import CPango
 internal import Glibc
 internal import ImageMetadata
@@ -7,15 +6,10 @@ internal import ImageProtocol
 /// An executor of jobs that uses the loaded libraries.
 struct JobExecutor {
     private let decoders: ImageDecoders?
-    private let png: Result<shim_png, ImageFailure>
     private let drawing: shim_drawing?
 
     init(_ role: HelperRole) {
         decoders = role == .draw ? nil : ImageDecoders(role)
-        png =
-            role == .draw
-            ? .failure(.misunderstood)
-            : Result { () throws(ImageFailure) in try PNGDecoder.library() }
         drawing = role == .draw ? (try? InitialsAvatar.library()) : nil
     }
 
@@ -37,18 +31,17 @@ struct JobExecutor {
         switch job {
         case .probe: return .facts(try probe(descriptors[0]))
         case .scale(let pixels, let texts):
-            try decode(descriptors[0], .fit(width: pixels, height: pixels), .allocated)
-                .writePNG(texts, try png.get(), to: descriptors[1])
-        case .square(let pixels):
-            try decode(descriptors[0], .square(pixels), .allocated)
-                .writePNG([:], try png.get(), to: descriptors[1])
+            try writePNG(descriptors, .fit(width: pixels, height: pixels), texts)
+        case .square(let pixels): try writePNG(descriptors, .square(pixels), [:])
         case .pixels(let width, let height):
             var status = stat()
             guard fstat(descriptors[1], &status) == 0 else { throw .cannotWrite(errno) }
             let memory = PixelMemory.shared(
                 descriptor: descriptors[1], byteCount: Int(status.st_size))
+            guard let decoders else { throw .misunderstood }
             // The memory is unmapped before the reply, because the receiver seals it.
-            let image = try decode(descriptors[0], .fit(width: width, height: height), memory)
+            let image = try decoders.decode(
+                descriptors[0], .fit(width: width, height: height), memory)
             return .pixels(image.size)
         case .initials(let name, let pixels):
             let avatar = InitialsAvatar(name: name, pixels: pixels)
@@ -74,10 +67,11 @@ struct JobExecutor {
         return facts
     }
 
-    private func decode(
-        _ descriptor: Int32, _ size: ImageSizeRequest, _ memory: PixelMemory
-    ) throws(ImageFailure) -> PixelImage {
+    private func writePNG(
+        _ descriptors: [Int32], _ size: ImageSizeRequest, _ texts: [String: String]
+    ) throws(ImageFailure) {
         guard let decoders else { throw .misunderstood }
-        return try decoders.decode(descriptor, size, memory)
+        try decoders.decode(descriptors[0], size, .allocated)
+            .writePNG(texts, try decoders.png.get(), to: descriptors[1])
     }
 }
