@@ -130,7 +130,8 @@ final class Watchdog {
             onExpiry(
                 .failed(
                     Message(
-                        "the server sent nothing for {time}", messages: ["time": limit.secondsText])
+                        "the server sent nothing for {time}",
+                        messages: ["time": limit.secondsMessage()])
                 ), true)
         } else {
             schedule()
@@ -142,23 +143,24 @@ final class Watchdog {
             return .failed(
                 Message(
                     "no connection was free for {time}",
-                    messages: ["time": (queueing ?? timeLimit).secondsText]))
+                    messages: ["time": (queueing ?? timeLimit).secondsMessage()]))
         }
         if hasBody {
             return .failed(
                 Message(
-                    "the server sent nothing for {time}", messages: ["time": timeLimit.secondsText])
+                    "the server sent nothing for {time}",
+                    messages: ["time": timeLimit.secondsMessage()])
             )
         }
         return wasConnected || wasDelayed
             ? .failed(
                 Message(
                     "the server did not respond within {time}",
-                    messages: ["time": timeLimit.secondsText]))
+                    messages: ["time": timeLimit.secondsMessage()]))
             : .unreachable(
                 Message(
                     "no connection was established within {time}",
-                    messages: ["time": timeLimit.secondsText]))
+                    messages: ["time": timeLimit.secondsMessage()]))
     }
 
     private func schedule() {
@@ -168,15 +170,5 @@ final class Watchdog {
             return
         }
         timer?.start(after: due - .now)
-    }
-}
-
-extension Duration {
-    /// The duration in tenths of a second, such as `13.9 seconds` or `14 seconds`.
-    nonisolated fileprivate var secondsText: Message {
-        let tenths = Int((self / .milliseconds(100)).rounded())
-        let number = tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
-        return tenths == 10
-            ? Message("1 second") : Message("{number} seconds", ["number": number])
     }
 }

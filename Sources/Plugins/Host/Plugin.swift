@@ -162,7 +162,7 @@ final class Plugin {
                     "The plugin of {provider} failed and is not started again for {time}: {reason}.",
                     messages: [
                         "provider": Message(verbatim: name),
-                        "time": Duration.seconds(pause.components.seconds + 1).secondsMessage,
+                        "time": Duration.seconds(pause.components.seconds + 1).secondsMessage(),
                         "reason": Message(verbatim: health.lastReason),
                     ]))
         }

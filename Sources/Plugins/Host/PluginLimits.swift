@@ -1,3 +1,4 @@
+internal import System
 internal import Translation
 
 /// The limits of a plugin.
@@ -70,17 +71,7 @@ nonisolated extension Int {
 
 nonisolated extension Duration {
     /// The duration in seconds with a unit, such as `15 seconds` or `0.3 seconds`.
-    var secondsText: String {
-        secondsMessage.english
-    }
-
-    /// ``secondsText`` for users.
-    var secondsMessage: Message {
-        let tenths = Int((self / .milliseconds(100)).rounded(.up))
-        let number = tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
-        return tenths == 10
-            ? Message("1 second") : Message("{number} seconds", ["number": number])
-    }
+    var secondsText: String { secondsMessage(rounded: .up).english }
 }
 
 /// An amount of a resource that is used up, and becomes available again at a constant rate.
