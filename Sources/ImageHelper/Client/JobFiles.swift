@@ -87,24 +87,28 @@ nonisolated struct JobFiles: Sendable {
         guard fault == 0 else { return .failure(unreadable(fault)) }
         return Result { () throws(ImageProcessorError) in
             try JobFiles().opening { files throws(ImageProcessorError) in
-                try files.openSource(path)
+                // O_NONBLOCK: the file may have been replaced by a pipe.
+                let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+                let descriptor = Glibc.open((path + [0]).map(CChar.init(bitPattern:)), flags)
+                guard descriptor >= 0 else { throw unreadable(errno) }
+                try files.setSource(descriptor)
             }
         }
     }
 
     /// Opens the file that a job writes.
     func openingDestination(_ destination: String?) throws(ImageProcessorError) -> JobFiles {
-        try opening { files throws(ImageProcessorError) in
-            if let destination { try files.openDestination(destination) }
+        guard let destination else { return self }
+        return try opening { files throws(ImageProcessorError) in
+            files.destination = destination
+            // The name is the same for all attempts, so that the remains of a killed daemon do not accumulate.
+            let temporaryPath = "\(destination).imagefeed-part"
+            unlink(temporaryPath)
+            let descriptor = Glibc.open(temporaryPath, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw Self.unwritable(errno) }
+            files.temporaryPath = temporaryPath
+            files.output = descriptor
         }
-    }
-
-    private mutating func openSource(_ path: [UInt8]) throws(ImageProcessorError) {
-        // O_NONBLOCK: the file may have been replaced by a pipe.
-        let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
-        let descriptor = Glibc.open((path + [0]).map(CChar.init(bitPattern:)), flags)
-        guard descriptor >= 0 else { throw Self.unreadable(errno) }
-        try setSource(descriptor)
     }
 
     private mutating func setSource(_ descriptor: Int32) throws(ImageProcessorError) {
@@ -123,19 +127,6 @@ nonisolated struct JobFiles: Sendable {
         [UInt8](unsafeUninitializedCapacity: ImageFormat.prefixBytes) {
             $1 = max(0, pread(descriptor, $0.baseAddress, $0.count, 0))
         }
-    }
-
-    private mutating func openDestination(
-        _ path: String
-    ) throws(ImageProcessorError) {
-        destination = path
-        // The name is the same for all attempts, so that the remains of a killed daemon do not accumulate.
-        let temporaryPath = "\(path).imagefeed-part"
-        unlink(temporaryPath)
-        let descriptor = Glibc.open(temporaryPath, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.unwritable(errno) }
-        self.temporaryPath = temporaryPath
-        output = descriptor
     }
 
     /// Closes the files, and moves the new file to its final path.
