@@ -100,8 +100,11 @@ final class PluginServer {
             try await feed(parameters).countDownload(photo)
             return [:]
         }
-        throw ProviderError.notSupported(
-            Message(verbatim: "\(provider.info.name) does not support this call."))
+        throw notSupported("does not support this call")
+    }
+
+    private func notSupported(_ reason: String) -> ProviderError {
+        .notSupported(Message(verbatim: "\(provider.info.name) \(reason)."))
     }
 
     private func photo(_ parameters: PluginReader) throws -> PhotoID {
@@ -114,17 +117,13 @@ final class PluginServer {
             username: try account.text("username") ?? "", server: try account.text("server") ?? "")
         let found = try await provider.loginMethod.identify(
             named, ports(account.requiredText("id")))
-        guard let found else {
-            throw ProviderError.notSupported(
-                Message(verbatim: "\(provider.info.name) has no login."))
-        }
+        guard let found else { throw notSupported("has no login") }
         return found
     }
 
     private func feed(_ parameters: PluginReader) throws -> any RemoteFeed {
         guard let feed = try session(parameters).remoteFeed else {
-            throw ProviderError.notSupported(
-                Message(verbatim: "\(provider.info.name) has no photos."))
+            throw notSupported("has no photos")
         }
         return feed
     }
