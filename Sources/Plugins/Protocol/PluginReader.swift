@@ -27,8 +27,16 @@ package struct PluginReader {
         self.path = path
     }
 
-    private func wrong(_ key: String, _ value: JSON, _ wanted: String) -> PluginFault {
-        PluginFault("\(path).\(key) is \(value.kind), not \(wanted)")
+    /// Returns the content of a member; nil if the member is missing. It is an error if `read` returns nil, because the
+    /// value has another type than the wanted one.
+    private func content<Content>(
+        _ key: String, _ wanted: String, _ read: (JSON) -> Content?
+    ) throws(PluginFault) -> Content? {
+        guard let value = value[key] else { return nil }
+        guard let content = read(value) else {
+            throw PluginFault("\(path).\(key) is \(value.kind), not \(wanted)")
+        }
+        return content
     }
 
     /// Returns the error for a missing member.
@@ -46,9 +54,7 @@ package struct PluginReader {
     /// Returns a string as sent by the other process, for values that are validated and never shown. Use ``line(_:)``,
     /// ``paragraphs(_:)`` or ``message(_:)`` for text that is shown.
     package func text(_ key: String) throws(PluginFault) -> String? {
-        guard let value = value[key] else { return nil }
-        guard case .string(let text) = value else { throw wrong(key, value, "a string") }
-        return text
+        try content(key, "a string") { $0.string }
     }
 
     /// Returns a text on one line; see ``ServiceText/line(_:atMost:)``.
@@ -72,30 +78,20 @@ package struct PluginReader {
 
     /// Returns a Boolean value; nil if the member is missing.
     package func flag(_ key: String) throws(PluginFault) -> Bool? {
-        guard let value = value[key] else { return nil }
-        guard case .bool(let flag) = value else { throw wrong(key, value, "a boolean") }
-        return flag
+        try content(key, "a boolean") { value -> Bool? in
+            if case .bool(let flag) = value { flag } else { nil }
+        }
     }
 
     /// Returns an integer; nil if the member is missing. 3.0 is accepted.
     package func integer(_ key: String) throws(PluginFault) -> Int64? {
-        guard let value = value[key] else { return nil }
-        switch value {
-        case .integer(let number): return number
         // Languages with one kind of number write 3 as 3.0.
-        case .number(let number):
-            guard let integer = Int64(exactly: number) else { break }
-            return integer
-        default: break
-        }
-        throw wrong(key, value, "an integer")
+        try content(key, "an integer") { $0.integer ?? $0.number.flatMap { Int64(exactly: $0) } }
     }
 
     /// Returns a number; nil if the member is missing.
     func number(_ key: String) throws(PluginFault) -> Double? {
-        guard let value = value[key] else { return nil }
-        guard let number = value.number else { throw wrong(key, value, "a number") }
-        return number
+        try content(key, "a number") { $0.number }
     }
 
     /// Returns a number from 0 to 2³¹ - 1; nil if the member is missing.
@@ -134,8 +130,10 @@ package struct PluginReader {
     package func elements(
         _ key: String, atMost limit: Int
     ) throws(PluginFault) -> [PluginReader] {
-        guard let value = value[key] else { return [] }
-        guard case .array(let elements) = value else { throw wrong(key, value, "an array") }
+        let found = try content(key, "an array") { value -> [JSON]? in
+            if case .array(let elements) = value { elements } else { nil }
+        }
+        guard let elements = found else { return [] }
         guard elements.count <= limit else {
             throw PluginFault("\(path).\(key) has \(elements.count) elements, more than \(limit)")
         }
