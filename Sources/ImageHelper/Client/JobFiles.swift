@@ -8,14 +8,8 @@ internal import Translation
 
 /// The open files of a job. Used on a queue that may block on disks.
 nonisolated struct JobFiles: Sendable {
-    /// A version of a file.
-    struct Stamp: Hashable, Sendable {
-        let device: UInt
-        let inode: UInt
-        let bytes: Int
-        let seconds: Int
-        let nanoseconds: Int
-    }
+    /// A version of a file: its device, inode, size and time of the last change.
+    typealias Stamp = [Int]
 
     /// The version of the file that is read; nil if the job reads none.
     private(set) var stamp: Stamp?
@@ -117,9 +111,10 @@ nonisolated struct JobFiles: Sendable {
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw .notReadable(Message("The path is not a regular file."))
         }
-        stamp = Stamp(
-            device: UInt(status.st_dev), inode: UInt(status.st_ino), bytes: Int(status.st_size),
-            seconds: Int(status.st_mtim.tv_sec), nanoseconds: Int(status.st_mtim.tv_nsec))
+        stamp = [
+            Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino),
+            Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+        ]
         format = ImageFormat(prefix: Self.prefix(descriptor))
     }
 
