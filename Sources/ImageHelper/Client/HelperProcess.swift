@@ -64,9 +64,7 @@ final class HelperProcess {
         }
         let nullDevice = open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { if nullDevice >= 0 { close(nullDevice) } }
-        let milliseconds =
-            idleTimeout.components.seconds * 1000
-            + idleTimeout.components.attoseconds / 1_000_000_000_000_000
+        let milliseconds = Int((idleTimeout / .milliseconds(1)).rounded())
         let arguments = [role.rawValue, "\(getpid())", "\(milliseconds)"]
         let environment: [String: String] = Self.variables.reduce(into: [:]) {
             $0[$1] = getenv($1).map { String(cString: $0) }
