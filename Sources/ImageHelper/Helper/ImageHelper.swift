@@ -66,9 +66,11 @@ package enum ImageHelper {
     ///
     /// - Returns: False if the kernel does not support the rules for files.
     static func applyRestrictions(_ role: HelperRole) throws(SandboxError) -> Bool {
-        try ProcessRestrictions.limit(.data, to: dataBytes() + memoryBytes)
+        // The private memory that can be written.
+        try ProcessRestrictions.limit(.data, to: usedBytes(5) + memoryBytes)
+        // The mapped address space. About a tenth of it is resident.
         try ProcessRestrictions.limit(
-            .addressSpace, to: mappedBytes() + memoryBytes + mappedFileBytes)
+            .addressSpace, to: usedBytes(0) + memoryBytes + mappedFileBytes)
         try ProcessRestrictions.forbidInspection()
         try ProcessRestrictions.forbidNewPrivileges()
         var rules = FileRules()
@@ -81,12 +83,6 @@ package enum ImageHelper {
         try filter.enforce()
         return confinesFiles
     }
-
-    /// Returns the size of the mapped address space. About a tenth of it is resident.
-    private static func mappedBytes() -> Int { usedBytes(0) }
-
-    /// Returns the size of the private memory that can be written.
-    private static func dataBytes() -> Int { usedBytes(5) }
 
     /// Source: proc_pid_statm(5).
     private static func usedBytes(_ field: Int) -> Int {
