@@ -119,16 +119,13 @@ package final class PluginHost {
             }
             guard settings["Enabled"] != "false" else { continue }
             let entry = read(path, id: id, base: base, settings)
-            if let known = installed[id], known.isEqual(to: entry) {
-                now[id] = entry
-                continue
-            }
+            now[id] = entry
+            if let known = installed[id], known.isEqual(to: entry) { continue }
             if let problem = entry.problem {
                 context.logger.warning(
                     "A manifest is not valid, and its plugin is not available",
                     metadata: ["path": "\(path)", "reason": "\(problem)"])
             }
-            now[id] = entry
             change.added.append(entry.provider)
         }
         for (id, entry) in installed {
