@@ -217,17 +217,12 @@ extension Plugin {
 nonisolated extension Manifest {
     /// The origins that the manifest names for keys and tokens, and the command of the plugin.
     var tokenRecipients: Set<String> {
+        if case .open = login { return [] }
         var recipients = Set(login.credentialOrigins)
-        switch login {
-        case .open: return []
-        case .key, .federated, .polling: break
-        case .oauth2(let description, _):
+        if case .oauth2(let description, _) = login {
             // These endpoints receive the refresh token.
-            for url in [description.tokenURL, description.revocationURL] {
-                if let address = url.flatMap({ WebAddress($0) }) {
-                    recipients.insert(address.origin)
-                }
-            }
+            let urls = [description.tokenURL, description.revocationURL].compactMap { $0 }
+            recipients.formUnion(urls.compactMap { WebAddress($0)?.origin })
         }
         recipients.insert(command.map(\.debugDescription).joined(separator: " "))
         return recipients
