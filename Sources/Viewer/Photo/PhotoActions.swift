@@ -61,9 +61,9 @@ final class PhotoActions {
                 self?.open(photo.url, tr("No browser could be started. Copy the link instead."))
             }
             add(tr("Send by e-mail")) { [weak self] in
-                let subject = photo.accessibleName.percentEncoded
+                let subject = URLEncoding.escape(photo.accessibleName)
                 self?.open(
-                    "mailto:?subject=\(subject)&body=\(photo.url.percentEncoded)",
+                    "mailto:?subject=\(subject)&body=\(URLEncoding.escape(photo.url))",
                     tr("No mail program could be started. Copy the link instead."))
             }
         }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import ProviderKit
 internal import System
 internal import Toolkit
 
@@ -47,7 +48,8 @@ nonisolated enum Trash {
 
     /// Returns the path in a file of information; nil if it has none.
     private static func stored(_ file: String) -> String? {
-        value("Path=", of: file).flatMap(\.percentDecoded)
+        value("Path=", of: file).flatMap { URLEncoding.bytes($0[...]) }
+            .flatMap { String(validating: $0, as: UTF8.self) }
     }
 
     private static func deleted(_ file: String) -> String { value("DeletionDate=", of: file) ?? "" }
