@@ -4,9 +4,8 @@ internal import CAdwaita
 @MainActor
 package final class Button: Widget {
     package init(_ label: String, _ action: @escaping () -> Void = {}) {
-        super.init(gtk_button_new_with_mnemonic(label))
-        wrapLabel()
-        nameAfterLabel(label)
+        super.init(gtk_button_new())
+        setLabel(label)
         onClick(action)
     }
 
@@ -33,24 +32,15 @@ package final class Button: Widget {
     package func setLabel(_ label: String) {
         gtk_button_set_label(cast(), label)
         gtk_button_set_use_underline(cast(), 1)
-        wrapLabel()
-        nameAfterLabel(label)
-    }
-
-    /// Breaks a long text into lines in a window that is too narrow for it, such as with large text.
-    private func wrapLabel() {
-        guard let label = gtk_button_get_child(cast()),
-            shim_is(UnsafeMutableRawPointer(label), gtk_label_get_type()) != 0
-        else { return }
-        gtk_label_set_wrap(OpaquePointer(label), 1)
-        gtk_label_set_justify(OpaquePointer(label), GTK_JUSTIFY_CENTER)
-    }
-
-    /// Replaces the accessible name that GTK composes of the label with the underscore and the visible text.
-    private func nameAfterLabel(_ label: String) {
+        // GTK breaks a long text into lines in a window that is too narrow for it, such as with large text.
+        let child = OpaquePointer(gtk_button_get_child(cast()))
+        gtk_label_set_wrap(child, 1)
+        gtk_label_set_justify(child, GTK_JUSTIFY_CENTER)
+        // The accessible name that GTK composes has the underscore and the visible text.
         gtk_accessible_reset_relation(opaque, GTK_ACCESSIBLE_RELATION_LABELLED_BY)
         setAccessibleName(label.filter { $0 != "_" })
     }
+
     /// - Parameters:
     ///   - icon: The icon.
     ///   - fallback: The icon in its place if the icon theme does not have it.
