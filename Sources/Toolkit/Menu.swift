@@ -48,8 +48,6 @@ package final class Menu: Widget {
 /// A button that opens a menu.
 @MainActor
 package final class MenuButton: Widget {
-    /// Called before the menu opens.
-    package var onOpen: (() -> Void)?
     package let menu: Menu
 
     package init(icon: String, tooltip: String, maximumHeight: Int? = nil) {
@@ -58,8 +56,11 @@ package final class MenuButton: Widget {
         gtk_menu_button_set_icon_name(opaque, icon)
         gtk_menu_button_set_popover(opaque, menu.widget)
         setName(tooltip)
-        menu.connect("show") { [weak self] _ in self?.onOpen?() }
     }
 
+    /// Calls `handler` before the menu opens.
+    package func onOpen(_ handler: @escaping () -> Void) {
+        menu.connect("show") { _ in handler() }
+    }
     package func open() { gtk_menu_button_popup(opaque) }
 }

@@ -85,7 +85,7 @@ final class FeedPage {
         widget.expanding()
         header.addEnd(monthButton)
         monthButton.isVisible = false
-        monthButton.onOpen = { [weak self] in
+        monthButton.onOpen { [weak self] in
             guard let self else { return }
             feed?.loadToEnd()
             listMonths()
@@ -93,8 +93,8 @@ final class FeedPage {
         selectionBar.onAction = { [weak self] in self?.grid.clearSelection() }
         grid.onMonths = { [weak self] in self?.monthsChanged() }
         grid.onMove = { [weak self] in self?.show($0) }
-        search.onSubmit = { [weak self] in self?.onSearch?($0) }
-        search.onStop = { [weak self] in self?.endSearch() }
+        search.onSubmit { [weak self] in self?.onSearch?($0) }
+        search.onStop { [weak self] in self?.endSearch() }
         localButton.onClick { [weak self] in self?.onShowLocal?() }
         logInButton.onClick { [weak self] in self?.onRemedy?(ServiceName.combined, .login) }
         newPhotos.onClick { [weak self] in self?.feed?.reload() }

@@ -86,7 +86,7 @@ final class PhotoPage {
             OptionalWidth(
                 Box(.horizontal, spacing: 6, downloadButton, fullScreenButton, infoButton)))
         header.addEnd(likeButton)
-        menuButton.onOpen = { [weak self] in
+        menuButton.onOpen { [weak self] in
             guard let self else { return }
             fill(menuButton.menu)
         }
