@@ -97,7 +97,7 @@ final class PhotoPage {
         menu.removeAll()
         guard let feed, let photo else { return }
         menu.add(window.isFullScreen ? tr("Leave full screen") : tr("Full screen")) { [weak self] in
-            self?.toggleFullScreen()
+            self?.perform(.fullScreen)
         }
         menu.add(tr("Information")) { [weak self] in self?.perform(.information) }
         for entry in actions.entries(photo, in: feed) { menu.add(entry.title, entry.action) }
@@ -113,12 +113,13 @@ final class PhotoPage {
     }
 
     private func connect() {
-        likeButton.onClick { [weak self] in self?.like() }
-        downloadButton.onClick { [weak self] in self?.download() }
-        fullScreenButton.onClick { [weak self] in self?.toggleFullScreen() }
-        leaveButton.onClick { [weak self] in self?.toggleFullScreen() }
-        previousButton.onClick { [weak self] in self?.step(-1) }
-        nextButton.onClick { [weak self] in self?.step(1) }
+        for (button, command) in [
+            (likeButton, Command.like), (downloadButton, .download),
+            (fullScreenButton, .fullScreen), (leaveButton, .fullScreen), (pauseButton, .pause),
+            (previousButton, .previous), (nextButton, .next),
+        ] {
+            button.onClick { [weak self] in self?.perform(command) }
+        }
         view.onSwipe = { [weak self] in
             guard let self else { return false }
             return step($0 * forward)
@@ -129,7 +130,6 @@ final class PhotoPage {
             if flap.isRevealed { showFile() }
         }
         fullScreen.onChange = { [weak self] in self?.updateFullScreen($0) }
-        pauseButton.onClick { [weak self] in self?.togglePause() }
         widget.onKey(beforeChildren: true) { [weak self] in self?.handle($0) ?? false }
         view.widget.onSecondaryPress { [weak self] x, y in self?.openMenu((x, y)) }
     }
@@ -282,15 +282,15 @@ final class PhotoPage {
         case .showPixels: view.togglePixels()
         case .rotateRight: view.rotate(by: 90)
         case .rotateLeft: view.rotate(by: -90)
-        case .like: like()
+        case .like: if let feed { actions.likes.toggle(photoID, in: feed) }
         case .information: flap.isRevealed.toggle()
-        case .download: download()
+        case .download: if let photo, let feed { actions.download(photo, in: feed) }
         case .copyLink: if let photo { actions.copyLink(photo) }
         case .trash:
             if let feed, let photo, actions.isLocal(photo) { actions.trash([photo], in: feed) }
         case .menu: openMenu(nil)
-        case .fullScreen: toggleFullScreen()
-        case .pause: togglePause()
+        case .fullScreen: window.isFullScreen.toggle()
+        case .pause: setPaused(slideshowTimer.isRunning)
         default: break
         }
     }
@@ -310,17 +310,7 @@ final class PhotoPage {
         onBack?(index)
     }
 
-    private func like() {
-        if let feed { actions.likes.toggle(photoID, in: feed) }
-    }
-
-    private func download() {
-        if let photo, let feed { actions.download(photo, in: feed) }
-    }
-
     // MARK: Full screen
-
-    private func toggleFullScreen() { window.isFullScreen.toggle() }
 
     private func updateFullScreen(_ isFullScreen: Bool) {
         fullScreenButton.isVisible = !isFullScreen
@@ -342,8 +332,6 @@ final class PhotoPage {
         window.inhibitIdle(false)
         slideshowTimer.cancel()
     }
-
-    private func togglePause() { setPaused(slideshowTimer.isRunning) }
 
     private func setPaused(_ isPaused: Bool) {
         guard isInSlideshow else { return }
