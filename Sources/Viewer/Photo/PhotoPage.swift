@@ -146,27 +146,22 @@ final class PhotoPage {
     private func observe(_ feed: Feed) {
         self.feed = feed
         feed.changed.observe(self) { [weak self, weak feed] change in
-            guard let self, self.feed === feed else { return }
-            feedChanged(change)
-        }
-    }
-
-    private func feedChanged(_ change: Feed.Change) {
-        guard let feed, !photoID.isEmpty else { return }
-        switch change {
-        case .photo(let changed): if changed == index { updateState() }
-        case .removed, .reset:
-            if let moved = feed.index(of: photoID) {
-                index = moved
-                updateState()
-            } else if feed.photos.isEmpty {
-                leave()
-            } else {
-                show(min(index, feed.photos.count - 1))
+            guard let self, let feed, self.feed === feed, !photoID.isEmpty else { return }
+            switch change {
+            case .photo(let changed): if changed == index { updateState() }
+            case .removed, .reset:
+                if let moved = feed.index(of: photoID) {
+                    index = moved
+                    updateState()
+                } else if feed.photos.isEmpty {
+                    leave()
+                } else {
+                    show(min(index, feed.photos.count - 1))
+                }
+            case .extended: updateState()
+            case .arrived: break
+            case .available: image.retry()
             }
-        case .extended: updateState()
-        case .arrived: break
-        case .available: image.retry()
         }
     }
 
