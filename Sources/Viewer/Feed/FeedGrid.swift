@@ -95,7 +95,7 @@ final class FeedGrid {
         if layout.row(of: index) == nil { update() }
         scroll(to: index)
         update()
-        cells[index]?.grabFocus()
+        cells[index]?.button.grabFocus()
     }
 
     // MARK: Selection
@@ -150,14 +150,14 @@ final class FeedGrid {
     }
 
     /// Requests the images that failed after a time that doubles with each failure.
-    private func scheduleRetry() {
+    func scheduleRetry() {
         guard !retryTimer.isRunning else { return }
         retryTimer.start(after: retryDelay)
         retryDelay = min(retryDelay * 2, .seconds(300))
     }
 
     private func reset() {
-        restoresFocus = restoresFocus || cells.values.contains(where: \.hasFocus)
+        restoresFocus = restoresFocus || cells.values.contains { $0.button.hasFocusWithin }
         for cell in cells.values { recycle(cell) }
         cells = [:]
         layout = JustifiedLayout(width: 1, targetHeight: 1, spacing: 0)
@@ -192,7 +192,7 @@ final class FeedGrid {
         }
         let indexes = Set(wanted.map(\.0))
         // A cell with the focus stays, so that the keyboard continues from there.
-        for (index, cell) in cells where !indexes.contains(index) && !cell.hasFocus {
+        for (index, cell) in cells where !indexes.contains(index) && !cell.button.hasFocusWithin {
             cells[index] = nil
             recycle(cell)
         }
@@ -209,8 +209,8 @@ final class FeedGrid {
         let visible = rows.first { layout.rows[$0].top >= top } ?? rows.first
         let tabStop =
             cells[current] == nil ? visible.map { layout.rows[$0].photos.lowerBound } : current
-        for (index, cell) in cells where cell.isFocusable != (index == tabStop) {
-            cell.isFocusable = index == tabStop
+        for (index, cell) in cells where cell.button.isFocusable != (index == tabStop) {
+            cell.button.isFocusable = index == tabStop
         }
         if restoresFocus, !feed.photos.isEmpty {
             restoresFocus = false
@@ -302,7 +302,7 @@ final class FeedGrid {
             cell = existing
             area.move(cell.widget, x: x, y: frame.y)
         } else {
-            cell = unused.popLast() ?? makeCell()
+            cell = unused.popLast() ?? PhotoCell(loader, self)
             cells[index] = cell
             area.add(cell.widget, x: x, y: frame.y, after: previous)
         }
@@ -328,20 +328,14 @@ final class FeedGrid {
         focus(month.first)
     }
 
-    private func makeCell() -> PhotoCell {
-        let cell = PhotoCell(loader)
-        cell.onCommand = { [weak self] in self?.perform($0, on: $1) }
-        cell.onMenu = { [weak self, weak cell] in
-            guard let self, let cell else { return }
-            focus($0)
-            onMenu?($0, cell.widget, $1)
-        }
-        cell.onFailure = { [weak self] in self?.scheduleRetry() }
-        return cell
+    /// Opens the menu of a photo at a point of its cell.
+    func openMenu(_ index: Int, _ cell: Widget, _ point: (x: Double, y: Double)) {
+        focus(index)
+        onMenu?(index, cell, point)
     }
 
     /// Performs a command that the user gave with the pointer.
-    private func perform(_ command: Command, on index: Int) {
+    func perform(_ command: Command, on index: Int) {
         switch command {
         // A touch has no modifiers: once a photo is selected, further touches select, too.
         case .open where !selected.isEmpty: select(index, isRange: false)
@@ -362,7 +356,7 @@ final class FeedGrid {
 
     private func handle(_ key: String) -> Bool {
         guard let feed, let command = Shortcut.command(key, in: .grid),
-            let index = cells.first(where: { $0.value.hasFocus })?.key
+            let index = cells.first(where: { $0.value.button.hasFocusWithin })?.key
         else { return false }
         feed.cancelEnd()
         let forward = area.isRightToLeft ? -1 : 1

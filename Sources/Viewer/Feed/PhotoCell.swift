@@ -10,15 +10,11 @@ final class PhotoCell {
     let widget: Overlay
     /// The index of the photo; nil if the cell is not in use.
     private(set) var index: Int?
-    /// Called when the user opens, likes or selects the photo.
-    var onCommand: ((Command, Int) -> Void)?
-    /// Called with the position of the pointer when the user opens the menu of the photo.
-    var onMenu: ((Int, (x: Double, y: Double)) -> Void)?
-    /// Called if the image could not be loaded, but may be later.
-    var onFailure: (() -> Void)?
+    /// The part that has the focus.
+    let button: Button
 
+    private weak var grid: FeedGrid?
     private let picture = Picture()
-    private let button: Button
     private let failureIcon = Icon("image-missing-symbolic", size: 32)
     private let likeButton = Button(icon: "emote-love-symbolic", tooltip: tr("Like"))
     private let selectionIcon = Icon("object-select-symbolic", size: 24)
@@ -34,8 +30,9 @@ final class PhotoCell {
     private var position = (0, 0)
     private var shownLike: [Bool] = []
 
-    init(_ loader: ImageLoader) {
+    init(_ loader: ImageLoader, _ grid: FeedGrid) {
         self.loader = loader
+        self.grid = grid
         button = Button(child: picture, isListItem: true)
         button.styled("flat", "photo")
         likeButton.styled("circular", "osd", "like").aligned(.end, .start).margins(6)
@@ -58,7 +55,7 @@ final class PhotoCell {
         likeButton.onClick { [weak self] in self?.send(.like) }
         widget.onSecondaryPress { [weak self] x, y in
             guard let self, let index else { return }
-            onMenu?(index, (x, y))
+            self.grid?.openMenu(index, widget, (x, y))
         }
         widget.onPointer(
             moved: { [weak self] _, _ in self?.setHovered(true) },
@@ -66,16 +63,8 @@ final class PhotoCell {
     }
 
     private func send(_ command: Command) {
-        if let index { onCommand?(command, index) }
+        if let index { grid?.perform(command, on: index) }
     }
-
-    var hasFocus: Bool { button.hasFocusWithin }
-    /// True if the key Tab reaches the photo.
-    var isFocusable: Bool {
-        get { button.isFocusable }
-        set { button.isFocusable = newValue }
-    }
-    func grabFocus() { button.grabFocus() }
 
     /// Shows a photo.
     ///
@@ -115,7 +104,7 @@ final class PhotoCell {
                 failureIcon.isVisible = true
                 button.tooltip = Problem(error).sentence
                 isRefused = error is ImageProcessorError
-                if !isRefused { onFailure?() }
+                if !isRefused { grid?.scheduleRetry() }
             }
         }
     }
