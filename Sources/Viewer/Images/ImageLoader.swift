@@ -38,8 +38,7 @@ final class ImageLoader {
     private var cache = TextureCache<Key, LoadedImage>(limitBytes: 24 << 20)
     private var running = 0
     /// The requests that have not been sent, the newest last.
-    private var waiting: [(id: Int, resume: (Bool) -> Void)] = []
-    private var lastID = 0
+    private var waiting: [OneShotResult<Bool, Never>] = []
 
     /// The number of images that are requested from the daemon at the same time.
     private static let mostRunning = 6
@@ -105,26 +104,23 @@ final class ImageLoader {
             running += 1
             return true
         }
-        lastID += 1
-        let id = lastID
+        let turn = OneShotResult<Bool, Never>()
+        waiting.append(turn)
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                if Task.isCancelled { return continuation.resume(returning: false) }
-                waiting.append((id, { continuation.resume(returning: $0) }))
-            }
+            await turn.value()
         } onCancel: {
-            Task { @MainActor in self.cancel(id) }
+            Task { @MainActor in self.cancel(turn) }
         }
     }
 
-    private func cancel(_ id: Int) {
-        guard let index = waiting.firstIndex(where: { $0.id == id }) else { return }
-        waiting.remove(at: index).resume(false)
+    private func cancel(_ turn: OneShotResult<Bool, Never>) {
+        waiting.removeAll { $0 === turn }
+        turn.complete(.success(false))
     }
 
     private func finishTurn() {
         // The turn passes to the newest request.
-        if let next = waiting.popLast() { next.resume(true) } else { running -= 1 }
+        if let next = waiting.popLast() { next.complete(.success(true)) } else { running -= 1 }
     }
 }
 
