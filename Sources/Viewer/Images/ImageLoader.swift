@@ -168,13 +168,7 @@ nonisolated struct ImageLimits: Equatable {
 
 /// The decoded images that were used last, up to a number of bytes.
 nonisolated struct TextureCache<Key: Hashable & Sendable, Value> {
-    nonisolated private struct Entry {
-        let value: Value
-        let byteCount: Int
-        var lastUse: Int
-    }
-
-    private var entries: [Key: Entry] = [:]
+    private var entries: [Key: (value: Value, byteCount: Int, lastUse: Int)] = [:]
     private var clock = 0
     private(set) var byteCount = 0
     private let limitBytes: Int
@@ -196,7 +190,7 @@ nonisolated struct TextureCache<Key: Hashable & Sendable, Value> {
     mutating func insert(_ value: Value, _ key: Key, byteCount: Int) {
         remove(key)
         clock += 1
-        entries[key] = Entry(value: value, byteCount: byteCount, lastUse: clock)
+        entries[key] = (value, byteCount, clock)
         self.byteCount += byteCount
         guard self.byteCount > limitBytes else { return }
         // Some at once, because the search takes time in proportion to the entries.
