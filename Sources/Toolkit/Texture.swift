@@ -9,22 +9,24 @@ package nonisolated final class Texture: @unchecked Sendable {
     /// The size of its pixels in memory.
     package var byteCount: Int { width * height * 4 }
 
-    /// Takes ownership of a reference.
-    init(owning raw: OpaquePointer) {
-        self.raw = raw
-        width = Int(gdk_texture_get_width(raw))
-        height = Int(gdk_texture_get_height(raw))
+    /// Takes ownership of a reference to the rows without gaps.
+    private init(
+        _ width: Int, _ height: Int, _ format: GdkMemoryFormat, bytesPerPixel: Int,
+        owning data: OpaquePointer?
+    ) {
+        raw = gdk_memory_texture_new(
+            Int32(width), Int32(height), format, data, gsize(width * bytesPerPixel))
+        g_bytes_unref(data)
+        self.width = width
+        self.height = height
     }
 
     /// Creates an image of pixels with the components red, green and blue of one byte each.
     package convenience init(width: Int, height: Int, rgb: [UInt8]) {
         precondition(
             width > 0 && height > 0 && rgb.count == width * height * 3, "pixels are missing")
-        let bytes = g_bytes_new(rgb, gsize(rgb.count))
-        self.init(
-            owning: gdk_memory_texture_new(
-                Int32(width), Int32(height), GDK_MEMORY_R8G8B8, bytes, gsize(width * 3)))
-        g_bytes_unref(bytes)
+        let data = g_bytes_new(rgb, gsize(rgb.count))
+        self.init(width, height, GDK_MEMORY_R8G8B8, bytesPerPixel: 3, owning: data)
     }
 
     /// Creates an image of pixels with the bytes blue, green, red and alpha, multiplied by alpha, without a copy.
@@ -46,10 +48,7 @@ package nonisolated final class Texture: @unchecked Sendable {
                 Unmanaged<AnyObject>.fromOpaque(owner).release()
             }, Unmanaged<AnyObject>.passRetained(owner).toOpaque())
         self.init(
-            owning: gdk_memory_texture_new(
-                Int32(width), Int32(height), GDK_MEMORY_B8G8R8A8_PREMULTIPLIED, data,
-                gsize(width * 4)))
-        g_bytes_unref(data)
+            width, height, GDK_MEMORY_B8G8R8A8_PREMULTIPLIED, bytesPerPixel: 4, owning: data)
     }
 
     deinit { g_object_unref(UnsafeMutableRawPointer(raw)) }
