@@ -75,8 +75,7 @@ nonisolated struct PhotoTransform: Equatable {
 
     /// Shows another photo as a whole.
     mutating func setPhoto(width: Double, height: Double) {
-        photoWidth = max(width, 1)
-        photoHeight = max(height, 1)
+        correctPhoto(width: width, height: height)
         degrees = 0
         reset()
     }

@@ -40,21 +40,15 @@ final class PhotoView {
     ///
     /// - Parameters:
     ///   - texture: The image; nil for none.
-    ///   - size: The size of the photo in its own pixels; nil for that of the image.
+    ///   - size: The size of the photo in its own pixels.
     ///   - isSamePhoto: True if the image is one of the photo that is shown.
-    func show(_ texture: Texture?, size: (width: Int, height: Int)? = nil, isSamePhoto: Bool) {
+    func show(_ texture: Texture?, size: (width: Int, height: Int) = (1, 1), isSamePhoto: Bool) {
         self.texture = texture
-        if !isSamePhoto { swipe = Swipe() }
-        if let texture {
-            let width = Double(size?.width ?? texture.width)
-            let height = Double(size?.height ?? texture.height)
-            if isSamePhoto {
-                transform.correctPhoto(width: width, height: height)
-            } else {
-                transform.setPhoto(width: width, height: height)
-            }
-        } else if !isSamePhoto {
-            transform.setPhoto(width: 1, height: 1)
+        if !isSamePhoto {
+            swipe = Swipe()
+            transform.setPhoto(width: Double(size.width), height: Double(size.height))
+        } else if texture != nil {
+            transform.correctPhoto(width: Double(size.width), height: Double(size.height))
         }
         redraw()
     }
