@@ -7,7 +7,7 @@ nonisolated struct BlurHash {
     private let columns: Int
     private let rows: Int
     /// The components in linear light: red, green and blue of the average, then of each wave.
-    private let factors: [(Double, Double, Double)]
+    private let factors: [SIMD3<Double>]
 
     private static let digits = Array(
         "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~".utf8)
@@ -25,10 +25,9 @@ nonisolated struct BlurHash {
         let average = number(2..<6)
         guard average <= 0xff_ffff else { return nil }
         var factors = [
-            (
+            SIMD3(
                 Self.linear(average >> 16), Self.linear(average >> 8 & 255),
-                Self.linear(average & 255)
-            )
+                Self.linear(average & 255))
         ]
         for index in 1..<max(1, columns * rows) {
             let value = number(4 + index * 2..<6 + index * 2)
@@ -37,7 +36,7 @@ nonisolated struct BlurHash {
                 return signed.magnitude * signed * maximum
             }
             factors.append(
-                (component(value / 361), component(value / 19 % 19), component(value % 19)))
+                SIMD3(component(value / 361), component(value / 19 % 19), component(value % 19)))
         }
         self.factors = factors
     }
@@ -48,20 +47,15 @@ nonisolated struct BlurHash {
         pixels.reserveCapacity(width * height * 3)
         for y in 0..<height {
             for x in 0..<width {
-                var red = 0.0
-                var green = 0.0
-                var blue = 0.0
+                var color = SIMD3<Double>.zero
                 for row in 0..<rows {
                     let vertical = cos(Double.pi * Double(y * row) / Double(height))
                     for column in 0..<columns {
                         let basis = cos(Double.pi * Double(x * column) / Double(width)) * vertical
-                        let factor = factors[row * columns + column]
-                        red += factor.0 * basis
-                        green += factor.1 * basis
-                        blue += factor.2 * basis
+                        color += factors[row * columns + column] * basis
                     }
                 }
-                pixels += [Self.encoded(red), Self.encoded(green), Self.encoded(blue)]
+                pixels += color.indices.map { Self.encoded(color[$0]) }
             }
         }
         return pixels
