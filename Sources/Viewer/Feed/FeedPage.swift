@@ -98,14 +98,8 @@ final class FeedPage {
         localButton.onClick { [weak self] in self?.onShowLocal?() }
         logInButton.onClick { [weak self] in self?.onRemedy?(ServiceName.combined, .login) }
         newPhotos.onClick { [weak self] in self?.feed?.reload() }
-        statusButton.onClick { [weak self] in
-            guard let self, let remedy else { return }
-            onRemedy?(remedy.0, remedy.1)
-        }
-        bannerButton.onClick { [weak self] in
-            guard let self, let remedy = notice?.remedy else { return }
-            onRemedy?(remedy.0, remedy.1)
-        }
+        statusButton.onClick { [weak self] in self?.start(self?.remedy) }
+        bannerButton.onClick { [weak self] in self?.start(self?.notice?.remedy) }
         service.changed.observe(self) { [weak self] in self?.update() }
         service.restarted.observe(self) { [weak self] in self?.grid.retryFailed() }
         update()
@@ -126,6 +120,10 @@ final class FeedPage {
         }
         if feed.photos.isEmpty { feed.loadMore() }
         update()
+    }
+
+    private func start(_ remedy: (ObjectPath, Remedy)?) {
+        if let (account, remedy) = remedy { onRemedy?(account, remedy) }
     }
 
     // MARK: Months
