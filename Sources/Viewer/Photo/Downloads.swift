@@ -13,9 +13,9 @@ final class Downloads {
     struct Progress {
         let id: Int
         let name: String
-        let received: UInt64
+        var received: UInt64 = 0
         /// 0 if unknown.
-        let total: UInt64
+        var total: UInt64 = 0
     }
 
     /// Emitted with a sentence when a download ended.
@@ -53,7 +53,7 @@ final class Downloads {
         lastID += 1
         let id = lastID
         let name = Self.name(photo)
-        current = Progress(id: id, name: name, received: 0, total: 0)
+        current = Progress(id: id, name: name)
         tasks[id] = Task {
             let message = await download(id, name, photo, feed, path)
             tasks[id] = nil
@@ -105,12 +105,11 @@ final class Downloads {
         // The daemon completes a call that it received, also of a cancelled task.
         let path = try await Task { try await feed.client.download(photo.id, to: file) }.value
         let transfer = service.client.transfer(path)
-        var received: UInt64 = 0
-        var total: UInt64 = 0
+        var progress = Progress(id: id, name: name)
         let apply: ([String: Variant]) -> Void = { [weak self] properties in
-            if case .uint64(let value) = properties["Received"] { received = value }
-            if case .uint64(let value) = properties["Total"] { total = value }
-            self?.current = Progress(id: id, name: name, received: received, total: total)
+            if case .uint64(let value) = properties["Received"] { progress.received = value }
+            if case .uint64(let value) = properties["Total"] { progress.total = value }
+            self?.current = progress
             self?.changed.emit()
         }
         try await withTaskCancellationHandler {
