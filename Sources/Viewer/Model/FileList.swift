@@ -13,26 +13,20 @@ nonisolated enum FileList {
     private static let extensions = Set(
         ImageFormat.allCases.map(\.fileExtension) + ["jpeg", "tiff", "heif"])
 
-    /// An image file.
-    struct Entry: Sendable {
-        let path: String
-        let modified: Int64
-    }
-
     /// Returns the image files of a folder in the order of their names. Blocks; for use on another thread.
-    static func entries(ofFolder folder: String) -> [Entry] {
+    static func photos(ofFolder folder: String) -> [Photo] {
         guard let names = try? DirectoryListing(folder).names else { return [] }
         let images = names.filter { name in
             guard !name.hasPrefix("."), let dot = name.lastIndex(of: ".") else { return false }
             return extensions.contains(name[name.index(after: dot)...].lowercased())
         }
-        return FileActions.sorted(images).compactMap { entry("\(folder)/\($0)") }
+        return FileActions.sorted(images).compactMap { photo("\(folder)/\($0)") }
     }
 
     /// Returns a regular file; nil if it cannot be read.
-    static func entry(_ path: String) -> Entry? {
+    static func photo(_ path: String) -> Photo? {
         guard let status = FileStatus(path), status.isRegular else { return nil }
-        return Entry(path: path, modified: status.modified)
+        return Photo(file: path, modified: status.modified)
     }
 
     /// An opened file or folder.
@@ -69,10 +63,10 @@ nonisolated enum FileList {
 
 extension Photo {
     /// Creates a photo that stands for a file. Its ID is the path.
-    init(_ file: FileList.Entry) {
-        let name = file.path[(file.path.lastIndex(of: "/") ?? file.path.startIndex)...].dropFirst()
-        self.init(ProviderKit.Photo(id: PhotoID(file.path)), account: ServiceName.root)
-        photo.created = Timestamp(secondsSince1970: file.modified)
+    nonisolated init(file path: String, modified: Int64) {
+        let name = path[(path.lastIndex(of: "/") ?? path.startIndex)...].dropFirst()
+        self.init(ProviderKit.Photo(id: PhotoID(path)), account: ServiceName.root)
+        photo.created = Timestamp(secondsSince1970: modified)
         photo.title = String(name.lastIndex(of: ".").map { name[..<$0] } ?? name)
     }
 

@@ -11,27 +11,26 @@ extension Service {
     /// Returns a list of the opened files, or of the folder of the only one, with its title and the position of the photo
     /// that was opened, which is nil for a folder; nil if there is no image.
     func files(_ paths: [String]) async -> (feed: Feed, title: String, index: Int?)? {
-        let (entries, folder, index) = await DispatchQueue.global().run {
-            () -> ([FileList.Entry], String, Int?) in
+        let (photos, folder, index) = await DispatchQueue.global().run {
+            () -> ([Photo], String, Int?) in
             let places = paths.compactMap(FileList.Place.init)
             guard let first = places.first else { return ([], "", nil) }
             let folder = first.folder
             if places.count > 1 {
-                return (places.compactMap { FileList.entry($0.path) }, folder, 0)
+                return (places.compactMap { FileList.photo($0.path) }, folder, 0)
             }
-            var entries = FileList.entries(ofFolder: folder)
-            if first.isFolder { return (entries, folder, nil) }
+            var photos = FileList.photos(ofFolder: folder)
+            if first.isFolder { return (photos, folder, nil) }
             // The file may have an unusual name.
-            if !entries.contains(where: { $0.path == first.path }),
-                let file = FileList.entry(first.path)
+            if !photos.contains(where: { $0.id == first.path }),
+                let file = FileList.photo(first.path)
             {
-                entries.insert(file, at: 0)
+                photos.insert(file, at: 0)
             }
-            return (entries, folder, entries.firstIndex { $0.path == first.path })
+            return (photos, folder, photos.firstIndex { $0.id == first.path })
         }
-        guard !entries.isEmpty else { return nil }
+        guard !photos.isEmpty else { return nil }
         let title = folder.split(separator: "/").last.map(String.init) ?? "/"
-        let photos = entries.map { Photo($0) }
         return (Feed(self, account: ServiceName.root, photos: photos), title, index)
     }
 
@@ -52,7 +51,7 @@ extension Service {
                 return nil
             }
             if place.isFolder { return (selection, nil) }
-            let title = Photo(FileList.Entry(path: place.path, modified: 0)).title
+            let title = Photo(file: place.path, modified: 0).title
             for photo in page.photos where photo.title == title {
                 if (try? await client.imagePath(photo.id, size: "full")) == place.path {
                     return (selection, photo.id)
