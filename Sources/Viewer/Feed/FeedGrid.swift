@@ -7,16 +7,12 @@ internal import Translation
 /// part has widgets.
 final class FeedGrid {
     let widget: ScrollArea
-    /// Called with a point of a cell when the user opens the menu of a photo; nil for its middle.
-    var onMenu: ((Int, Widget, (x: Double, y: Double)?) -> Void)?
-    /// Called when other photos are selected.
-    var onSelection: (() -> Void)?
+    /// Opens the menus of photos and performs their commands.
+    weak var owner: MainWindow?
     /// Called when months were added or removed.
     var onMonths: (() -> Void)?
     /// Called when the visible part moves, with the month of its first photo.
     var onMove: ((MonthList.Month) -> Void)?
-    /// Called with a command for a photo.
-    var onCommand: ((Command, Int) -> Void)?
 
     private let area = FixedArea()
     private let loader: ImageLoader
@@ -73,7 +69,7 @@ final class FeedGrid {
             case .removed:
                 selected = selected.filter { self.feed?.index(of: $0) != nil }
                 reset()
-                onSelection?()
+                owner?.updateSelection()
             case .extended: scheduleUpdate()
             case .photo(let index):
                 guard let photo = self.feed?.photos[index] else { return }
@@ -128,7 +124,7 @@ final class FeedGrid {
         for (index, cell) in cells {
             if let feed { cell.setSelected(selected.contains(feed.photos[index].id)) }
         }
-        onSelection?()
+        owner?.updateSelection()
     }
 
     private func moveToTop() {
@@ -331,7 +327,7 @@ final class FeedGrid {
     /// Opens the menu of a photo at a point of its cell.
     func openMenu(_ index: Int, _ cell: Widget, _ point: (x: Double, y: Double)) {
         focus(index)
-        onMenu?(index, cell, point)
+        owner?.openMenu(index, cell, point)
     }
 
     /// Performs a command that the user gave with the pointer.
@@ -342,7 +338,7 @@ final class FeedGrid {
         case .select, .selectRange: select(index, isRange: command == .selectRange)
         default:
             if command == .open { current = index }
-            onCommand?(command, index)
+            owner?.perform(command, on: index)
         }
     }
 
@@ -384,10 +380,10 @@ final class FeedGrid {
             clearSelection()
             return true
         case .menu:
-            if let cell = cells[index] { onMenu?(index, cell.widget, nil) }
+            if let cell = cells[index] { owner?.openMenu(index, cell.widget, nil) }
             return true
         default:
-            onCommand?(command, index)
+            owner?.perform(command, on: index)
             return true
         }
         if let target, feed.photos.indices.contains(target) { focus(target) }

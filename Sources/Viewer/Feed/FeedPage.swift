@@ -11,15 +11,9 @@ final class FeedPage {
     let header = HeaderBar()
     let grid: FeedGrid
     let selectionBar = SelectionBar()
-    /// Called with the words of a search; nil at its end.
-    var onSearch: ((String?) -> Void)?
     private(set) var feed: Feed?
-    /// Called with the account and the remedy that the user chose.
-    var onRemedy: ((ObjectPath, Remedy) -> Void)?
-    /// Called if the source does not exist.
-    var onMissing: (() -> Void)?
-    /// Called when the user wants to see the photos on this computer, without an account.
-    var onShowLocal: (() -> Void)?
+    /// Searches, starts remedies and shows other sources.
+    weak var owner: MainWindow?
 
     private let service: Service
     private let stack = Stack()
@@ -93,10 +87,10 @@ final class FeedPage {
         selectionBar.onAction = { [weak self] in self?.grid.clearSelection() }
         grid.onMonths = { [weak self] in self?.monthsChanged() }
         grid.onMove = { [weak self] in self?.show($0) }
-        search.onSubmit { [weak self] in self?.onSearch?($0) }
+        search.onSubmit { [weak self] in self?.owner?.search($0) }
         search.onStop { [weak self] in self?.endSearch() }
-        localButton.onClick { [weak self] in self?.onShowLocal?() }
-        logInButton.onClick { [weak self] in self?.onRemedy?(ServiceName.combined, .login) }
+        localButton.onClick { [weak self] in self?.owner?.showPhotosOfComputer() }
+        logInButton.onClick { [weak self] in self?.start((ServiceName.combined, .login)) }
         newPhotos.onClick { [weak self] in self?.feed?.reload() }
         statusButton.onClick { [weak self] in self?.start(self?.remedy) }
         bannerButton.onClick { [weak self] in self?.start(self?.notice?.remedy) }
@@ -116,14 +110,16 @@ final class FeedPage {
             guard let self, self.feed === feed else { return }
             if case .photo = change { return }
             update()
-            if case .failed(let problem) = feed?.state, problem.kind == .notFound { onMissing?() }
+            if case .failed(let problem) = feed?.state, problem.kind == .notFound {
+                owner?.showDefaultSource()
+            }
         }
         if feed.photos.isEmpty { feed.loadMore() }
         update()
     }
 
     private func start(_ remedy: (ObjectPath, Remedy)?) {
-        if let (account, remedy) = remedy { onRemedy?(account, remedy) }
+        if let (account, remedy) = remedy { owner?.start(remedy, of: account) }
     }
 
     // MARK: Months
@@ -167,7 +163,7 @@ final class FeedPage {
 
     private func endSearch() {
         searchRevealer.isRevealed = false
-        onSearch?(nil)
+        owner?.search(nil)
     }
 
     func setTitle(_ title: String) { header.setTitle(title, subtitle: subtitle) }

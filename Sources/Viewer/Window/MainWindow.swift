@@ -71,10 +71,8 @@ final class MainWindow {
             perform(command)
             return true
         }
-        feedPage.grid.onMenu = { [weak self] in self?.openMenu($0, $1, $2) }
-        feedPage.grid.onSelection = { [weak self] in self?.updateSelection() }
-        feedPage.onSearch = { [weak self] in self?.search($0) }
-        feedPage.onShowLocal = { [weak self] in self?.showPhotosOfComputer() }
+        feedPage.owner = self
+        feedPage.grid.owner = self
         backButton.onClick { [weak self] in
             guard let self else { return }
             leaflet.show(sidebar.widget)
@@ -88,9 +86,6 @@ final class MainWindow {
             feedPage.setTitle($0)
             feedPage.feed?.listedCount = sidebar.count(of: selection) ?? 0
         }
-        feedPage.onRemedy = { [weak self] in self?.start($1, of: $0) }
-        feedPage.grid.onCommand = { [weak self] in self?.perform($0, on: $1) }
-        feedPage.onMissing = { [weak self] in self?.showDefaultSource() }
         photoPage.onBack = { [weak self] in self?.closePhoto($0) }
         service.changed.observe(self) { [weak self] in self?.update() }
         actions.likes.failed.observe(self) { [weak self] in self?.showFailure($0) }
@@ -140,7 +135,7 @@ final class MainWindow {
     }
 
     /// Performs a command of the grid on a photo.
-    private func perform(_ command: Command, on index: Int) {
+    func perform(_ command: Command, on index: Int) {
         guard let feed = feedPage.feed, feed.photos.indices.contains(index) else { return }
         let photo = feed.photos[index]
         switch command {
@@ -151,7 +146,7 @@ final class MainWindow {
         }
     }
 
-    private func updateSelection() {
+    func updateSelection() {
         guard let feed = feedPage.feed else { return }
         let photos = feedPage.grid.selectedPhotos
         let end = PhotoActions.Entry(
@@ -159,7 +154,8 @@ final class MainWindow {
         feedPage.selectionBar.show(photos.count, actions.entries(photos, in: feed) + [end])
     }
 
-    private func openMenu(_ index: Int, _ cell: Widget, _ point: (x: Double, y: Double)?) {
+    /// Opens the menu of a photo at a point of its cell; nil for its middle.
+    func openMenu(_ index: Int, _ cell: Widget, _ point: (x: Double, y: Double)?) {
         guard let feed = feedPage.feed, feed.photos.indices.contains(index) else { return }
         photoMenu.removeAll()
         // Translators: the verb, an entry of a menu
@@ -209,7 +205,7 @@ final class MainWindow {
     /// Searches at the service if it offers this, else in the photos of the selected source.
     ///
     /// - Parameter words: The words; nil or empty for all photos.
-    private func search(_ words: String?) {
+    func search(_ words: String?) {
         guard let selection = sidebar.selection, let account = service.account(selection.account)
         else { return }
         guard let words, !words.isEmpty else { return show(selection) }
@@ -263,7 +259,7 @@ final class MainWindow {
     }
 
     /// Shows the photos on this computer, with a user that is registered if necessary.
-    private func showPhotosOfComputer() {
+    func showPhotosOfComputer() {
         guard let provider = service.providers.first(where: { $0.has("register") }) else { return }
         let user: [LoginOption: Variant] = [.username: .string(Application.userName)]
         let logIn = { [service] options in
@@ -325,7 +321,7 @@ final class MainWindow {
 
     // MARK: Remedies
 
-    private func start(_ remedy: Remedy, of path: ObjectPath) {
+    func start(_ remedy: Remedy, of path: ObjectPath) {
         switch remedy {
         case .login: accounts.logIn(again: service.account(path))
         case .configure: accounts.configure(service.account(path))
@@ -389,7 +385,7 @@ final class MainWindow {
     }
 
     /// Shows the default source of an account whose selected source no longer exists.
-    private func showDefaultSource() {
+    func showDefaultSource() {
         guard let selection = sidebar.selection, let account = service.account(selection.account),
             selection.source != account.defaultSource
         else { return }
