@@ -101,8 +101,8 @@ final class PhotoPage {
         }
         menu.add(tr("Information")) { [weak self] in self?.perform(.information) }
         for entry in actions.entries(photo, in: feed) { menu.add(entry.title, entry.action) }
-        menu.add(tr("Rotate left")) { [weak self] in self?.view.rotate(by: -90) }
-        menu.add(tr("Rotate right")) { [weak self] in self?.view.rotate(by: 90) }
+        menu.add(tr("Rotate left")) { [weak self] in self?.perform(.rotateLeft) }
+        menu.add(tr("Rotate right")) { [weak self] in self?.perform(.rotateRight) }
         menu.add(tr("Zoom in")) { [weak self] in self?.view.zoom(by: 1.5) }
         menu.add(tr("Zoom out")) { [weak self] in self?.view.zoom(by: 1 / 1.5) }
     }
@@ -261,22 +261,22 @@ final class PhotoPage {
         switch command {
         case .escape: if window.isFullScreen { window.isFullScreen = false } else { leave() }
         case .back: leave()
-        case .left where view.transform.isZoomed: view.pan(x: 60, y: 0)
-        case .right where view.transform.isZoomed: view.pan(x: -60, y: 0)
+        case .left where view.transform.isZoomed: view.change { $0.pan(x: 60, y: 0) }
+        case .right where view.transform.isZoomed: view.change { $0.pan(x: -60, y: 0) }
         case .left: step(-forward)
         case .right: step(forward)
-        case .up: view.pan(x: 0, y: 60)
-        case .down: view.pan(x: 0, y: -60)
+        case .up: view.change { $0.pan(x: 0, y: 60) }
+        case .down: view.change { $0.pan(x: 0, y: -60) }
         case .previous: step(-1)
         case .next: step(1)
         case .first: show(0)
         case .last: feed?.findEnd { [weak self] in self?.show($0) }
         case .zoomIn: view.zoom(by: 1.25)
         case .zoomOut: view.zoom(by: 1 / 1.25)
-        case .showWhole: view.showWhole()
-        case .showPixels: view.togglePixels()
-        case .rotateRight: view.rotate(by: 90)
-        case .rotateLeft: view.rotate(by: -90)
+        case .showWhole: view.change { $0.reset() }
+        case .showPixels: view.change { $0.togglePixels() }
+        case .rotateRight: view.change { $0.rotate(by: 90) }
+        case .rotateLeft: view.change { $0.rotate(by: -90) }
         case .like: if let feed { actions.likes.toggle(photoID, in: feed) }
         case .information: flap.isRevealed.toggle()
         case .download: if let photo, let feed { actions.download(photo, in: feed) }

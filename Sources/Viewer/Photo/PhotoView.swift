@@ -56,12 +56,9 @@ final class PhotoView {
     func zoom(by factor: Double) {
         change { $0.zoom(by: factor, aroundX: $0.viewWidth / 2, y: $0.viewHeight / 2) }
     }
-    func showWhole() { change { $0.reset() } }
-    func togglePixels() { change { $0.togglePixels() } }
-    func rotate(by degrees: Double) { change { $0.rotate(by: degrees) } }
-    func pan(x: Double, y: Double) { change { $0.pan(x: x, y: y) } }
 
-    private func change(_ body: (inout PhotoTransform) -> Void) {
+    /// Zooms, moves or rotates the photo.
+    func change(_ body: (inout PhotoTransform) -> Void) {
         let old = transform.zoom
         body(&transform)
         redraw()
@@ -127,7 +124,7 @@ final class PhotoView {
             guard !hasFingers else { return }
             if transform.isZoomed {
                 inertia.move(x: x, y: y, time: time)
-                pan(x: x - lastDrag.x, y: y - lastDrag.y)
+                change { $0.pan(x: x - lastDrag.x, y: y - lastDrag.y) }
             } else {
                 swipe.move(x: x, y: y, time: time)
                 widget.redraw()
@@ -163,7 +160,7 @@ final class PhotoView {
             isMoving = false
             return false
         }
-        pan(x: movement.x, y: movement.y)
+        change { $0.pan(x: movement.x, y: movement.y) }
         return true
     }
 
