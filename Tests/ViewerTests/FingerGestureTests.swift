@@ -37,7 +37,7 @@ import Testing
         #expect(transform.zoom == PhotoTransform.maximumZoom)
         gesture.pinch(&transform, factor: 0.001, x: 100, y: 100)
         #expect(transform.zoom == 1)
-        #expect(transform.offsetX == 0 && transform.offsetY == 0)
+        #expect(transform.offset.x == 0 && transform.offset.y == 0)
         gesture.pinch(&transform, factor: 0, x: 100, y: 100)
         gesture.pinch(&transform, factor: .infinity, x: 100, y: 100)
         #expect(transform.zoom == 1)

@@ -14,7 +14,7 @@ extension PhotoTransform {
 
     /// The point of the photo, from its center and in its pixels, that is shown at a point of the view.
     func photoPoint(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
-        ((x - viewWidth / 2 - offsetX) / scale, (y - viewHeight / 2 - offsetY) / scale)
+        ((x - viewSize.x / 2 - offset.x) / scale, (y - viewSize.y / 2 - offset.y) / scale)
     }
 }
 
@@ -37,8 +37,8 @@ extension PhotoTransform {
         var transform = PhotoTransform.example(zoom: 2)
         transform.pan(x: 5000, y: 5000)
         // 2000 × 1000 units in a view of 1000 × 800.
-        #expect(transform.offsetX == 500)
-        #expect(transform.offsetY == 100)
+        #expect(transform.offset.x == 500)
+        #expect(transform.offset.y == 100)
     }
 
     @Test func `the zoom is limited`() {
@@ -47,7 +47,7 @@ extension PhotoTransform {
         #expect(transform.zoom == PhotoTransform.maximumZoom)
         transform.zoom(by: 0.0001, aroundX: 0, y: 0)
         #expect(transform.zoom == 1)
-        #expect(transform.offsetX == 0 && transform.offsetY == 0)
+        #expect(transform.offset.x == 0 && transform.offset.y == 0)
     }
 
     @Test func `the summary names zoom, rotation and position`() {
@@ -103,8 +103,8 @@ extension PhotoTransform {
         transform.pan(x: 100, y: 50)
         let before = transform
         transform.correctPhoto(width: 4000, height: 2000)
-        #expect(transform.zoom == 4 && transform.offsetX == before.offsetX)
-        #expect(transform.photoWidth * transform.scale == before.photoWidth * before.scale)
+        #expect(transform.zoom == 4 && transform.offset.x == before.offset.x)
+        #expect(transform.photoSize.x * transform.scale == before.photoSize.x * before.scale)
     }
 
     @Test func `a double click shows the pixels of the photo and then the whole photo`() {

@@ -138,8 +138,8 @@ nonisolated struct ImageLimits: Equatable {
     init(_ transform: PhotoTransform) {
         isZoomed = transform.isZoomed
         let step = isZoomed ? exp2(log2(transform.zoom).rounded(.up)) : 1
-        var width = transform.viewWidth * transform.pixelsPerUnit * step
-        var height = transform.viewHeight * transform.pixelsPerUnit * step
+        var width = transform.viewSize.x * transform.pixelsPerUnit * step
+        var height = transform.viewSize.y * transform.pixelsPerUnit * step
         let isTurned = (transform.degrees / 90).rounded().truncatingRemainder(dividingBy: 2) != 0
         if isTurned { swap(&width, &height) }
         let excess = max(1, width * height / Self.mostPixels).squareRoot()

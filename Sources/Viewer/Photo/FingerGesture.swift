@@ -3,8 +3,7 @@
 /// This type only computes the transform; its owner receives the events.
 nonisolated struct FingerGesture {
     private var lastFactor = 1.0
-    private var lastX = 0.0
-    private var lastY = 0.0
+    private var last = SIMD2<Double>.zero
     private var lastAngle = 0.0
     /// The rotation of the fingers since the beginning in radians, clockwise.
     private var turned = 0.0
@@ -16,8 +15,7 @@ nonisolated struct FingerGesture {
     /// Begins with the point between the fingers.
     mutating func begin(x: Double, y: Double) {
         lastFactor = 1
-        lastX = x
-        lastY = y
+        last = SIMD2(x, y)
     }
 
     mutating func beginTurn() {
@@ -36,12 +34,11 @@ nonisolated struct FingerGesture {
     mutating func pinch(_ transform: inout PhotoTransform, factor: Double, x: Double, y: Double) {
         guard factor.isFinite, factor > 0 else { return }
         if !isTurning {
-            transform.pan(x: x - lastX, y: y - lastY)
+            transform.pan(x: x - last.x, y: y - last.y)
             transform.zoom(by: factor / lastFactor, aroundX: x, y: y)
         }
         lastFactor = factor
-        lastX = x
-        lastY = y
+        last = SIMD2(x, y)
     }
 
     /// Rotates the photo by what exceeds the threshold.

@@ -2,12 +2,10 @@ internal import Glibc
 
 /// The movement of a photo after it was released while it was dragged.
 nonisolated struct Inertia {
-    private var lastX = 0.0
-    private var lastY = 0.0
+    private var last = SIMD2<Double>.zero
     private var lastTime = 0.0
     /// The speed in units per second.
-    private(set) var speedX = 0.0
-    private var speedY = 0.0
+    private(set) var speed = SIMD2<Double>.zero
 
     /// The time after which the speed has fallen to a third, in seconds.
     private static let decay = 0.25
@@ -23,22 +21,18 @@ nonisolated struct Inertia {
     /// Records the distance from the start of the drag.
     mutating func move(x: Double, y: Double, time: Double) {
         let interval = time - lastTime
+        let position = SIMD2(x, y)
         if interval > 0 {
             let weight = min(1, interval / 0.04)
-            speedX += ((x - lastX) / interval - speedX) * weight
-            speedY += ((y - lastY) / interval - speedY) * weight
+            speed += ((position - last) / interval - speed) * weight
         }
-        lastX = x
-        lastY = y
+        last = position
         lastTime = time
     }
 
     /// Ends the drag. A pointer that rested before its release has no speed.
     mutating func release(time: Double) {
-        if time - lastTime > 0.08 {
-            speedX = 0
-            speedY = 0
-        }
+        if time - lastTime > 0.08 { speed = .zero }
         lastTime = time
     }
 
@@ -49,11 +43,9 @@ nonisolated struct Inertia {
     mutating func step(time: Double) -> (x: Double, y: Double)? {
         let interval = min(max(0, time - lastTime), 0.1)
         lastTime = time
-        guard hypot(speedX, speedY) > 20 else { return nil }
-        let movement = (speedX * interval, speedY * interval)
-        let factor = exp(-interval / Self.decay)
-        speedX *= factor
-        speedY *= factor
-        return movement
+        guard hypot(speed.x, speed.y) > 20 else { return nil }
+        let movement = speed * interval
+        speed *= exp(-interval / Self.decay)
+        return (movement.x, movement.y)
     }
 }

@@ -7,18 +7,15 @@ internal import Translation
 /// otherwise.
 nonisolated struct PhotoTransform: Equatable {
     /// The size of the view.
-    private(set) var viewWidth = 1.0
-    private(set) var viewHeight = 1.0
+    private(set) var viewSize = SIMD2(1.0, 1.0)
     /// Pixels of the screen per unit of the view.
     private(set) var pixelsPerUnit = 1.0
     /// The size of the photo in its own pixels, before the rotation.
-    private(set) var photoWidth = 1.0
-    private(set) var photoHeight = 1.0
+    private(set) var photoSize = SIMD2(1.0, 1.0)
     /// The zoom relative to the size at which the whole photo is visible; 1 or more.
     private(set) var zoom = 1.0
     /// The distance of the photo's center from the center of the view.
-    private(set) var offsetX = 0.0
-    private(set) var offsetY = 0.0
+    private(set) var offset = SIMD2<Double>.zero
     /// The rotation in degrees, clockwise.
     private(set) var degrees = 0.0
 
@@ -30,10 +27,7 @@ nonisolated struct PhotoTransform: Equatable {
     var scale: Double { fittingScale * zoom }
 
     /// The scale at which the rotated photo fits into the view. Small photos are not enlarged.
-    private var fittingScale: Double {
-        let (width, height) = rotatedSize
-        return min(viewWidth / width, viewHeight / height, pixelScale)
-    }
+    private var fittingScale: Double { min((viewSize / rotatedSize).min(), pixelScale) }
 
     /// The scale at which a pixel of the photo is one of the screen.
     private var pixelScale: Double { 1 / pixelsPerUnit }
@@ -42,11 +36,11 @@ nonisolated struct PhotoTransform: Equatable {
     private var maximumZoom: Double { max(Self.maximumZoom, pixelScale / fittingScale) }
 
     /// The size of the photo's bounding box, in its own pixels.
-    private var rotatedSize: (Double, Double) {
+    private var rotatedSize: SIMD2<Double> {
         let angle = degrees * .pi / 180
         let sine = sin(angle).magnitude
         let cosine = cos(angle).magnitude
-        return (photoWidth * cosine + photoHeight * sine, photoWidth * sine + photoHeight * cosine)
+        return photoSize * cosine + SIMD2(photoSize.y, photoSize.x) * sine
     }
 
     /// The description for screen readers. The position is that of the visible part's center in the zoomed photo.
@@ -55,20 +49,18 @@ nonisolated struct PhotoTransform: Equatable {
             "Zoom {zoom} %, rotation {angle}°",
             ["zoom": Self.rounded(zoom * 100), "angle": Self.rounded(degrees)])
         guard isZoomed else { return text }
-        let (width, height) = rotatedSize
-        let x = 50 - offsetX * 100 / (width * scale)
-        let y = 50 - offsetY * 100 / (height * scale)
+        let fromCenter = offset * 100 / (rotatedSize * scale)
+        let position = SIMD2(50.0, 50.0) - fromCenter
         // Translators: {zoom} is “Zoom {zoom} %, rotation {angle}°”.
         return tr(
             "{zoom}, position {x} % from left, {y} % from top",
-            ["zoom": text, "x": Self.rounded(x), "y": Self.rounded(y)])
+            ["zoom": text, "x": Self.rounded(position.x), "y": Self.rounded(position.y)])
     }
 
     private static func rounded(_ number: Double) -> String { "\(Int(number.rounded()))" }
 
     mutating func setView(width: Double, height: Double, pixelsPerUnit: Double = 1) {
-        viewWidth = max(width, 1)
-        viewHeight = max(height, 1)
+        viewSize = SIMD2(max(width, 1), max(height, 1))
         self.pixelsPerUnit = pixelsPerUnit
         limit()
     }
@@ -82,16 +74,14 @@ nonisolated struct PhotoTransform: Equatable {
 
     /// Corrects the size of the photo. The zoom and the center remain.
     mutating func correctPhoto(width: Double, height: Double) {
-        photoWidth = max(width, 1)
-        photoHeight = max(height, 1)
+        photoSize = SIMD2(max(width, 1), max(height, 1))
         limit()
     }
 
     /// Shows the whole photo.
     mutating func reset() {
         zoom = 1
-        offsetX = 0
-        offsetY = 0
+        offset = .zero
     }
 
     /// Multiplies the zoom. The point of the photo at (x, y) stays there.
@@ -104,10 +94,8 @@ nonisolated struct PhotoTransform: Equatable {
         let old = zoom
         zoom = min(max(zoom * factor, 1), maximumZoom)
         let change = zoom / old
-        let fromCenterX = x - viewWidth / 2
-        let fromCenterY = y - viewHeight / 2
-        offsetX = fromCenterX - (fromCenterX - offsetX) * change
-        offsetY = fromCenterY - (fromCenterY - offsetY) * change
+        let fromCenter = SIMD2(x, y) - viewSize / 2
+        offset = fromCenter - (fromCenter - offset) * change
         limit()
     }
 
@@ -123,13 +111,12 @@ nonisolated struct PhotoTransform: Equatable {
     /// Shows one pixel of the photo per pixel of the screen, or the whole photo if that is the case already.
     mutating func togglePixels() {
         if isZoomed, abs(scale / pixelScale - 1) < 0.001 { return reset() }
-        zoom(by: pixelScale / scale, aroundX: viewWidth / 2, y: viewHeight / 2)
+        zoom(by: pixelScale / scale, aroundX: viewSize.x / 2, y: viewSize.y / 2)
     }
 
     /// Moves the photo.
     mutating func pan(x: Double, y: Double) {
-        offsetX += x
-        offsetY += y
+        offset += SIMD2(x, y)
         limit()
     }
 
@@ -146,10 +133,7 @@ nonisolated struct PhotoTransform: Equatable {
     }
 
     private mutating func limit() {
-        let (width, height) = rotatedSize
-        let freeX = max(0, (width * scale - viewWidth) / 2)
-        let freeY = max(0, (height * scale - viewHeight) / 2)
-        offsetX = min(max(offsetX, -freeX), freeX)
-        offsetY = min(max(offsetY, -freeY), freeY)
+        let free = pointwiseMax((rotatedSize * scale - viewSize) / 2, .zero)
+        offset.clamp(lowerBound: -free, upperBound: free)
     }
 }

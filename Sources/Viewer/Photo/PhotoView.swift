@@ -54,7 +54,7 @@ final class PhotoView {
     }
 
     func zoom(by factor: Double) {
-        change { $0.zoom(by: factor, aroundX: $0.viewWidth / 2, y: $0.viewHeight / 2) }
+        change { $0.zoom(by: factor, aroundX: $0.viewSize.x / 2, y: $0.viewSize.y / 2) }
     }
 
     /// Zooms, moves or rotates the photo.
@@ -77,22 +77,21 @@ final class PhotoView {
 
     private func draw(_ drawing: Drawing) {
         guard let texture else { return }
-        var x = transform.viewWidth / 2 + transform.offsetX + swipe.offset
-        var y = transform.viewHeight / 2 + transform.offsetY
-        var width = transform.photoWidth * transform.scale
-        var height = transform.photoHeight * transform.scale
+        var center = transform.viewSize / 2 + transform.offset
+        center.x += swipe.offset
+        var size = transform.photoSize * transform.scale
+        let own = SIMD2(Double(texture.width), Double(texture.height))
         // An image for exactly these pixels is not scaled again, which would blur it.
         let pixels = transform.pixelsPerUnit
-        if transform.degrees == 0, abs(width * pixels - Double(texture.width)) <= 1,
-            abs(height * pixels - Double(texture.height)) <= 1
-        {
-            width = Double(texture.width) / pixels
-            height = Double(texture.height) / pixels
-            x = ((x - width / 2) * pixels).rounded() / pixels + width / 2
-            y = ((y - height / 2) * pixels).rounded() / pixels + height / 2
+        let excess = size * pixels - own
+        if transform.degrees == 0, excess.x.magnitude <= 1, excess.y.magnitude <= 1 {
+            size = own / pixels
+            let corner = (center - size / 2) * pixels
+            center = corner.rounded(.toNearestOrAwayFromZero) / pixels + size / 2
         }
         drawing.image(
-            texture, x: x, y: y, width: width, height: height, degrees: transform.degrees)
+            texture, x: center.x, y: center.y, width: size.x, height: size.y,
+            degrees: transform.degrees)
     }
 
     // MARK: Pointer
@@ -140,7 +139,7 @@ final class PhotoView {
     }
 
     private func endSwipe(_ time: Double) {
-        let step = swipe.release(width: transform.viewWidth, time: time)
+        let step = swipe.release(width: transform.viewSize.x, time: time)
         // Another photo begins at its place.
         if step != 0, onSwipe?(step) == true { return }
         guard Application.hasAnimations, swipe.offset != 0 else {

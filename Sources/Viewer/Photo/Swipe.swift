@@ -56,7 +56,7 @@ nonisolated struct Swipe {
         isReleased = true
         lastTime = time
         inertia.release(time: time)
-        let speed = inertia.speedX
+        let speed = inertia.speed.x
         let isFar = offset.magnitude > width * Self.fraction
         let isFast = offset.magnitude > Self.slack && speed.magnitude > Self.speed
         // A movement back before the release cancels the swipe.
