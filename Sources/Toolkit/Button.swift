@@ -61,11 +61,6 @@ package final class Button: Widget {
 /// A button that stays pressed.
 @MainActor
 package final class ToggleButton: Widget {
-    package var isActive: Bool {
-        get { gtk_toggle_button_get_active(cast()) != 0 }
-        set { gtk_toggle_button_set_active(cast(), newValue ? 1 : 0) }
-    }
-
     package init(icon: String, tooltip: String, _ action: @escaping (Bool) -> Void) {
         super.init(gtk_toggle_button_new())
         gtk_button_set_icon_name(cast(), icon)
@@ -75,4 +70,6 @@ package final class ToggleButton: Widget {
             action(gtk_toggle_button_get_active(UnsafeMutablePointer($0.sender)) != 0)
         }
     }
+
+    package func setActive(_ isOn: Bool) { gtk_toggle_button_set_active(cast(), isOn ? 1 : 0) }
 }

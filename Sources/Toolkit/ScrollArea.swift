@@ -35,10 +35,9 @@ package final class ScrollArea: Widget {
     }
     package var visibleHeight: Double { vertical.map { gtk_adjustment_get_page_size($0) } ?? 0 }
     package var visibleWidth: Double { horizontal.map { gtk_adjustment_get_page_size($0) } ?? 0 }
-    /// The height of the content. It may be set before the content has it, so that the position can be there at once.
-    package var contentHeight: Double {
-        get { vertical.map { gtk_adjustment_get_upper($0) } ?? 0 }
-        set { if let vertical { gtk_adjustment_set_upper(vertical, newValue) } }
+    /// Sets the height of the content before the content has it, so that the position can be there at once.
+    package func setContentHeight(_ height: Double) {
+        if let vertical { gtk_adjustment_set_upper(vertical, height) }
     }
 
     /// Calls `handler` when the visible part moves or changes its size. The handler must not change widgets at once.

@@ -23,10 +23,7 @@ package final class Spinner: Widget {
         setAccessibleName(tr("In progress"))
     }
 
-    package var isSpinning: Bool {
-        get { gtk_spinner_get_spinning(opaque) != 0 }
-        set { gtk_spinner_set_spinning(opaque, newValue ? 1 : 0) }
-    }
+    package func setSpinning(_ isOn: Bool) { gtk_spinner_set_spinning(opaque, isOn ? 1 : 0) }
 }
 
 @MainActor

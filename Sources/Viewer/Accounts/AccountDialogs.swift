@@ -27,7 +27,7 @@ final class AccountDialogs {
             let row = ActionRow(
                 provider.name, subtitle: isUsable ? Self.summary(provider) : provider.stateReason)
             row.addSuffix(Icon("go-next-symbolic"))
-            row.isSensitive = isUsable
+            row.setSensitive(isUsable)
             row.onActivate { [weak self, weak dialog] in
                 dialog?.close()
                 self?.logIn(to: provider)

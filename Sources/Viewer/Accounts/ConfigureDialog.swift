@@ -45,14 +45,14 @@ final class ConfigureDialog: Dialog {
         var settings: [ProviderSetting: Variant] = [:]
         if !identifier.text.isEmpty { settings[.clientID] = .string(identifier.text) }
         if !secret.text.isEmpty { settings[.clientSecret] = Self.secret(secret.text) }
-        save.isSensitive = false
+        save.setSensitive(false)
         Task {
             do {
                 try await client.configure(settings)
                 close()
                 onSaved()
             } catch {
-                save.isSensitive = true
+                save.setSensitive(true)
                 problem.text = Problem(error).sentence
                 problem.isVisible = true
             }

@@ -95,7 +95,7 @@ final class LoginDialog: Dialog {
         }
         if hasNames {
             username.text = account?.username ?? Application.userName
-            username.isSensitive = account == nil
+            username.setSensitive(account == nil)
             fields.add(row: username)
         }
         if hasPassword { fields.add(row: password) }
@@ -147,7 +147,7 @@ final class LoginDialog: Dialog {
         problem.text = sentence
         problem.isVisible = true
         pages.visiblePage = "form"
-        spinner.isSpinning = false
+        spinner.setSpinning(false)
         (hasPassword ? password : server).grabFocus()
     }
 
@@ -201,7 +201,7 @@ final class LoginDialog: Dialog {
         hasOpenedBrowser = false
         progressLabel.text = tr("Logging in…")
         browserBox.isVisible = false
-        spinner.isSpinning = true
+        spinner.setSpinning(true)
         pages.visiblePage = "progress"
         Task {
             do {

@@ -261,7 +261,7 @@ final class FeedGrid {
             sections: monthList.months.lazy.map(\.first).filter { $0 >= count })
         let height = layout.height.rounded(.up)
         area.setMinimumSize(width: -1, height: Int(height))
-        widget.contentHeight = max(height, widget.visibleHeight)
+        widget.setContentHeight(max(height, widget.visibleHeight))
     }
 
     private func makeHeading(_ title: String) -> Label {

@@ -177,7 +177,7 @@ final class FeedPage {
             newPhotos.setLabel(trn("{count} new photo", "{count} new photos", Int(feed.newCount)))
         }
         tail.isVisible = feed.state == .loading && !feed.photos.isEmpty
-        tail.isSpinning = tail.isVisible
+        tail.setSpinning(tail.isVisible)
         if !feed.photos.isEmpty { return show("photos") }
         switch feed.state {
         case .loading: show("loading")
@@ -303,6 +303,6 @@ final class FeedPage {
     private func show(_ page: String) {
         stack.visiblePage = page
         updateMonthButton()
-        loading.isSpinning = page == "loading"
+        loading.setSpinning(page == "loading")
     }
 }

@@ -176,7 +176,7 @@ final class PhotoImage {
 
     private func setLoading(_ isLoading: Bool) {
         spinner.isVisible = isLoading
-        spinner.isSpinning = isLoading
+        spinner.setSpinning(isLoading)
     }
 
     /// Loads the images of the next and the previous photo for the whole view.

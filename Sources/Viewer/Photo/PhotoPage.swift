@@ -126,7 +126,7 @@ final class PhotoPage {
         }
         flap.onReveal { [weak self] in
             guard let self else { return }
-            infoButton.isActive = flap.isRevealed
+            infoButton.setActive(flap.isRevealed)
             if flap.isRevealed { showFile() }
         }
         fullScreen.onChange = { [weak self] in self?.updateFullScreen($0) }
