@@ -11,6 +11,17 @@ extension Widget {
         return controller
     }
 
+    /// Adds a gesture, and calls `handler` when it begins, changes and ends.
+    private func onPhases(
+        of gesture: OpaquePointer?, _ signals: [String],
+        _ handler: @escaping (GesturePhase, SignalCall) -> Void
+    ) {
+        let gesture = controller(gesture)
+        for (signal, phase) in zip(signals, [GesturePhase.began, .changed, .ended]) {
+            gesture.connect(signal) { call in handler(phase, call) }
+        }
+    }
+
     /// Calls `handler` for each key while the widget or one of its children has the focus.
     ///
     /// - Parameters:
@@ -76,20 +87,14 @@ extension Widget {
     package func onDrag(
         _ handler: @escaping (GesturePhase, _ x: Double, _ y: Double, _ time: Double) -> Void
     ) {
-        let drags = controller(gtk_gesture_drag_new())
-        for (signal, phase) in [
-            ("drag-begin", GesturePhase.began), ("drag-update", .changed), ("drag-end", .ended),
-        ] {
-            drags.connect(signal) { call in
-                let milliseconds = gtk_event_controller_get_current_event_time(call.sender)
-                // A cancelled drag has no event.
-                let time =
-                    milliseconds == 0
-                    ? Application.seconds : Double(milliseconds) / 1000
-                // The values of the begin are those of the point.
-                let isBegin = phase == .began
-                handler(phase, isBegin ? 0 : call.double(1), isBegin ? 0 : call.double(2), time)
-            }
+        onPhases(of: gtk_gesture_drag_new(), ["drag-begin", "drag-update", "drag-end"]) {
+            phase, call in
+            let milliseconds = gtk_event_controller_get_current_event_time(call.sender)
+            // A cancelled drag has no event.
+            let time = milliseconds == 0 ? Application.seconds : Double(milliseconds) / 1000
+            // The values of the begin are those of the point.
+            let isBegin = phase == .began
+            handler(phase, isBegin ? 0 : call.double(1), isBegin ? 0 : call.double(2), time)
         }
     }
 
@@ -110,16 +115,11 @@ extension Widget {
     package func onPinch(
         _ handler: @escaping (GesturePhase, _ factor: Double, _ x: Double, _ y: Double) -> Void
     ) {
-        let pinches = controller(gtk_gesture_zoom_new())
-        for (signal, phase) in [
-            ("begin", GesturePhase.began), ("scale-changed", .changed), ("end", .ended),
-        ] {
-            pinches.connect(signal) { call in
-                var x = 0.0
-                var y = 0.0
-                gtk_gesture_get_bounding_box_center(call.sender, &x, &y)
-                handler(phase, phase == .changed ? call.double(1) : 1, x, y)
-            }
+        onPhases(of: gtk_gesture_zoom_new(), ["begin", "scale-changed", "end"]) { phase, call in
+            var x = 0.0
+            var y = 0.0
+            gtk_gesture_get_bounding_box_center(call.sender, &x, &y)
+            handler(phase, phase == .changed ? call.double(1) : 1, x, y)
         }
     }
 
@@ -127,10 +127,9 @@ extension Widget {
     ///
     /// - Parameter handler: Receives the angle since the beginning in radians, clockwise, from 0 to 2π.
     package func onTurn(_ handler: @escaping (GesturePhase, _ angle: Double) -> Void) {
-        let turns = controller(gtk_gesture_rotate_new())
-        turns.connect("begin") { _ in handler(.began, 0) }
-        turns.connect("angle-changed") { call in handler(.changed, call.double(2)) }
-        turns.connect("end") { _ in handler(.ended, 0) }
+        onPhases(of: gtk_gesture_rotate_new(), ["begin", "angle-changed", "end"]) { phase, call in
+            handler(phase, phase == .changed ? call.double(2) : 0)
+        }
     }
 
     /// Calls the handlers for each movement of the pointer and when it leaves.
