@@ -57,21 +57,19 @@ package struct Drawing {
     ///
     /// - Parameters:
     ///   - texture: The image.
-    ///   - x: The center.
-    ///   - y: The center.
-    ///   - width: The width before the rotation.
-    ///   - height: The height before the rotation.
+    ///   - center: The center.
+    ///   - size: The width and the height before the rotation.
     ///   - degrees: The rotation, clockwise.
     package func image(
-        _ texture: Texture, x: Double, y: Double, width: Double, height: Double, degrees: Double
+        _ texture: Texture, center: SIMD2<Double>, size: SIMD2<Double>, degrees: Double
     ) {
         gtk_snapshot_save(snapshot)
-        var center = graphene_point_t(x: Float(x), y: Float(y))
-        gtk_snapshot_translate(snapshot, &center)
+        var place = graphene_point_t(x: Float(center.x), y: Float(center.y))
+        gtk_snapshot_translate(snapshot, &place)
         if degrees != 0 { gtk_snapshot_rotate(snapshot, Float(degrees)) }
         var bounds = graphene_rect_t(
-            origin: graphene_point_t(x: Float(-width / 2), y: Float(-height / 2)),
-            size: graphene_size_t(width: Float(width), height: Float(height)))
+            origin: graphene_point_t(x: Float(-size.x / 2), y: Float(-size.y / 2)),
+            size: graphene_size_t(width: Float(size.x), height: Float(size.y)))
         gtk_snapshot_append_texture(snapshot, texture.raw, &bounds)
         gtk_snapshot_restore(snapshot)
     }

@@ -89,9 +89,7 @@ final class PhotoView {
             let corner = (center - size / 2) * pixels
             center = corner.rounded(.toNearestOrAwayFromZero) / pixels + size / 2
         }
-        drawing.image(
-            texture, x: center.x, y: center.y, width: size.x, height: size.y,
-            degrees: transform.degrees)
+        drawing.image(texture, center: center, size: size, degrees: transform.degrees)
     }
 
     // MARK: Pointer
