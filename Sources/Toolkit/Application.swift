@@ -35,12 +35,9 @@ package final class Application: Object {
         }
         connect("command-line") { [unowned self] call in
             var count: Int32 = 0
-            let line = call.object(1).map {
-                $0.assumingMemoryBound(to: GApplicationCommandLine.self)
-            }
+            let line = call.object(1)?.assumingMemoryBound(to: GApplicationCommandLine.self)
             let list = g_application_command_line_get_arguments(line, &count)
-            var arguments: [String] = []
-            for index in 1..<max(1, Int(count)) { arguments.append(text(list?[index])) }
+            let arguments = (1..<max(1, Int(count))).map { text(list?[$0]) }
             g_strfreev(list)
             let folder = text(g_application_command_line_get_cwd(line))
             onCommandLine?(arguments, folder)

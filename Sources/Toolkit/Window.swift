@@ -49,9 +49,7 @@ package final class Window: Widget {
     package func destroy() { gtk_window_destroy(window) }
     package var isFullScreen: Bool {
         get { gtk_window_is_fullscreen(window) != 0 }
-        set {
-            if newValue { gtk_window_fullscreen(window) } else { gtk_window_unfullscreen(window) }
-        }
+        set { (newValue ? gtk_window_fullscreen : gtk_window_unfullscreen)(window) }
     }
     package func onFullScreenChange(_ handler: @escaping () -> Void) {
         onChange(of: "fullscreened", handler)
