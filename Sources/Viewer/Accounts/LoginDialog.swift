@@ -12,7 +12,7 @@ final class LoginDialog: Dialog {
     private let account: AccountProperties?
     private let pages = Stack()
 
-    private let username: EntryRow
+    private let username = EntryRow(tr("User name"))
     private let password: EntryRow
     private let server = EntryRow(tr("Server"))
     private let fields = RowGroup("")
@@ -48,10 +48,9 @@ final class LoginDialog: Dialog {
         self.toasts = toasts
         self.provider = provider
         self.account = account
-        let acceptsKey = !provider.has("register")
-        username = EntryRow(tr("User name"))
         password = EntryRow(
-            acceptsKey ? tr("Key or password") : tr("Password (may be empty)"), isPassword: true)
+            provider.has("register") ? tr("Password (may be empty)") : tr("Key or password"),
+            isPassword: true)
         super.init(
             parent, title: tr("Log in: {provider}", ["provider": provider.name]),
             height: provider.authentication == "oauth2" ? 640 : 480)

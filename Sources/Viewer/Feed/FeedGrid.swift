@@ -199,7 +199,7 @@ final class FeedGrid {
             if layout.isSection(index), let month = monthList.month(of: index) {
                 previous = placeHeading(month, above: frame, after: previous)
             }
-            previous = place(feed.photos[index], index, frame, scale, after: previous).widget
+            previous = place(index, of: feed, frame, scale, after: previous).widget
         }
         current = min(current, max(0, feed.photos.count - 1))
         let visible = rows.first { layout.rows[$0].top >= top } ?? rows.first
@@ -289,7 +289,7 @@ final class FeedGrid {
     }
 
     private func place(
-        _ photo: Photo, _ index: Int, _ frame: JustifiedLayout.Frame, _ scale: Double,
+        _ index: Int, of feed: Feed, _ frame: JustifiedLayout.Frame, _ scale: Double,
         after previous: Widget?
     ) -> PhotoCell {
         let x = area.isRightToLeft ? layout.width - frame.x - frame.width : frame.x
@@ -303,7 +303,7 @@ final class FeedGrid {
             area.add(cell.widget, x: x, y: frame.y, after: previous)
         }
         cell.widget.setMinimumSize(width: Int(frame.width), height: Int(frame.height))
-        guard let feed else { return cell }
+        let photo = feed.photos[index]
         cell.show(
             photo, index: index, account: feed.account, width: Int(frame.width * scale),
             height: Int(frame.height * scale))
