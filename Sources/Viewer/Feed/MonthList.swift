@@ -21,8 +21,6 @@ nonisolated struct MonthList {
         let date: @Sendable (Photo) -> Timestamp?
         var months: [Month] = []
 
-        init(_ date: @escaping @Sendable (Photo) -> Timestamp?) { self.date = date }
-
         /// Adds a photo. Returns false if its date is unknown, or in a later month than that of the photo before.
         mutating func add(_ photo: Photo, at index: Int) -> Bool {
             guard let date = date(photo), let number = number(photo) else { return false }

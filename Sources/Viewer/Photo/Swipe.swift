@@ -5,11 +5,10 @@ nonisolated struct Swipe {
     /// The distance of the photo from its place.
     private(set) var offset = 0.0
     private var inertia = Inertia()
-    private var direction = Direction.unknown
+    /// True for a horizontal movement; nil until the direction is known.
+    private var isHorizontal: Bool?
     private var lastTime = 0.0
     private var isReleased = false
-
-    nonisolated private enum Direction { case unknown, horizontal, other }
 
     /// The distance after which the direction of the movement is known.
     static let slack = 12.0
@@ -28,7 +27,7 @@ nonisolated struct Swipe {
     /// Ignores the movement until the next one begins.
     mutating func cancel() {
         self = Swipe()
-        direction = .other
+        isHorizontal = false
     }
 
     /// Moves the photo.
@@ -38,10 +37,10 @@ nonisolated struct Swipe {
     ///   - y: The distance from the start. A movement that begins vertically moves nothing.
     ///   - time: The time in seconds.
     mutating func move(x: Double, y: Double, time: Double) {
-        if direction == .unknown, hypot(x, y) > Self.slack {
-            direction = x.magnitude > 2 * y.magnitude ? .horizontal : .other
+        if isHorizontal == nil, hypot(x, y) > Self.slack {
+            isHorizontal = x.magnitude > 2 * y.magnitude
         }
-        guard direction == .horizontal else { return }
+        guard isHorizontal == true else { return }
         inertia.move(x: x, y: 0, time: time)
         offset = x
     }
@@ -61,7 +60,7 @@ nonisolated struct Swipe {
         let isFast = offset.magnitude > Self.slack && speed.magnitude > Self.speed
         // A movement back before the release cancels the swipe.
         let isBackwards = speed.magnitude > Self.speed && (speed < 0) != (offset < 0)
-        guard direction == .horizontal, isFar || isFast, !isBackwards else { return 0 }
+        guard isHorizontal == true, isFar || isFast, !isBackwards else { return 0 }
         return offset < 0 ? 1 : -1
     }
 
