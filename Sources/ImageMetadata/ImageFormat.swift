@@ -20,15 +20,9 @@ package enum ImageFormat: Int, CaseIterable, Sendable {
     package var mediaType: String {
         switch self {
         case .jpeg: "image/jpeg"
-        case .png: "image/png"
-        case .webP: "image/webp"
-        case .gif: "image/gif"
         case .tiff: "image/tiff"
-        case .bmp: "image/bmp"
-        case .avif: "image/avif"
-        case .heic: "image/heic"
-        case .jpegXL: "image/jxl"
         case .raw: "image/x-raw"
+        case .png, .webP, .gif, .bmp, .avif, .heic, .jpegXL: "image/\(fileExtension)"
         }
     }
 
