@@ -12,15 +12,12 @@ struct Exif {
     /// The camera, its settings and the place. Its numbers are positive.
     var details = CaptureDetails()
 
-    private static let maximumFields = 1000
     /// The maximum length of the maker, and of the model, in bytes. A longer text counts as missing.
     private static let maximumNameBytes = 256
 
     /// Reads a block; nil if it is malformed.
     init?(_ source: some ByteSource) {
-        guard let table = TIFFTable.first(of: source, maximumFields: Self.maximumFields) else {
-            return nil
-        }
+        guard let table = TIFFTable(firstOf: source) else { return nil }
         orientation = table.number(0x112).flatMap(ImageOrientation.init)
         if let width = table.number(0x100), let height = table.number(0x101) {
             size = (width, height)
@@ -52,7 +49,7 @@ struct Exif {
         _ table: TIFFTable, _ tag: Int, _ source: some ByteSource
     ) -> TIFFTable? {
         table.number(tag).flatMap {
-            TIFFTable(source, at: $0, isBigEndian: table.isBigEndian, maximumFields: maximumFields)
+            TIFFTable(source, at: $0, isBigEndian: table.isBigEndian)
         }
     }
 
@@ -93,28 +90,29 @@ struct Exif {
 
 /// A table of fields in a TIFF file.
 private struct TIFFTable {
+    private static let maximumFields = 1000
+
     let isBigEndian: Bool
     /// Twelve bytes for each field: tag, type, count, and the value or its offset.
     private let fields: Bytes
     private let source: any ByteSource
 
     /// Reads the first table of a file.
-    static func first(of source: some ByteSource, maximumFields: Int) -> TIFFTable? {
+    init?(firstOf source: some ByteSource) {
         guard let head = source.bytes(at: 0, 8) else { return nil }
         let isBigEndian = head.hasText("MM")
         guard isBigEndian || head.hasText("II"),
             head.number(at: 2, 2, isBigEndian: isBigEndian) == 42,
             let tableOffset = head.number(at: 4, 4, isBigEndian: isBigEndian)
         else { return nil }
-        return TIFFTable(
-            source, at: tableOffset, isBigEndian: isBigEndian, maximumFields: maximumFields)
+        self.init(source, at: tableOffset, isBigEndian: isBigEndian)
     }
 
-    init?(_ source: some ByteSource, at tableOffset: Int, isBigEndian: Bool, maximumFields: Int) {
+    init?(_ source: some ByteSource, at tableOffset: Int, isBigEndian: Bool) {
         guard
             let count = source.bytes(at: tableOffset, 2)?.number(
                 at: 0, 2, isBigEndian: isBigEndian),
-            count <= maximumFields, let fields = source.bytes(at: tableOffset + 2, 12 * count)
+            count <= Self.maximumFields, let fields = source.bytes(at: tableOffset + 2, 12 * count)
         else { return nil }
         self.source = source
         self.isBigEndian = isBigEndian
