@@ -24,10 +24,10 @@ struct Exif {
         }
         details.camera = CaptureDetails.camera(
             make: Self.name(table, 0x10f), model: Self.name(table, 0x110))
-        if let place = Self.table(table, 0x8825, source).flatMap(Self.location) {
+        if let place = table.table(0x8825).flatMap(Self.location) {
             (details.latitude, details.longitude) = place
         }
-        guard let settings = Self.table(table, 0x8769, source) else { return }
+        guard let settings = table.table(0x8769) else { return }
         details.lens = Self.name(settings, 0xa434)
         details.exposureTime = settings.positive(0x829a, atMost: 86_400)
         details.aperture = settings.positive(0x829d, atMost: 1000)
@@ -42,15 +42,6 @@ struct Exif {
                 CivilTime(
                     $0, offset: settings.text(0x9012) ?? zone, fraction: settings.text(0x9292))
             }
-    }
-
-    /// Reads the table that a field of another table refers to.
-    private static func table(
-        _ table: TIFFTable, _ tag: Int, _ source: some ByteSource
-    ) -> TIFFTable? {
-        table.number(tag).flatMap {
-            TIFFTable(source, at: $0, isBigEndian: table.isBigEndian)
-        }
     }
 
     /// Reads a name up to its first zero byte. Text that is not UTF-8 counts as missing.
@@ -108,7 +99,7 @@ private struct TIFFTable {
         self.init(source, at: tableOffset, isBigEndian: isBigEndian)
     }
 
-    init?(_ source: some ByteSource, at tableOffset: Int, isBigEndian: Bool) {
+    init?(_ source: any ByteSource, at tableOffset: Int, isBigEndian: Bool) {
         guard
             let count = source.bytes(at: tableOffset, 2)?.number(
                 at: 0, 2, isBigEndian: isBigEndian),
@@ -142,6 +133,11 @@ private struct TIFFTable {
         case 4: return number(offset, 4)
         default: return nil
         }
+    }
+
+    /// Reads the table that a field refers to.
+    func table(_ tag: Int) -> TIFFTable? {
+        number(tag).flatMap { TIFFTable(source, at: $0, isBigEndian: isBigEndian) }
     }
 
     /// Reads numbers of type RATIONAL; nil if their count differs, or a denominator is 0.
