@@ -11,6 +11,15 @@ package protocol ByteSource {
     func bytes(at offset: Int, _ count: Int) -> Bytes?
 }
 
+extension ByteSource {
+    /// Reads an unsigned number of at most eight bytes.
+    func number(at offset: Int, _ count: Int, isBigEndian: Bool = true) -> Int? {
+        guard let bytes = bytes(at: offset, count)?.storage else { return nil }
+        let ordered = isBigEndian ? Array(bytes) : bytes.reversed()
+        return Int(exactly: ordered.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    }
+}
+
 /// The bytes of an open file.
 package struct FileBytes: ByteSource {
     private let descriptor: Int32
@@ -47,7 +56,7 @@ package struct FileBytes: ByteSource {
 
 /// Bytes in memory. Every access is checked: it returns nil outside of the bounds.
 package struct Bytes: ByteSource {
-    private let storage: ArraySlice<UInt8>
+    fileprivate let storage: ArraySlice<UInt8>
 
     package init(_ bytes: [UInt8]) { storage = bytes[...] }
 
@@ -65,13 +74,6 @@ package struct Bytes: ByteSource {
     package func dropping(_ offset: Int) -> Bytes? { bytes(at: offset, count - offset) }
 
     package var array: [UInt8] { Array(storage) }
-
-    /// Reads an unsigned number of at most eight bytes.
-    func number(at offset: Int, _ count: Int, isBigEndian: Bool = true) -> Int? {
-        guard let bytes = bytes(at: offset, count)?.storage else { return nil }
-        let ordered = isBigEndian ? Array(bytes) : bytes.reversed()
-        return Int(exactly: ordered.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
-    }
 
     func hasText(_ text: StaticString, at offset: Int = 0) -> Bool {
         text.withUTF8Buffer { text in

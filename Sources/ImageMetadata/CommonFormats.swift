@@ -47,7 +47,7 @@ func readJPEG(_ source: some ByteSource) -> ImageHeader? {
 private func hasJPEGEnd(_ source: some ByteSource, after start: Int) -> Bool {
     // In most files it is at the very end.
     let end = max(0, source.count - 2)
-    if source.bytes(at: end, 2)?.number(at: 0, 2) == 0xffd9 { return true }
+    if source.number(at: end, 2) == 0xffd9 { return true }
     var offset = start
     while offset < source.count,
         let block = source.bytes(at: offset, min(256 << 10, source.count - offset))?.array
@@ -104,8 +104,7 @@ func readWebP(_ source: some ByteSource) -> ImageHeader? {
             let length = head.number(at: 4, 4, isBigEndian: false)
         else { break }
         func number(_ position: Int, _ count: Int) -> Int? {
-            source.bytes(at: offset + 8 + position, count)?
-                .number(at: 0, count, isBigEndian: false)
+            source.number(at: offset + 8 + position, count, isBigEndian: false)
         }
         if head.hasText("VP8X"), let width = number(4, 3), let height = number(7, 3) {
             size = (width + 1, height + 1)
@@ -147,7 +146,7 @@ func readGIF(_ source: some ByteSource) -> ImageHeader? {
 
 /// Returns true if a GIF file has a second frame. Its blocks are not decoded.
 private func hasSecondFrame(_ source: some ByteSource) -> Bool {
-    func byte(_ offset: Int) -> Int? { source.bytes(at: offset, 1)?.number(at: 0, 1) }
+    func byte(_ offset: Int) -> Int? { source.number(at: offset, 1) }
     func tableBytes(_ flags: Int) -> Int { flags & 0x80 == 0 ? 0 : 3 << (flags & 7 + 1) }
     guard let flags = byte(10) else { return false }
     var offset = 13 + tableBytes(flags)

@@ -83,7 +83,7 @@ struct Exif {
 private struct TIFFTable {
     private static let maximumFields = 1000
 
-    let isBigEndian: Bool
+    private let isBigEndian: Bool
     /// Twelve bytes for each field: tag, type, count, and the value or its offset.
     private let fields: Bytes
     private let source: any ByteSource
@@ -100,9 +100,7 @@ private struct TIFFTable {
     }
 
     init?(_ source: any ByteSource, at tableOffset: Int, isBigEndian: Bool) {
-        guard
-            let count = source.bytes(at: tableOffset, 2)?.number(
-                at: 0, 2, isBigEndian: isBigEndian),
+        guard let count = source.number(at: tableOffset, 2, isBigEndian: isBigEndian),
             count <= Self.maximumFields, let fields = source.bytes(at: tableOffset + 2, 12 * count)
         else { return nil }
         self.source = source

@@ -76,7 +76,7 @@ private func exifBlock(_ source: some ByteSource, _ boxes: [Box]) -> Bytes? {
 
 private func exifItem(_ source: some ByteSource, _ boxes: [Box]) -> Int? {
     guard let list = boxes.first("iinf"),
-        let version = source.bytes(at: list.contents.lowerBound, 1)?.number(at: 0, 1)
+        let version = source.number(at: list.contents.lowerBound, 1)
     else { return nil }
     let start = list.contents.lowerBound + (version == 0 ? 6 : 8)
     guard start <= list.contents.upperBound else { return nil }
@@ -151,7 +151,7 @@ struct Box {
         {
             var headBytes = 8
             if length == 1 {
-                guard let long = source.bytes(at: offset + 8, 8)?.number(at: 0, 8) else { break }
+                guard let long = source.number(at: offset + 8, 8) else { break }
                 length = long
                 headBytes = 16
             } else if length == 0 {

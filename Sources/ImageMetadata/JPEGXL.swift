@@ -5,7 +5,7 @@
 func readJPEGXL(_ source: some ByteSource) -> ImageHeader? {
     var start = 0
     var exif: Exif?
-    if source.bytes(at: 0, 2)?.number(at: 0, 2) != 0xff0a {
+    if source.number(at: 0, 2) != 0xff0a {
         let boxes = Box.boxes(in: source, 0..<source.count)
         if let box = boxes.first("jxlc") {
             start = box.contents.lowerBound
