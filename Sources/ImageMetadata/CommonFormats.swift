@@ -70,24 +70,15 @@ func readPNG(_ source: some ByteSource) -> ImageHeader? {
         let width = head.number(at: 8, 4), let height = head.number(at: 12, 4)
     else { return nil }
     var header = ImageHeader(width: width, height: height)
-    header.isWhole = false
-    var offset = 8
-    for _ in 0..<100_000 {
-        guard let head = source.bytes(at: offset, 8), let length = head.number(at: 0, 4) else {
-            break
-        }
-        if head.hasText("IEND", at: 4) {
-            header.isWhole = true
-            break
-        }
+    let end = PNGFile.readChunks(source) { head, offset, length in
         if head.hasText("eXIf", at: 4), length <= 1 << 20,
-            let exif = source.bytes(at: offset + 8, length).flatMap(Exif.init)
+            let exif = source.bytes(at: offset, length).flatMap(Exif.init)
         {
             header.orientation = exif.orientation ?? .upright
             header.setOrigin(exif)
         }
-        offset += 12 + length
     }
+    header.isWhole = end != nil
     return header
 }
 

@@ -56,19 +56,32 @@ package enum PNGFile {
     package static func texts(_ source: some ByteSource) -> [String: String]? {
         guard source.bytes(at: 0, 8)?.array == signature else { return nil }
         var texts: [String: String] = [:]
-        var offset = 8
-        for _ in 0..<100_000 {
-            guard let head = source.bytes(at: offset, 8), let length = head.number(at: 0, 4),
-                length <= source.count
-            else { return nil }
-            if head.hasText("IEND", at: 4) { return texts }
+        let end = readChunks(source) { head, offset, length in
             let isPlain = head.hasText("tEXt", at: 4)
             if isPlain || head.hasText("iTXt", at: 4), length <= 1 << 16,
-                let data = source.bytes(at: offset + 8, length)?.array,
+                let data = source.bytes(at: offset, length)?.array,
                 let (key, text) = text(data, isPlain: isPlain)
             {
                 texts[key] = text
             }
+        }
+        guard let end, end <= source.count else { return nil }
+        return texts
+    }
+
+    /// Calls `body` with the length and type of each chunk, the offset of its data, and the length.
+    ///
+    /// - Returns: The length of the chunk `IEND`, which should be 0; nil if the file ends before it.
+    static func readChunks(
+        _ source: some ByteSource, _ body: (_ head: Bytes, _ offset: Int, _ length: Int) -> Void
+    ) -> Int? {
+        var offset = 8
+        for _ in 0..<100_000 {
+            guard let head = source.bytes(at: offset, 8), let length = head.number(at: 0, 4) else {
+                break
+            }
+            if head.hasText("IEND", at: 4) { return length }
+            body(head, offset + 8, length)
             offset += 12 + length
         }
         return nil
