@@ -42,11 +42,6 @@ final class FolderWatcher: Sendable {
         }
     }
 
-    private struct ChangedName {
-        var isClosed: Bool
-        var hasOnlyAttributes: Bool
-    }
-
     private struct State {
         var paths: [Int32: RelativePath] = [:]
         var watches: [RelativePath: Int32] = [:]
@@ -55,8 +50,8 @@ final class FolderWatcher: Sendable {
         var targets: [Int32: [[UInt8]: Set<RelativePath>]] = [:]
         /// The watches of each link, and the absolute path to which it leads.
         var links: [RelativePath: (watches: Set<Int32>, target: [UInt8])] = [:]
-        var changed: [RelativePath: [[UInt8]: ChangedName]] = [:]
-        var changedCount = 0
+        /// The changed names, by their paths.
+        var changed: [RelativePath: Entry] = [:]
         /// The events that no scan has used yet.
         var events = NameEvents()
         /// The files of each watch that were created and not closed since.
@@ -464,12 +459,11 @@ final class FolderWatcher: Sendable {
         to state: inout State
     ) {
         guard !state.needsFullScan else { return }
-        let before = state.changed[folder]?[name]
-        state.changed[folder, default: [:]][name] = ChangedName(
-            isClosed: isClosed,
-            hasOnlyAttributes: hasOnlyAttributes && before?.hasOnlyAttributes != false)
-        if before == nil { state.changedCount += 1 }
-        if state.changedCount > Self.maximumEntries { state.requireFullScan() }
+        var entry = Entry(
+            folder: folder, name: name, isClosed: isClosed, hasOnlyAttributes: hasOnlyAttributes)
+        if state.changed[entry.path]?.hasOnlyAttributes == false { entry.hasOnlyAttributes = false }
+        state.changed[entry.path] = entry
+        if state.changed.count > Self.maximumEntries { state.requireFullScan() }
     }
 
     // MARK: Reporting
@@ -486,11 +480,9 @@ final class FolderWatcher: Sendable {
             return min(now + Self.quietPeriod, max(now, first + Self.burstTimeout))
         }
         guard let deadline else { return }
-        let countBefore = changeCount
+        let countBefore = state.withLock(\.changed.count)
         queue.asyncAfter(deadline: deadline) { [weak self] in self?.reportOrWait(countBefore) }
     }
-
-    private var changeCount: Int { state.withLock { $0.changedCount } }
 
     /// Reports the burst if it has ended or reached its maximum duration.
     private func reportOrWait(_ countBefore: Int) {
@@ -498,7 +490,7 @@ final class FolderWatcher: Sendable {
             state.isReportScheduled = false
             let isLong =
                 state.firstEvent.map { DispatchTime.now() >= $0 + Self.burstTimeout } ?? true
-            return isLong || state.changedCount == countBefore || state.needsFullScan
+            return isLong || state.changed.count == countBefore || state.needsFullScan
         }
         guard hasEnded else { return scheduleReport() }
         for change in takeChanges() {
@@ -517,18 +509,12 @@ final class FolderWatcher: Sendable {
             if state.needsFullScan {
                 changes.append(.everything)
             } else {
-                let entries = state.changed.flatMap { folder, names in
-                    names.map {
-                        Entry(
-                            folder: folder, name: $0, isClosed: $1.isClosed,
-                            hasOnlyAttributes: $1.hasOnlyAttributes)
-                    }
+                if !state.changed.isEmpty {
+                    changes.append(.entries(Array(state.changed.values)))
                 }
-                if !entries.isEmpty { changes.append(.entries(entries)) }
                 if state.hasRootAttributes { changes.append(.rootAttributes) }
             }
             state.changed = [:]
-            state.changedCount = 0
             state.needsFullScan = false
             state.hasRootAttributes = false
             state.firstEvent = nil
