@@ -82,11 +82,18 @@ final class FolderWatcher: Sendable {
 
         deinit { close(descriptor) }
 
-        /// Adds a watch. May block for as long as the file system does not respond.
+        /// Adds a watch of a folder. May block for as long as the file system does not respond.
         ///
+        /// - Parameters:
+        ///   - path: The absolute path.
+        ///   - flags: Flags in addition to `IN_ONLYDIR`.
         /// - Returns: The watch; negative, with `errno`, if there is none.
-        func add(_ path: [UInt8], _ mask: UInt32) -> Int32 {
-            withCPath(path) { inotify_add_watch(descriptor, $0, mask) }
+        func add(_ path: [UInt8], _ flags: UInt32) -> Int32 {
+            let events =
+                IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB
+                | IN_DELETE_SELF | IN_MOVE_SELF
+            let mask = UInt32(events) | UInt32(IN_ONLYDIR) | flags
+            return withCPath(path) { inotify_add_watch(descriptor, $0, mask) }
         }
     }
 
@@ -173,12 +180,8 @@ final class FolderWatcher: Sendable {
     /// the file system does not respond.
     func watch(_ path: RelativePath, at absolute: [UInt8]) {
         guard let inotify = state.withLock(\.inotify) else { return }
-        let mask =
-            IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB
-            | IN_DELETE_SELF | IN_MOVE_SELF
-        let flags = UInt32(IN_ONLYDIR) | UInt32(IN_EXCL_UNLINK)
         // The lock is not held, because the file system may not respond.
-        let watch = inotify.add(absolute, UInt32(mask) | flags)
+        let watch = inotify.add(absolute, UInt32(IN_EXCL_UNLINK))
         let code = errno
         state.withLock { state in
             guard state.inotify != nil else { return }
@@ -229,15 +232,11 @@ final class FolderWatcher: Sendable {
         of path: [UInt8], _ inotify: Inotify
     ) -> (watch: Int32, name: [UInt8])? {
         let slash = UInt8(ascii: "/")
-        let mask =
-            IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB
-            | IN_DELETE_SELF | IN_MOVE_SELF
-        let flags = UInt32(IN_ONLYDIR) | UInt32(IN_MASK_ADD)
         var folder = path
         while let index = folder.lastIndex(of: slash) {
             let name = Array(folder[(index + 1)...])
             folder = index == 0 ? [slash] : Array(folder[..<index])
-            let watch = inotify.add(folder, UInt32(mask) | flags)
+            let watch = inotify.add(folder, UInt32(IN_MASK_ADD))
             if watch >= 0 { return name.isEmpty ? nil : (watch, name) }
             if folder == [slash] { return nil }
         }
