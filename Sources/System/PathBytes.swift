@@ -43,16 +43,22 @@ package struct PathBytes: Hashable, Sendable {
         var path = self
         // Source: path_resolution(7): at most 40 links are followed.
         for _ in 0..<40 {
-            guard let target = path.linkTarget else {
+            guard let target = path.target else {
                 return errno == EINVAL || errno == ENOENT ? path : nil
             }
-            path = target.bytes.first == UInt8(ascii: "/") ? target : path.folder.appending(target)
+            path = target
         }
         errno = ELOOP
         return nil
     }
 
-    private var linkTarget: PathBytes? {
+    /// The path to which the symbolic link at this path leads; nil, with `errno`, if there is no link.
+    package var target: PathBytes? {
+        linkTarget.map { $0.bytes.first == UInt8(ascii: "/") ? $0 : folder.appending($0) }
+    }
+
+    /// The path that the symbolic link at this path contains; nil, with `errno`, if there is no link.
+    package var linkTarget: PathBytes? {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = withCString { readlink($0, &buffer, buffer.count) }
         guard count >= 0 else { return nil }

@@ -105,11 +105,7 @@ struct FileStatus {
 
 /// Calls `body` with a path as a C string.
 func withCPath<Result>(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> Result) -> Result {
-    (path + [0]).withUnsafeBufferPointer { bytes in
-        bytes.withMemoryRebound(to: CChar.self) { text in
-            text.baseAddress.map(body) ?? body("")
-        }
-    }
+    PathBytes(bytes: path).withCString(body)
 }
 
 /// Opens a file for reading.
@@ -120,25 +116,8 @@ func openForReading(_ path: [UInt8]) -> Int32 {
     withCPath(path) { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
 }
 
-/// Returns the target of a symbolic link as the link contains it; empty if `path` is not a link.
-func readLink(_ path: [UInt8]) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
-        count = withCPath(path) { path in
-            buffer.withMemoryRebound(to: CChar.self) { text in
-                text.baseAddress.map { max(0, readlink(path, $0, text.count)) } ?? 0
-            }
-        }
-    }
-}
-
 /// Returns the absolute path of the target of a symbolic link; nil if `path` is not a link.
-func readTarget(_ path: [UInt8]) -> [UInt8]? {
-    let target = readLink(path)
-    guard let first = target.first, first != UInt8(ascii: "/") else {
-        return target.isEmpty ? nil : target
-    }
-    return path[...(path.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex)] + target
-}
+func readTarget(_ path: [UInt8]) -> [UInt8]? { PathBytes(bytes: path).target?.bytes }
 
 /// Resolves all symbolic links of an absolute path, as far as it exists.
 ///

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import ProviderKit
 internal import Storage
+internal import System
 internal import Translation
 
 /// Symbolic links to photos whose paths are not UTF-8, so that every photo has a path that is.
@@ -38,8 +39,8 @@ struct PictureLinks: Sendable {
 
     /// Removes the link to a photo if it does not lead to the path of the photo. Does not access the photo itself.
     func update(_ row: Int64, _ path: [UInt8]) {
-        let target = readLink(Array(link(PhotoID(row: row)).utf8))
-        if !target.isEmpty, target != path { remove(row) }
+        let target = PathBytes(link(PhotoID(row: row))).linkTarget
+        if let target, target.bytes != path { remove(row) }
     }
 
     /// Removes all links.
