@@ -23,11 +23,6 @@ final class PictureFiles {
     /// The present mount points, as absolute paths.
     var mountPoints: Set<[UInt8]> { threads.mountPoints }
 
-    /// Looks up a path.
-    func lookUp(_ path: [UInt8]) -> FileStatus.Lookup {
-        lookUp([path])[0]
-    }
-
     /// Looks up paths.
     func lookUp(_ paths: [[UInt8]]) -> [FileStatus.Lookup] {
         each(paths) { FileStatus.lookUp($0, $1) }.map { $0 ?? .unavailable(ETIMEDOUT) }
@@ -35,16 +30,12 @@ final class PictureFiles {
 
     /// Returns, for each path, true if it is a symbolic link, and false if not or unknown.
     func areLinks(_ paths: [[UInt8]]) -> [Bool] {
-        each(paths) { path, progress in progress.begin(path) == 0 && FileStatus.isLink(path) }
-            .map { $0 ?? false }
+        each(paths, orElse: false) { FileStatus.isLink($0) }
     }
 
     /// Returns the path with all symbolic links resolved, as far as it exists; nil if it is unknown.
     func realPath(_ path: [UInt8]) -> [UInt8]? {
-        let results = each([path]) { path, progress in
-            progress.begin(path) == 0 ? resolvedPath(path) : nil
-        }
-        return results[0] ?? nil
+        each([path], orElse: nil) { resolvedPath($0) }[0]
     }
 
     /// Reads a file for its content.
@@ -68,24 +59,19 @@ final class PictureFiles {
 
     /// Returns true if a folder can be read.
     func isReadable(_ folder: [UInt8]) -> Bool {
-        let results = each([folder]) { path, progress in
-            progress.begin(path) == 0 && withCPath(path) { access($0, R_OK | X_OK) } == 0
-        }
-        return results[0] ?? false
+        each([folder], orElse: false) { path in
+            withCPath(path) { access($0, R_OK | X_OK) } == 0
+        }[0]
     }
 
     /// Watches the target of a link; see ``FolderWatcher/watchTarget(of:at:)``.
     func watchTarget(of link: RelativePath, at path: [UInt8], _ watcher: FolderWatcher) {
-        _ = each([path]) { path, progress in
-            if progress.begin(path) == 0 { watcher.watchTarget(of: link, at: path) }
-        }
+        _ = each([path], orElse: ()) { watcher.watchTarget(of: link, at: $0) }
     }
 
     /// Reads the first bytes of files.
     func contents(_ paths: [[UInt8]]) -> [FileContent] {
-        each(paths) { path, progress in
-            progress.begin(path) == 0 ? FileContent(ofFile: path) : .unreadable
-        }.map { $0 ?? .unreadable }
+        each(paths, orElse: .unreadable) { FileContent(ofFile: $0) }
     }
 
     /// Reads a folder.
@@ -106,6 +92,17 @@ final class PictureFiles {
             return Result { () throws(FileError) in try FolderListing(path) }
         }
         return listings[0] ?? .failure(FileError(code: ETIMEDOUT))
+    }
+
+    /// Calls `operation` for each path, in concurrent batches.
+    ///
+    /// - Returns: The results; `fallback` for paths that do not respond, and for those with a fault.
+    private func each<Value: Sendable>(
+        _ paths: [[UInt8]], orElse fallback: Value,
+        _ operation: @escaping @Sendable ([UInt8]) -> Value
+    ) -> [Value] {
+        each(paths) { path, progress in progress.begin(path) == 0 ? operation(path) : fallback }
+            .map { $0 ?? fallback }
     }
 
     /// Calls `operation` for each path, in concurrent batches. Each batch continues after a path that does not respond.
