@@ -51,11 +51,9 @@ final class DigestReader: Sendable {
     /// Reads a file with the C functions `g_checksum_update` and `g_checksum_get_digest`. Blocks.
     func read(_ path: [UInt8], _ progress: FileProgress) -> FileDigest? {
         reads.add(1, ordering: .relaxed)
-        guard progress.begin(path) == 0 else { return nil }
-        let descriptor = openForReading(path)
-        guard descriptor >= 0 else { return nil }
+        guard case .success(let descriptor) = PictureFolder.open(path, progress) else { return nil }
         defer { close(descriptor) }
-        guard let before = FileStatus(descriptor: descriptor), before.kind == .file,
+        guard let before = FileStatus(descriptor: descriptor),
             let checksum = g_checksum_new(G_CHECKSUM_SHA256)
         else { return nil }
         defer { g_checksum_free(checksum) }
