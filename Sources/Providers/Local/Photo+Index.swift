@@ -58,7 +58,7 @@ extension Photo {
 
 extension Timestamp {
     /// Rounds down, also for times before 1970.
-    fileprivate init(nanoseconds: Int64) {
+    init(nanoseconds: Int64) {
         let seconds = nanoseconds / 1_000_000_000
         self.init(secondsSince1970: nanoseconds % 1_000_000_000 < 0 ? seconds - 1 : seconds)
     }

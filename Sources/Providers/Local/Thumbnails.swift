@@ -50,8 +50,8 @@ final class Thumbnails: Sendable {
     /// The properties of a photo that its thumbnails contain.
     private struct Original: Sendable {
         let uri: String
-        let modified: Int
-        let bytes: Int
+        let modified: Int64
+        let bytes: Int64
 
         /// The texts in a thumbnail. If the URI or the time differs, the thumbnail belongs to another file, or to
         /// another version of it.
@@ -173,7 +173,7 @@ final class Thumbnails: Sendable {
         if let reason = await files.run({ Self.failure(failure, of: original) }) {
             throw reason.providerError
         }
-        try await files.run { Self.createFolder(self.folder, size.rawValue) }.get()
+        try await files.run { try Self.createFolder(self.folder, size.rawValue) }
         do {
             try await images.scale(
                 photo, pixels: size.pixels, texts: original.texts, to: path)
@@ -190,11 +190,10 @@ final class Thumbnails: Sendable {
     private static func original(_ path: [UInt8], _ stamp: FileStamp) -> Original? {
         guard let uri = withCPath(path, { g_filename_to_uri($0, nil, nil) }) else { return nil }
         defer { g_free(uri) }
-        let seconds = stamp.modified / 1_000_000_000
         return Original(
             uri: String(cString: uri),
-            modified: Int(stamp.modified % 1_000_000_000 < 0 ? seconds - 1 : seconds),
-            bytes: Int(stamp.sizeBytes))
+            modified: Timestamp(nanoseconds: stamp.modified).secondsSince1970,
+            bytes: stamp.sizeBytes)
     }
 
     private static func isThumbnail(_ path: String, of original: Original) -> Bool {
@@ -217,15 +216,13 @@ final class Thumbnails: Sendable {
         return texts[tooLarge.key] == tooLarge.text ? .tooLarge : .damaged
     }
 
-    private static func createFolder(
-        _ folder: String, _ name: String
-    ) -> Result<Void, any Error> {
-        do {
-            return .success(try PrivateFolder.create("\(folder)/\(name)"))
+    private static func createFolder(_ folder: String, _ name: String) throws {
+        do throws(StorageError) {
+            try PrivateFolder.create("\(folder)/\(name)")
         } catch .cannotOpen(let path, let reason) {
-            return .failure(StorageError.readOnly(path, reason))
+            throw StorageError.readOnly(path, reason)
         } catch {
-            return .failure(ProviderError(error))
+            throw ProviderError(error)
         }
     }
 
@@ -233,16 +230,10 @@ final class Thumbnails: Sendable {
     private func recordFailure(_ path: String, _ original: Original, _ reason: ImageProcessorError)
     {
         guard (try? PrivateFolder.create(failureFolder)) != nil else { return }
-        let part = "\(path).part"
-        unlink(part)
-        let descriptor = Glibc.open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { return }
-        defer { close(descriptor) }
         var texts = original.texts
         if reason == .tooLarge { texts[Self.tooLarge.key] = Self.tooLarge.text }
         let bytes = PNGFile.plain(RGBColor(0), width: 1, height: 1, texts: texts)
-        let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         // Best effort: without the record, there is another attempt to create the thumbnail.
-        if count != bytes.count || rename(part, path) != 0 { unlink(part) }
+        try? AtomicFile.write(bytes, to: path, through: "\(path).part")
     }
 }
