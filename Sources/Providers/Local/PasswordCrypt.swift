@@ -2,6 +2,7 @@ internal import CCrypt
 internal import Dispatch
 internal import Glibc
 internal import ProviderKit
+internal import System
 internal import Translation
 
 /// A hash function for passwords: yescrypt, by libcrypt.
@@ -59,11 +60,7 @@ final class PasswordCrypt: Sendable {
     private func run<Value: Sendable>(
         _ body: @escaping @Sendable (shim_crypt) throws(ProviderError) -> Value
     ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { [self] in
-                continuation.resume(with: Result { try body(try loaded()) })
-            }
-        }
+        try await queue.run { [self] () throws(ProviderError) in try body(try loaded()) }
     }
 
     // MARK: libcrypt
