@@ -166,7 +166,7 @@ extension FolderScan {
 
     private func formerFiles(of candidates: [Candidate]) throws -> FormerFiles {
         var former = FormerFiles()
-        let paths = try index { index throws(StorageError) in
+        let paths = try index { index in
             // Outside of a transaction, each query locks the file.
             try index.database.snapshot { () throws(StorageError) -> Set<RelativePath> in
                 var paths: Set<RelativePath> = []

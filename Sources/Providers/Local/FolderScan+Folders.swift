@@ -12,7 +12,7 @@ extension FolderScan {
             if ContinuousClock.now - lastFlush > Self.collectingTime { try flush() }
         }
         for top in tops {
-            let known = try index { index throws(StorageError) in try index.folders(at: top) }
+            let known = try index { try $0.folders(at: top) }
             for (_, path) in known
             where !visitedPaths.contains(path) && !path.isOrIsBelow(where: unavailable.contains) {
                 try removeFolder(path)
@@ -58,8 +58,7 @@ extension FolderScan {
             return
         }
         visitedPaths.insert(path)
-        var (id, known) = try index {
-            index throws(StorageError) -> (Int64, [[UInt8]: PictureIndex.File]) in
+        var (id, known) = try index { index in
             let id = try index.addFolder(path, device: status.device, inode: status.stamp.inode)
             var known: [[UInt8]: PictureIndex.File] = [:]
             try index.files(folder: id) { file throws(StorageError) in known[file.name] = file }
@@ -134,9 +133,7 @@ extension FolderScan {
 
     /// Returns false if the index contains the folder under another path, for example the target of a link.
     private func isUnvisited(_ path: RelativePath, _ status: FileStatus) throws -> Bool {
-        let paths = try index { index throws(StorageError) in
-            try index.folders(device: status.device, inode: status.stamp.inode)
-        }
+        let paths = try index { try $0.folders(device: status.device, inode: status.stamp.inode) }
         return files.lookUp(paths.filter { $0 != path }.map(absolute)).allSatisfy { lookup in
             switch lookup {
             case .found(let other): other.stamp.inode != status.stamp.inode
@@ -148,9 +145,7 @@ extension FolderScan {
 
     /// Removes a folder and all folders below it from the index.
     func removeFolder(_ path: RelativePath) throws {
-        let (folders, files) = try index {
-            index throws(StorageError) -> ([(id: Int64, path: RelativePath)], [PictureIndex.File])
-            in
+        let (folders, files) = try index { index in
             let folders = try index.folders(at: path)
             var files: [PictureIndex.File] = []
             for (id, _) in folders {
@@ -171,7 +166,7 @@ extension FolderScan {
     /// Returns the mount points of the last scan at which no file system is mounted now.
     func lostMounts() throws -> Set<[UInt8]> {
         if let lostMountPoints { return lostMountPoints }
-        let known = try index { index throws(StorageError) in try index.mountPoints }
+        let known = try index { try $0.mountPoints }
         let lost = known.isEmpty ? [] : known.subtracting(files.mountPoints)
         lostMountPoints = lost
         return lost

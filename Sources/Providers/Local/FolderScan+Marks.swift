@@ -81,12 +81,9 @@ extension FolderScan {
 
     /// Returns the rows of missing files that were not found elsewhere.
     private func goneRows(where isIncluded: (Int64) -> Bool) throws -> Set<Int64> {
-        try index { index throws(StorageError) in
-            var gone: Set<Int64> = []
-            for file in missing where isIncluded(file.id) {
-                if try isMissing(file, index) { gone.insert(file.id) }
-            }
-            return gone
+        try index { index in
+            let gone = try missing.filter { try isIncluded($0.id) && isMissing($0, index) }
+            return Set(gone.map(\.id))
         }
     }
 
@@ -219,11 +216,9 @@ extension FolderScan {
         _ size: Int64, _ places: [Place], besides gone: Set<Int64>
     ) throws -> [Place] {
         let known = Set(doubtful.values.compactMap(\.known?.id))
-        let stored = try index { index throws(StorageError) in
-            try index.photos(size: size).filter { candidate in
-                !known.contains(candidate.row) && !gone.contains(candidate.row)
-                    && !marks.contains(candidate.row)
-            }
+        let stored = try index { try $0.photos(size: size) }.filter { candidate in
+            !known.contains(candidate.row) && !gone.contains(candidate.row)
+                && !marks.contains(candidate.row)
         }
         return places.filter { $0.stamp.sizeBytes == size && $0.doubtful?.format != nil }
             + stored.map { Place($0) }
@@ -241,7 +236,7 @@ extension FolderScan {
         place.content = content
         if let row = place.row {
             // A photo of the same content is looked for again later, so it is not read again.
-            try index { index throws(StorageError) in try index.setContent(content, of: row) }
+            try index { try $0.setContent(content, of: row) }
         }
         return content
     }

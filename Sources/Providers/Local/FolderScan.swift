@@ -150,7 +150,7 @@ final class FolderScan {
     }
 
     private func scanAll(_ lookup: FileStatus.Lookup) throws {
-        missing = try index { index throws(StorageError) in try index.displaced() }
+        missing = try index { try $0.displaced() }
         files.watchTarget(of: .root, at: root, watcher)
         if case .unavailable(let code) = lookup { throw RootUnreadable(code: code) }
         guard lookup.status?.kind == .folder else {
@@ -172,9 +172,9 @@ final class FolderScan {
         }
         try scanTree([.root])
         try finish()
-        try index { [aliases] index throws(StorageError) in try index.setAliases(aliases) }
+        try index { try $0.setAliases(aliases) }
         try recordMountPoints()
-        try index { index throws(StorageError) in try index.recordCompleteness() }
+        try index { try $0.recordCompleteness() }
     }
 
     private func scanEntries(_ entries: [FolderWatcher.Entry]) throws {
@@ -213,14 +213,10 @@ final class FolderScan {
                     continue
                 }
                 watcher.markClosed(entry.folder, entry.name)
-                let known = try index {
-                    index throws(StorageError) -> (Int64, PictureIndex.File?)? in
-                    guard let folder = try index.folderID(entry.folder) else { return nil }
-                    return (folder, try index.file(folder: folder, name: entry.name))
-                }
-                if let (folder, file) = known {
+                if let known = try index({ try $0.file(in: entry.folder, name: entry.name) }) {
                     addCandidate(
-                        entry.name, status.stamp, file, entry.folder, folder, mayBeLink: isLink)
+                        entry.name, status.stamp, known.file, entry.folder, known.folder,
+                        mayBeLink: isLink)
                 }
             case .found: continue
             }
@@ -231,21 +227,16 @@ final class FolderScan {
         for path in absentFolders { try removeFolder(path) }
         // A link may lead to a folder that was omitted because the removed path led to it.
         if !removedFolders.isEmpty {
-            let aliases = try index { index throws(StorageError) in try index.aliases }
+            let aliases = try index { try $0.aliases }
             try scanTree(aliases.filter { !visitedPaths.contains($0) })
         }
         for (folder, name) in absentFiles {
-            let file = try index { index throws(StorageError) -> PictureIndex.File? in
-                guard let id = try index.folderID(folder) else { return nil }
-                return try index.file(folder: id, name: name)
-            }
-            if let file { missing.append(file) }
+            let known = try index { try $0.file(in: folder, name: name) }
+            if let file = known?.file { missing.append(file) }
         }
         try finish()
         if !aliases.isEmpty {
-            try index { [aliases] index throws(StorageError) in
-                try index.setAliases(index.aliases.union(aliases))
-            }
+            try index { try $0.setAliases($0.aliases.union(aliases)) }
         }
         if !folders.isEmpty { try recordMountPoints() }
     }
@@ -253,10 +244,8 @@ final class FolderScan {
     /// Returns true if a folder whose attributes have changed is in the index and can be read, so that its files need
     /// not be compared.
     private func isScanned(_ path: RelativePath, _ status: FileStatus) throws -> Bool {
-        let isKnown = try index { index throws(StorageError) in
-            try index.folders(device: status.device, inode: status.stamp.inode).contains(path)
-        }
-        return isKnown && files.isReadable(absolute(path))
+        let known = try index { try $0.folders(device: status.device, inode: status.stamp.inode) }
+        return known.contains(path) && files.isReadable(absolute(path))
     }
 
     /// Watches what a link leads to.
@@ -278,7 +267,7 @@ final class FolderScan {
 
     /// Calls `body` with the index, on its queue.
     func index<Value>(
-        _ body: (PictureIndex) throws(StorageError) -> Value
+        _ body: (PictureIndex) throws -> Value
     ) throws -> Value {
         try database.writer.runAndWait { try body(PictureIndex($0)) }
     }
@@ -293,9 +282,9 @@ final class FolderScan {
         // Lost mount points stay recorded while photos below them are kept in the index. A scan of a part does not see
         // the other mount points.
         if !unavailable.isEmpty || !visitedPaths.contains(.root) {
-            mounts.formUnion(try index { index throws(StorageError) in try index.mountPoints })
+            mounts.formUnion(try index { try $0.mountPoints })
         }
-        try index { index throws(StorageError) in try index.recordMountPoints(mounts) }
+        try index { try $0.recordMountPoints(mounts) }
     }
 
     // MARK: End

@@ -176,6 +176,14 @@ struct PictureIndex {
             [.integer(folder), .blob(name)], Self.file)
     }
 
+    /// Returns the row of a folder, and that of a file in it; nil if the index does not contain the folder.
+    func file(
+        in folder: RelativePath, name: [UInt8]
+    ) throws(StorageError) -> (folder: Int64, file: File?)? {
+        guard let id = try folderID(folder) else { return nil }
+        return (id, try file(folder: id, name: name))
+    }
+
     func files(
         folder: Int64, _ body: (File) throws(StorageError) -> Void
     ) throws(StorageError) {
