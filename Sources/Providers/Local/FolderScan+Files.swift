@@ -50,12 +50,9 @@ extension FolderScan {
             let batch = rest.prefix(count)
             rest = rest.dropFirst(count)
             let contents = files.contents(batch.map { absolute($0.path.appending($0.name)) })
-            try database.writer.runAndWait { database in
-                let index = PictureIndex(database)
-                try database.transaction { () throws(StorageError) in
-                    for (candidate, content) in zip(batch, contents) {
-                        try store(candidate, content, index, former)
-                    }
+            try transaction { index throws(StorageError) in
+                for (candidate, content) in zip(batch, contents) {
+                    try store(candidate, content, index, former)
                 }
             }
             let isShort = ContinuousClock.now - start < Self.publishingInterval

@@ -68,12 +68,9 @@ extension FolderScan {
         let (gained, recipients) = try marks.commit(decision)
         for (user, count) in gained { changes.gainedLikes[user, default: 0] += count }
         changes.changed.formUnion(recipients)
-        try database.writer.runAndWait { database in
-            try database.transaction { () throws(StorageError) in
-                let index = PictureIndex(database)
-                for (id, moved) in movedMarks { try index.setInode(moved.stamp.inode, of: id) }
-                try store(found, lost: decision.lost, places, index)
-            }
+        try transaction { index throws(StorageError) in
+            for (id, moved) in movedMarks { try index.setInode(moved.stamp.inode, of: id) }
+            try store(found, lost: decision.lost, places, index)
         }
         doubtful = [:]
         movedMarks = [:]

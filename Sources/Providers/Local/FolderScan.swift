@@ -272,6 +272,13 @@ final class FolderScan {
         try database.writer.runAndWait { try body(PictureIndex($0)) }
     }
 
+    /// Calls `body` with the index, on its queue, in a transaction.
+    func transaction(_ body: (PictureIndex) throws(StorageError) -> Void) throws {
+        try index { index in
+            try index.database.transaction { () throws(StorageError) in try body(index) }
+        }
+    }
+
     /// Records the mount points that the photos come from.
     private func recordMountPoints() throws {
         let mounted = files.mountPoints
@@ -293,9 +300,7 @@ final class FolderScan {
     private func finish() throws {
         try flush()
         try identifyMarked()
-        try database.writer.runAndWait { database in
-            try deleteMissing(PictureIndex(database))
-        }
+        try transaction(deleteMissing)
         let removed = Set(removedFolders.values)
         watcher.removeLinks { path in
             guard let folder = path.split?.folder, !links.contains(path) else { return false }
@@ -308,16 +313,14 @@ final class FolderScan {
     }
 
     private func deleteMissing(_ index: PictureIndex) throws(StorageError) {
-        try index.database.transaction { () throws(StorageError) in
-            for file in missing {
-                guard try isMissing(file, index) else { continue }
-                try index.delete(file.id)
-                guard file.format != nil else { continue }
-                changes.remove(file.id, from: try index.folderPath(file.folder))
-            }
-            for folder in removedFolders.keys { try index.deleteFolder(folder) }
-            try index.deleteOldFormerPositions()
+        for file in missing {
+            guard try isMissing(file, index) else { continue }
+            try index.delete(file.id)
+            guard file.format != nil else { continue }
+            changes.remove(file.id, from: try index.folderPath(file.folder))
         }
+        for folder in removedFolders.keys { try index.deleteFolder(folder) }
+        try index.deleteOldFormerPositions()
     }
 
     /// Returns false for a missing file that was found elsewhere: it has another folder or name by now.
