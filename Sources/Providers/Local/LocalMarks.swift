@@ -378,16 +378,9 @@ final class LocalMarks: Sendable {
             "SELECT path, inode, size, modified, digest, birth, taken FROM marked WHERE id = ?",
             [.integer(id)]
         ) { row in
-            let stamp = FileStamp(
-                inode: row.integer(1), sizeBytes: row.integer(2), modified: row.integer(3))
-            let bytes = row.blob(4)
-            return MarkedFile(
-                id: id, path: RelativePath(bytes: row.blob(0)), stamp: stamp,
-                content: bytes.isEmpty
-                    ? nil
-                    : FileDigest(
-                        bytes: bytes, stamp: stamp, birth: row.optionalInteger(5),
-                        taken: row.optionalText(6).flatMap(CaptureTime.init)))
+            MarkedFile(
+                id: id, path: RelativePath(bytes: row.blob(0)), stamp: FileStamp(row, at: 1),
+                content: FileDigest(row, at: 1))
         }
     }
 

@@ -27,6 +27,26 @@ extension ImageFacts {
     }
 }
 
+extension FileStamp {
+    /// Reads the columns `inode, size, modified`.
+    init(_ row: borrowing Row, at column: Int32) {
+        self.init(
+            inode: row.integer(column), sizeBytes: row.integer(column + 1),
+            modified: row.integer(column + 2))
+    }
+}
+
+extension FileDigest {
+    /// Reads the columns `inode, size, modified, value, birth, taken`; nil if the value is NULL or empty.
+    init?(_ row: borrowing Row, at column: Int32) {
+        let bytes = row.blob(column + 3)
+        guard !bytes.isEmpty else { return nil }
+        self.init(
+            bytes: bytes, stamp: FileStamp(row, at: column), birth: row.optionalInteger(column + 4),
+            taken: row.optionalText(column + 5).flatMap(CaptureTime.init))
+    }
+}
+
 extension PictureIndex {
     /// The value of the column `examined` of a file whose metadata was read completely. Earlier versions read less, and
     /// stored smaller values.
@@ -143,16 +163,9 @@ extension PictureIndex {
     private static let candidatesOfSize = candidates("file.size = ?") + " ORDER BY path, name"
 
     private static func candidate(_ row: borrowing Row) -> Candidate {
-        let stamp = FileStamp(
-            inode: row.integer(3), sizeBytes: row.integer(4), modified: row.integer(5))
-        return Candidate(
+        Candidate(
             row: row.integer(0), path: RelativePath(bytes: row.blob(1)).appending(row.blob(2)),
-            stamp: stamp,
-            digest: row.isNull(6)
-                ? nil
-                : FileDigest(
-                    bytes: row.blob(6), stamp: stamp, birth: row.optionalInteger(7),
-                    taken: row.optionalText(8).flatMap(CaptureTime.init)))
+            stamp: FileStamp(row, at: 3), digest: FileDigest(row, at: 3))
     }
 
     /// Returns the photos of a size in bytes, by path.

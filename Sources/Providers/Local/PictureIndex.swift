@@ -159,8 +159,7 @@ struct PictureIndex {
     static func file(_ row: borrowing Row) -> File {
         File(
             id: row.integer(0), folder: row.integer(1), name: row.blob(2),
-            stamp: FileStamp(
-                inode: row.integer(3), sizeBytes: row.integer(4), modified: row.integer(5)),
+            stamp: FileStamp(row, at: 3),
             format: ImageFormat(rawValue: Int(row.integer(6))), position: row.integer(7),
             facts: ImageFacts(row, at: 8), isExamined: row.integer(8) == Self.metadataVersion)
     }
