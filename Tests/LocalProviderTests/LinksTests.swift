@@ -153,7 +153,7 @@ import Testing
         }
         _ = try await folder.events.elements(before + 1)
         // Waits for the end of the scan.
-        try await folder.session.folder.scan([])
+        await folder.session.folder.scan([])
         #expect(links() == (change == "moved" ? ["link.jpg"] : []))
     }
 

@@ -65,7 +65,7 @@ extension MarkedFileTests {
         PhotosFixture.touch(folder.path("a.jpg"), seconds: 5_000_000)
         unlink(folder.path("a.jpg"))
         let path = try #require(RelativePath(bytes: Array("a.jpg".utf8)).entry)
-        try await folder.session.folder.scan([path])
+        await folder.session.folder.scan([path])
         #expect(try await liked(folder) == ["b"])
     }
 

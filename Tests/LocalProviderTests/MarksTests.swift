@@ -99,7 +99,7 @@ import Testing
     @Test func `changed attributes of nested folders do not count as links`() async throws {
         let folder = try await PhotosFixture.scanned(["x/y/a.jpg"])
         let entries = [try entry("x"), try entry("x/y")]
-        try await folder.session.folder.scan(entries)
+        await folder.session.folder.scan(entries)
         #expect(try await folder.session.folder.readNow { try $0.aliases } == [])
     }
 
@@ -114,7 +114,8 @@ import Testing
         }
         let watcher = folder.session.folder.watcher
         watcher.readPendingEvents()
-        try await folder.session.folder.scan([try entry(name)])
+        let changed = try entry(name)
+        await folder.session.folder.scan([changed])
         #expect(!watcher.isUnclosed(.root, Array(name.utf8)))
     }
 
@@ -249,7 +250,8 @@ import Testing
         try PhotosFixture.check(rename(mountPoint, directory.appending("away")))
         // As after a change just before the disk was removed.
         let path = RelativePath(bytes: Array("x/b.jpg".utf8))
-        try await folder.session.folder.scan([try #require(path.entry)])
+        let changed = try #require(path.entry)
+        await folder.session.folder.scan([changed])
         #expect(try await folder.titles() == ["b"])
     }
 

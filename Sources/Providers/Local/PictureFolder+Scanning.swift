@@ -12,15 +12,15 @@ extension PictureFolder {
     func folderChanged(_ change: FolderWatcher.Change) {
         Task { @MainActor in
             switch change {
-            case .everything: try? await scan(nil)
-            case .entries(let entries): try? await scan(entries)
+            case .everything: await scan(nil)
+            case .entries(let entries): await scan(entries)
             case .rootAttributes:
                 let isReadable = await files.run(root) { [root] progress in
                     progress.begin(root) == 0 && FileStatus(root) != nil
                         && withCPath(root) { access($0, R_OK | X_OK) } == 0
                 }
                 if isReadable != true || state.withLock({ $0.status != .ready }) {
-                    try? await scan(nil)
+                    await scan(nil)
                 }
             case .mounts: await mountsChanged()
             }
@@ -37,7 +37,7 @@ extension PictureFolder {
         let changed = mounted.symmetricDifference(before ?? [])
         guard before != nil, !changed.isEmpty else { return }
         if changed.contains(where: { $0 == root || RelativePath.isBelow(root, $0) }) {
-            try? await scan(nil)
+            await scan(nil)
             return
         }
         let below = changed.filter { RelativePath.isBelow($0, root) }.map {
@@ -45,19 +45,19 @@ extension PictureFolder {
         }
         let paths = below + watcher.links(near: changed)
         if paths.contains(.root) {
-            try? await scan(nil)
+            await scan(nil)
         } else if !paths.isEmpty {
-            try? await scan(paths.compactMap(\.entry))
+            await scan(paths.compactMap(\.entry))
         }
     }
 
     /// Scans everything.
     func startScan() {
-        Task { @MainActor in try? await scan(nil) }
+        Task { @MainActor in await scan(nil) }
     }
 
     /// Scans changed paths, or everything for nil, and resumes the refresh calls that wait for it.
-    func scan(_ entries: [FolderWatcher.Entry]?) async throws {
+    func scan(_ entries: [FolderWatcher.Entry]?) async {
         let found = Mutex(IndexChanges())
         do {
             try await openIndex()
@@ -91,16 +91,14 @@ extension PictureFolder {
                 // The folder may have been created before it was watched.
                 return FileStatus.lookUp(root, progress).status?.kind == .folder
             }
-            if error.code == ENOENT, exists == true { try await scan(nil) }
+            if error.code == ENOENT, exists == true { await scan(nil) }
         } catch StorageError.damaged where claimRecreation() {
             await discardIndex()
-            try await scan(nil)
+            await scan(nil)
         } catch {
             endRefresh(
                 state.withLock { Array($0.refreshers.keys) }, Result.failure(error))
             recordFailure(error)
-            // After a cancellation the index is incomplete.
-            guard !(error is CancellationError) else { return }
         }
     }
 
@@ -245,7 +243,7 @@ extension PictureFolder {
             return state.unavailable.compactMap(\.entry)
         }
         guard entries?.isEmpty != true else { return }
-        try? await scan(entries)
+        await scan(entries)
     }
 }
 

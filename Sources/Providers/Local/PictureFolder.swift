@@ -136,7 +136,7 @@ final class PictureFolder: Sendable {
         } onDateChange: { [weak self] in
             self?.captureDatesChanged($0)
         }
-        Task { @MainActor in try? await scan(nil) }
+        startScan()
     }
 
     /// Opens the index for this folder, once. Concurrent calls wait.
@@ -267,6 +267,7 @@ final class PictureFolder: Sendable {
     // MARK: Status
 
     func recordFailure(_ error: any Error) {
+        // After a cancellation the index is incomplete.
         guard !(error is CancellationError) else { return }
         logger.error(
             "The pictures folder cannot be scanned", metadata: ["reason": "\(error)"])
