@@ -57,7 +57,8 @@ final class LocalSession: FolderSession {
                     lastFormerPosition: page.lastFormerPosition,
                     isEmptySelection: selection.isEmpty)
             }
-            folder.readMetadata(of: found.entries.filter { !$0.isExamined }.map(\.id))
+            let unread = found.entries.filter { !$0.isExamined }
+            folder.metadataReader.readMetadata(of: unread.map(\.id))
             if let date, cursor == nil { folder.memories.update(date) }
             // During the first scan more photos may follow, so the walk continues after the last photo.
             let hasMore = found.hasMore || !folder.canServeAll && !found.entries.isEmpty
@@ -86,7 +87,7 @@ final class LocalSession: FolderSession {
     func photo(_ id: PhotoID) async throws -> Photo {
         var picture = try await folder.read { try Self.picture(id, $0) }
         if !picture.file.isExamined {
-            await folder.waitForMetadata(of: picture.file.id)
+            await folder.metadataReader.waitForMetadata(of: picture.file.id)
             picture = try await folder.read { try Self.picture(id, $0) }
         }
         return folder.marks.mark([folder.photo(picture)], for: user)[0]
@@ -187,7 +188,7 @@ final class LocalSession: FolderSession {
     }
 
     private func original(_ picture: PictureIndex.Picture) -> Thumbnails.Photo {
-        Thumbnails.Photo(path: folder.absolute(picture), stamp: picture.file.stamp)
+        Thumbnails.Photo(path: folder.absolute(picture.path), stamp: picture.file.stamp)
     }
 
     // MARK: Avatar
@@ -288,7 +289,7 @@ extension LocalSession {
 
     private func target(_ photo: PhotoID) async throws -> LocalMarks.Target {
         let picture = try await folder.read { try Self.picture(photo, $0) }
-        return LocalMarks.Target(picture: picture, file: folder.absolute(picture))
+        return LocalMarks.Target(picture: picture, file: folder.absolute(picture.path))
     }
 
     func setMarked(_ photos: Set<PhotoID>, _ mark: PhotoMark) async throws {

@@ -61,7 +61,7 @@ final class MetadataReader: Sendable {
         self.clock = clock
     }
 
-    /// Reads the metadata of photos that a client has requested.
+    /// Reads the metadata of photos that a client has requested. Reports the changed ones.
     ///
     /// - Parameter rows: The rows of the photos.
     func readMetadata(of rows: [Int64]) {
@@ -94,8 +94,9 @@ final class MetadataReader: Sendable {
         }
     }
 
-    /// Waits for the metadata of a photo that was passed to ``readMetadata(of:)``, for a limited time.
+    /// Reads the metadata of a photo, and waits for it for a limited time.
     func waitForMetadata(of row: Int64) async {
+        readMetadata(of: [row])
         await waiters.wait(for: row, atMost: Self.timeout, clock) {
             state.withLock { !$0.requested.contains(row) || $0.isStopped }
         }

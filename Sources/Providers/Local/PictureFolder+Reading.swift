@@ -70,17 +70,6 @@ extension PictureFolder {
         }
     }
 
-    /// Reads the metadata of photos that are shown. Emits the changed photos.
-    func readMetadata(of rows: [Int64]) {
-        metadataReader.readMetadata(of: rows)
-    }
-
-    /// Reads the metadata of a photo, and waits for it for a limited time.
-    func waitForMetadata(of row: Int64) async {
-        readMetadata(of: [row])
-        await metadataReader.waitForMetadata(of: row)
-    }
-
     /// Scans everything, and waits for the result for a limited time. The scan continues after that.
     ///
     /// - Returns: The changes that the scan has found, or at the time limit those found by then. Concurrent calls share
@@ -111,40 +100,29 @@ extension PictureFolder {
         root + [UInt8(ascii: "/")] + path.bytes
     }
 
-    /// Returns the absolute path of a photo.
-    func absolute(_ picture: PictureIndex.Picture) -> [UInt8] {
-        absolute(picture.path)
-    }
-
     /// Returns a path to the photo that is valid UTF-8: its own path, or that of a link in the cache.
     ///
     /// - Throws: `ProviderError` if the file is gone or does not respond.
     func servablePath(_ picture: PictureIndex.Picture, id: PhotoID) async throws -> String {
-        let path = absolute(picture)
-        let result = await files.run(path) { [links] progress in
-            let lookup = FileStatus.lookUp(path, progress)
-            guard case .found(let status) = lookup, status.kind == .file,
-                String(validating: path, as: UTF8.self) == nil
-            else { return (lookup, Result<String?, ProviderError>.success(nil)) }
-            return (
-                lookup,
-                Result { () throws(ProviderError) in try links.make(id, to: path) }
-            )
+        let path = absolute(picture.path)
+        let result = await files.run(path) { [links] progress -> Result<String, ProviderError> in
+            switch FileStatus.lookUp(path, progress) {
+            case .unavailable(let code): return .failure(Self.unreadable(id, code))
+            case .found(let status) where status.kind == .file:
+                if let text = String(validating: path, as: UTF8.self) { return .success(text) }
+                return Result { () throws(ProviderError) in try links.make(id, to: path) }
+            case .found, .absent: return .failure(Self.noPhoto(id))
+            }
         }
-        guard let (lookup, link) = result else { throw Self.noResponse }
-        switch lookup {
-        case .unavailable(let code): throw Self.unreadable(id, code)
-        case .found(let status) where status.kind == .file:
-            return try link.get() ?? String(decoding: path, as: UTF8.self)
-        case .found, .absent: throw Self.noPhoto(id)
-        }
+        guard let result else { throw Self.noResponse }
+        return try result.get()
     }
 
     /// Opens the file of a photo for reading. The caller closes the descriptor.
     ///
     /// - Throws: `ProviderError` if the file is gone, cannot be read or does not respond.
     func open(_ picture: PictureIndex.Picture, id: PhotoID) async throws -> Int32 {
-        let path = absolute(picture)
+        let path = absolute(picture.path)
         let result = await files.run(path) {
             if case .success(let descriptor) = $0 { close(descriptor) }
         } _: {

@@ -229,7 +229,7 @@ final class PictureFolder: Sendable {
                     rows.compactMap { try? PictureIndex(database).picture($0) }
                 }
             }
-            for picture in pictures ?? [] { links.update(picture.file.id, absolute(picture)) }
+            for picture in pictures ?? [] { links.update(picture.file.id, absolute(picture.path)) }
             emit(.changed((pictures ?? []).map { photo($0) }))
         }
         for rows in Array(changes.added.keys).slices {
@@ -247,21 +247,16 @@ final class PictureFolder: Sendable {
         emit(.likes(count: marks.count(of: user)), to: user)
     }
 
-    func emit(_ event: SessionEvent) {
+    /// Emits an event to all sessions, or to those of one user.
+    func emit(_ event: SessionEvent, to user: String? = nil) {
         let listeners = state.withLock { Array($0.listeners.values) }
-        for listener in listeners {
+        for listener in listeners where user == nil || user == listener.user {
             if case .changed(let photos) = event {
                 listener.events.yield(.changed(marks.mark(photos, for: listener.user)))
             } else {
                 listener.events.yield(event)
             }
         }
-    }
-
-    /// Emits an event to the sessions of one user.
-    func emit(_ event: SessionEvent, to user: String) {
-        let listeners = state.withLock { $0.listeners.values.filter { $0.user == user } }
-        for listener in listeners { listener.events.yield(event) }
     }
 
     // MARK: Status
