@@ -44,44 +44,33 @@ final class LocalSession: FolderSession {
         do {
             // During the first scan, a page without a next page may not be the last one.
             let found = try await folder.read(
-                atLeast: count, until: { $0.hasMore || $0.isEmptySelection },
-                orAtLimit: { !$0.entries.isEmpty }
+                atLeast: count, until: { $0.page.hasMore || $0.isEmptySelection },
+                orAtLimit: { !$0.page.entries.isEmpty }
             ) { [folder, user, date] index in
                 let selection = try Self.selection(source, index, date) {
                     folder.marks.rows(of: user)
                 }
                 let page = try index.page(selection, after: position, count: count)
                 let photos = folder.marks.mark(page.entries.map { folder.photo($0) }, for: user)
-                return FoundPage(
-                    photos: photos, entries: page.entries, hasMore: page.hasMore,
-                    lastFormerPosition: page.lastFormerPosition,
-                    isEmptySelection: selection.isEmpty)
+                // A scan cannot add photos to an empty selection.
+                return (page: page, photos: photos, isEmptySelection: selection.isEmpty)
             }
-            let unread = found.entries.filter { !$0.isExamined }
+            let unread = found.page.entries.filter { !$0.isExamined }
             folder.metadataReader.readMetadata(of: unread.map(\.id))
             if let date, cursor == nil { folder.memories.update(date) }
             // During the first scan more photos may follow, so the walk continues after the last photo.
-            let hasMore = found.hasMore || !folder.canServeAll && !found.entries.isEmpty
+            let hasMore = found.page.hasMore || !folder.canServeAll && !found.page.entries.isEmpty
             return Page(photos: found.photos, hasMore: hasMore) { [date] count in
                 if count == 0, let cursor { return cursor }
-                let last = count == 0 ? nil : found.entries[count - 1]
+                let last = count == 0 ? nil : found.page.entries[count - 1]
                 return Self.text(
                     PictureIndex.IndexPosition(
                         position: last?.position ?? .max, id: last?.id ?? .max,
-                        lastFormerPosition: found.lastFormerPosition, date: date))
+                        lastFormerPosition: found.page.lastFormerPosition, date: date))
             }
         } catch is PictureIndex.StaleCursor {
             throw ProviderError.staleCursor
         }
-    }
-
-    private struct FoundPage: Sendable {
-        let photos: [Photo]
-        let entries: [PictureIndex.PageEntry]
-        let hasMore: Bool
-        let lastFormerPosition: Int64
-        /// True if the selection is empty, so that a scan cannot add photos to it.
-        let isEmptySelection: Bool
     }
 
     func photo(_ id: PhotoID) async throws -> Photo {
@@ -128,7 +117,14 @@ final class LocalSession: FolderSession {
 
     func refresh(_ source: SourceID) async throws -> Int {
         guard let local = LocalSource(source) else { throw Self.noSource(source) }
-        let changes = try await Self.translated { try await folder.refresh() }
+        let changes: IndexChanges
+        do {
+            changes = try await folder.refresh()
+        } catch is FolderScan.RootUnreadable {
+            throw ProviderError.failed(Message("The pictures folder cannot be read."))
+        } catch let error where !(error is CancellationError || error is ProviderError) {
+            throw ProviderError.failed(Message(error))
+        }
         switch local {
         case .all: return changes.newCount
         // A scan finds no likes. They are reconciled after it.
@@ -253,22 +249,6 @@ final class LocalSession: FolderSession {
         }
         return PictureIndex.IndexPosition(
             position: position, id: id, lastFormerPosition: formerPosition, date: date)
-    }
-
-    private static func translated<Value>(
-        _ body: () async throws -> Value
-    ) async throws -> Value {
-        do {
-            return try await body()
-        } catch is FolderScan.RootUnreadable {
-            throw ProviderError.failed(Message("The pictures folder cannot be read."))
-        } catch let error as CancellationError {
-            throw error
-        } catch let error as ProviderError {
-            throw error
-        } catch {
-            throw ProviderError.failed(Message(error))
-        }
     }
 }
 
