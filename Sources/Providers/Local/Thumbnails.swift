@@ -103,34 +103,33 @@ final class Thumbnails: Sendable {
     /// - Returns: The path. Other programs may delete the file.
     /// - Throws: `ProviderError`; ``ProviderError/notFound(_:)`` if the photo does not exist.
     func path(of photo: Photo, _ size: Size) async throws -> String {
-        let known = photo
-        let photo = photo.path
+        let file = photo.path
         // No thumbnail is created for a photo in the thumbnails folder.
-        if photo.starts(with: Array("\(folder)/".utf8)),
-            let path = String(validating: photo, as: UTF8.self)
+        if file.starts(with: Array("\(folder)/".utf8)),
+            let path = String(validating: file, as: UTF8.self)
         {
             return path
         }
-        guard let lookup = await photos.run(photo, { FileStatus.lookUp(photo, $0) }) else {
-            return try await existing(known, size, PictureFolder.noResponse)
-        }
-        if case .unavailable(let code) = lookup {
+        var stamp = photo.stamp
+        var fault: ProviderError?
+        switch await photos.run(file, { FileStatus.lookUp(file, $0) }) {
+        case .found(let status) where status.kind == .file: stamp = status.stamp
+        case .found, .absent: throw Self.absent
+        case .unavailable(let code):
             let reason = String(cString: strerror(code))
-            return try await existing(
-                known, size,
-                .failed(
-                    Message("The file of the photo cannot be read: {reason}.", ["reason": reason])))
+            fault = .failed(
+                Message("The file of the photo cannot be read: {reason}.", ["reason": reason]))
+        case nil: fault = PictureFolder.noResponse
         }
-        guard let status = lookup.status, status.kind == .file,
-            let original = Self.original(photo, status.stamp)
-        else { throw ProviderError.notFound(Message("The photo does not exist any more.")) }
+        guard let original = Self.original(file, stamp) else { throw fault ?? Self.absent }
         let path = "\(folder)/\(size.rawValue)/\(original.name)"
         if await files.run({ Self.isThumbnail(path, of: original) }) { return path }
+        if let fault { throw fault }
         let task = running.withLock { running in
             if let task = running[path] { return task }
             let task = Task { @MainActor in
                 defer { self.running.withLock { $0[path] = nil } }
-                try await self.make(path, size, photo, original)
+                try await self.make(path, size, file, original)
             }
             running[path] = task
             return task
@@ -152,17 +151,8 @@ final class Thumbnails: Sendable {
         throw ProviderError.failed(Message("The image could not be opened; try again."))
     }
 
-    /// Returns the path of the thumbnail of a photo whose file cannot be reached.
-    ///
-    /// - Throws: `error` if there is no such thumbnail.
-    private func existing(
-        _ photo: Photo, _ size: Size, _ error: ProviderError
-    ) async throws -> String {
-        guard let original = Self.original(photo.path, photo.stamp) else { throw error }
-        let path = "\(folder)/\(size.rawValue)/\(original.name)"
-        guard await files.run({ Self.isThumbnail(path, of: original) }) else { throw error }
-        return path
-    }
+    private static let absent = ProviderError.notFound(
+        Message("The photo does not exist any more."))
 
     private func make(
         _ path: String, _ size: Size, _ photo: [UInt8], _ original: Original
