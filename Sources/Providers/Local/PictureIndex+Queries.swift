@@ -208,22 +208,17 @@ extension PictureIndex {
     private func entries(
         _ query: String, _ selected: [SQLValue], _ start: IndexPosition, _ limit: Int
     ) throws(StorageError) -> [PageEntry] {
-        var entries: [PageEntry] = []
-        entries.reserveCapacity(limit)
         let values: [SQLValue] = [
             .integer(start.position), .integer(start.id), .integer(start.lastFormerPosition),
             .integer(limit),
         ]
-        try database.query(query, values + selected) { row throws(StorageError) in
-            entries.append(
-                PageEntry(
-                    id: row.integer(0), name: row.blob(1), modified: row.integer(2),
-                    format: ImageFormat(rawValue: Int(row.integer(3))), position: row.integer(4),
-                    published: row.integer(5), folder: row.integer(6),
-                    facts: ImageFacts(row, at: 7),
-                    isExamined: row.integer(7) == Self.metadataVersion))
+        return try database.all(query, values + selected) { row in
+            PageEntry(
+                id: row.integer(0), name: row.blob(1), modified: row.integer(2),
+                format: ImageFormat(rawValue: Int(row.integer(3))), position: row.integer(4),
+                published: row.integer(5), folder: row.integer(6), facts: ImageFacts(row, at: 7),
+                isExamined: row.integer(7) == Self.metadataVersion)
         }
-        return entries
     }
 
     /// Returns the folders below the pictures folder that contain photos, by path.

@@ -28,18 +28,11 @@ struct PictureIndex {
 
     // MARK: Pictures folder
 
-    /// The absolute path of the pictures folder; nil for a new index.
-    var root: [UInt8]? {
-        get throws(StorageError) {
-            try database.first("SELECT value FROM meta WHERE key = 'root'") { $0.blob(0) }
-        }
-    }
-
     /// Empties the index if it belongs to another folder than `root`.
     ///
     /// - Returns: False if it was new or emptied.
     func begin(root: [UInt8]) throws(StorageError) -> Bool {
-        let known = try self.root
+        let known = try database.first("SELECT value FROM meta WHERE key = 'root'") { $0.blob(0) }
         guard known != root else { return true }
         try database.transaction { () throws(StorageError) in
             try database.execute(
@@ -55,7 +48,7 @@ struct PictureIndex {
     /// True if a scan of everything has ended since the index was created.
     var isComplete: Bool {
         get throws(StorageError) {
-            try database.first("SELECT 1 FROM meta WHERE key = 'complete'") { _ in true } ?? false
+            try database.exists("SELECT 1 FROM meta WHERE key = 'complete'")
         }
     }
 
