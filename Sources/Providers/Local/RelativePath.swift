@@ -13,13 +13,6 @@ struct RelativePath: Hashable, Sendable {
         RelativePath(bytes: bytes.isEmpty ? name : bytes + [Self.slash] + name)
     }
 
-    /// The common prefix of all paths below this one.
-    var prefixBelow: [UInt8] { bytes.isEmpty ? [] : bytes + [Self.slash] }
-
-    func isBelow(_ folder: RelativePath) -> Bool {
-        bytes.count > folder.bytes.count && bytes.starts(with: folder.prefixBelow)
-    }
-
     /// The parent folder, and the name in it; nil for the pictures folder itself.
     var split: (folder: RelativePath, name: [UInt8])? {
         guard !bytes.isEmpty else { return nil }
