@@ -231,24 +231,16 @@ final class LocalSession: FolderSession {
     private static func parse(
         _ cursor: String, in source: SourceID
     ) throws -> PictureIndex.IndexPosition {
-        var numbers = cursor.split(separator: ".", omittingEmptySubsequences: false).map {
-            Int64($0)
-        }[...]
+        let parts = cursor.split(separator: ".", omittingEmptySubsequences: false)
+        var numbers = parts.compactMap { Int64($0) }
         var date: CalendarDate?
-        if case .memories = LocalSource(source) {
-            date = numbers.popFirst().flatMap { $0 }.flatMap(CalendarDate.init(number:))
-            guard date != nil else {
-                throw ProviderError.invalidArgument("The cursor is malformed.")
-            }
-        }
-        guard numbers.count == 3, let position = numbers.removeFirst(),
-            let id = numbers.removeFirst(), let formerPosition = numbers.removeFirst(),
-            formerPosition >= 0
-        else {
-            throw ProviderError.invalidArgument("The cursor is malformed.")
-        }
+        let isDated = if case .memories = LocalSource(source) { true } else { false }
+        if isDated, !numbers.isEmpty { date = CalendarDate(number: numbers.removeFirst()) }
+        guard parts.count == (isDated ? 4 : 3), numbers.count == 3, numbers[2] >= 0,
+            isDated == (date != nil)
+        else { throw ProviderError.invalidArgument("The cursor is malformed.") }
         return PictureIndex.IndexPosition(
-            position: position, id: id, lastFormerPosition: formerPosition, date: date)
+            position: numbers[0], id: numbers[1], lastFormerPosition: numbers[2], date: date)
     }
 }
 
