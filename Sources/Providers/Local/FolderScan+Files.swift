@@ -20,7 +20,7 @@ extension FolderScan {
 
     func addCandidate(
         _ name: [UInt8], _ stamp: FileStamp, _ known: PictureIndex.File?, _ folder: RelativePath,
-        _ id: Int64, mayBeLink: Bool = false
+        _ id: Int64, mayBeLink: Bool
     ) {
         guard known?.stamp != stamp else { return }
         candidates.append(

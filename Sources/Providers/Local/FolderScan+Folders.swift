@@ -68,67 +68,45 @@ extension FolderScan {
         // On a slow disk the first photos of a large folder are shown before the last ones are read.
         var names = listing.files[...]
         while !names.isEmpty {
-            try compareFiles(names.prefix(Self.filesAtOnce), in: path, id, &known)
+            guard !isStopped() else { throw CancellationError() }
+            try compare(names.prefix(Self.filesAtOnce), in: path, id, &known, &links)
             names = names.dropFirst(Self.filesAtOnce)
             if ContinuousClock.now - lastFlush > Self.collectingTime { try flush() }
         }
-        try compareOthers(listing.others, in: path, id, &known, &links)
+        for name in listing.others { followLink(path.appending(name)) }
+        try compare(listing.others[...], areLinks: true, in: path, id, &known, &links)
         missing += known.values
     }
 
-    private func compareFiles(
-        _ names: ArraySlice<[UInt8]>, in folder: RelativePath, _ id: Int64,
-        _ known: inout [[UInt8]: PictureIndex.File]
+    /// Compares files, or links and entries whose kind the file system does not report.
+    private func compare(
+        _ names: ArraySlice<[UInt8]>, areLinks: Bool = false, in folder: RelativePath, _ id: Int64,
+        _ known: inout [[UInt8]: PictureIndex.File], _ links: inout [RelativePath]
     ) throws {
-        guard !isStopped() else { throw CancellationError() }
         let lookups = try lookUp(names.map { absolute(folder.appending($0)) })
         for (name, lookup) in zip(names, lookups) {
+            if areLinks { watcher.markClosed(folder, name) }
             switch lookup {
+            case .found(let status) where areLinks && status.kind == .folder:
+                links.append(folder.appending(name))
             case .found(let status) where status.kind == .file:
                 let file = known.removeValue(forKey: name)
                 let isOpen =
-                    status.hardLinks < 2 && watcher.isUnclosed(folder, name)
+                    !areLinks && status.hardLinks < 2 && watcher.isUnclosed(folder, name)
                     && !isUnmodified(folder, name, status.stamp)
                 if isOpen {
                     unclosed.insert(folder.appending(name))
                 } else {
-                    addCandidate(name, status.stamp, file, folder, id)
+                    // The target of a link may have changed, so the file may be another one.
+                    addCandidate(name, status.stamp, file, folder, id, mayBeLink: areLinks)
                 }
             case .found, .absent: continue
-            case .unavailable: markUnavailable(name, in: folder, &known)
+            case .unavailable:
+                // The rows in the index stay unchanged.
+                known[name] = nil
+                unavailable.insert(folder.appending(name))
             }
         }
-    }
-
-    /// Compares links, and entries whose kind the file system does not report.
-    private func compareOthers(
-        _ names: [[UInt8]], in folder: RelativePath, _ id: Int64,
-        _ known: inout [[UInt8]: PictureIndex.File], _ links: inout [RelativePath]
-    ) throws {
-        for name in names { followLink(folder.appending(name)) }
-        let lookups = try lookUp(names.map { absolute(folder.appending($0)) })
-        for (name, lookup) in zip(names, lookups) {
-            let path = folder.appending(name)
-            watcher.markClosed(folder, name)
-            switch lookup {
-            case .found(let status) where status.kind == .folder: links.append(path)
-            case .found(let status) where status.kind == .file:
-                // The target of a link may have changed, so the file may be another one.
-                addCandidate(
-                    name, status.stamp, known.removeValue(forKey: name), folder, id,
-                    mayBeLink: true)
-            case .found, .absent: continue
-            case .unavailable: markUnavailable(name, in: folder, &known)
-            }
-        }
-    }
-
-    /// Marks a file or folder as unavailable, so that its rows in the index stay unchanged.
-    private func markUnavailable(
-        _ name: [UInt8], in folder: RelativePath, _ known: inout [[UInt8]: PictureIndex.File]
-    ) {
-        known[name] = nil
-        unavailable.insert(folder.appending(name))
     }
 
     /// Returns false if the index contains the folder under another path, for example the target of a link.
