@@ -8,12 +8,9 @@ package struct CivilTime: Hashable, Sendable {
     package let offset: Int?
     /// The decimal digits of the fraction of a second, `25` for a quarter; empty if the camera did not record it.
     package var fraction = ""
+}
 
-    package init(seconds: Int64, offset: Int?) {
-        self.seconds = seconds
-        self.offset = offset
-    }
-
+extension CivilTime {
     /// Reads `2026:11:21 06:22:00`; nil for other text, and for dates that do not exist.
     ///
     /// - Parameters:
@@ -34,8 +31,9 @@ package struct CivilTime: Hashable, Sendable {
             let date = CalendarDate(year: year, month: month, day: day), hour < 24, minute < 60,
             second < 61
         else { return nil }
-        seconds = Int64(((date.dayNumber * 24 + hour) * 60 + minute) * 60 + second)
-        self.offset = offset.flatMap(Self.offset)
+        self.init(
+            seconds: Int64(((date.dayNumber * 24 + hour) * 60 + minute) * 60 + second),
+            offset: offset.flatMap(Self.offset))
         if let fraction, 1...9 ~= fraction.count, fraction.allSatisfy({ 0x30...0x39 ~= $0 }) {
             self.fraction = String(decoding: fraction, as: UTF8.self)
         }

@@ -74,8 +74,7 @@ func readPNG(_ source: some ByteSource) -> ImageHeader? {
         if head.hasText("eXIf", at: 4), length <= 1 << 20,
             let exif = source.bytes(at: offset, length).flatMap(Exif.init)
         {
-            header.orientation = exif.orientation ?? .upright
-            header.setOrigin(exif)
+            header = ImageHeader(width: width, height: height, exif)
         }
     }
     header.isWhole = end != nil

@@ -29,11 +29,9 @@ func readHEIF(_ source: some ByteSource) -> ImageHeader? {
             isRotated = angle & 1 == 1
         }
     }
-    guard let size else { return nil }
-    var header =
-        isRotated
-        ? ImageHeader(width: size.height, height: size.width)
-        : ImageHeader(width: size.width, height: size.height)
+    guard var size else { return nil }
+    if isRotated { size = (size.height, size.width) }
+    var header = ImageHeader(width: size.width, height: size.height)
     header.setOrigin(exifBlock(source, boxes).flatMap(Exif.init))
     return header
 }
