@@ -64,6 +64,10 @@ final class FolderWatcher: Sendable {
         /// nil after ``stop()``.
         var inotify: Inotify?
 
+        func isUnclosed(_ folder: RelativePath, _ name: [UInt8]) -> Bool {
+            watches[folder].flatMap { unclosed[$0] }?.contains(name) == true
+        }
+
         /// Records that everything must be scanned. The events until then are no evidence.
         mutating func requireFullScan() {
             needsFullScan = true
@@ -284,10 +288,7 @@ final class FolderWatcher: Sendable {
 
     /// Returns true if a file was created and not closed by its writer since.
     func isUnclosed(_ folder: RelativePath, _ name: [UInt8]) -> Bool {
-        state.withLock { state in
-            guard let watch = state.watches[folder] else { return false }
-            return state.unclosed[watch]?.contains(name) ?? false
-        }
+        state.withLock { $0.isUnclosed(folder, name) }
     }
 
     /// Records that a file is complete.
@@ -528,10 +529,7 @@ final class FolderWatcher: Sendable {
             [weak self] in
             guard let self else { return }
             state.withLock { state in
-                for entry in entries {
-                    guard let watch = state.watches[entry.folder],
-                        state.unclosed[watch]?.contains(entry.name) == true
-                    else { continue }
+                for entry in entries where state.isUnclosed(entry.folder, entry.name) {
                     self.add(entry.folder, entry.name, isClosed: false, to: &state)
                 }
             }
