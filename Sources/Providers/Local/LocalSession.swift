@@ -290,19 +290,16 @@ enum LocalSource {
 
     /// Parses the ID of a source; nil for an unknown one.
     init?(_ id: SourceID) {
-        if id.text == Self.allText {
-            self = .all
-        } else if id.text == Self.likesText {
-            self = .likes
-        } else if id.text == Self.memoriesText {
-            self = .memories
-        } else if id.text.hasPrefix(Self.albumPrefix),
-            let path = RelativePath(
-                percentEncoded: String(id.text.dropFirst(Self.albumPrefix.count)))
-        {
+        switch id.text {
+        case Self.allText: self = .all
+        case Self.likesText: self = .likes
+        case Self.memoriesText: self = .memories
+        default:
+            let encoded = id.text.dropFirst(Self.albumPrefix.count)
+            guard id.text.hasPrefix(Self.albumPrefix),
+                let path = RelativePath(percentEncoded: String(encoded))
+            else { return nil }
             self = .album(path)
-        } else {
-            return nil
         }
     }
 
