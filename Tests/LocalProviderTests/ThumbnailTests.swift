@@ -61,7 +61,8 @@ struct ThumbnailTests {
         let folder = fixture.directory.appending("home/photos")
         PhotosFixture.makeFolder(folder)
         try PhotosFixture.write([1], to: Array("\(folder)/me.png".utf8))
-        let path = try await other.path(of: photo("\(folder)/me.png"), .large)
+        let large = try #require(Thumbnails.Size(.thumb))
+        let path = try await other.path(of: photo("\(folder)/me.png"), large)
         let uri = "file://\(folder)/me.png"
         #expect(texts(path)?["Thumb::URI"] == uri)
         let sum = path.dropLast(4).suffix(32)
@@ -161,9 +162,10 @@ struct ThumbnailTests {
         let thumbnails = Thumbnails(
             folder: shared, version: "1", images: images, photos: FileThreads())
         let path = "\(shared)/normal/x.png"
-        #expect(try await thumbnails.path(of: photo(path), .large) == path)
+        let large = try #require(Thumbnails.Size(.thumb))
+        #expect(try await thumbnails.path(of: photo(path), large) == path)
         await #expect(throws: ProviderError.self) {
-            try await thumbnails.path(of: photo("/nowhere/x.png"), .large)
+            try await thumbnails.path(of: photo("/nowhere/x.png"), large)
         }
         #expect(images.made.value.isEmpty)
     }

@@ -14,27 +14,18 @@ internal import Translation
 /// Source: Thumbnail Managing Standard 0.9 (freedesktop.org).
 final class Thumbnails: Sendable {
     /// A size of the standard.
-    enum Size: String, Sendable {
-        case large
-        case extraLarge = "x-large"
-        case extraExtraLarge = "xx-large"
+    struct Size: Sendable {
+        let folder: String
+        /// The maximum width and height of a thumbnail.
+        let pixels: Int
 
         /// Returns the size of the thumbnail for an image size; nil if the photo is used.
         init?(_ size: ImageSize) {
             switch size {
-            case .thumb: self = .large
-            case .small: self = .extraLarge
-            case .regular: self = .extraExtraLarge
+            case .thumb: (folder, pixels) = ("large", 256)
+            case .small: (folder, pixels) = ("x-large", 512)
+            case .regular: (folder, pixels) = ("xx-large", 1024)
             case .full: return nil
-            }
-        }
-
-        /// The maximum width and height of a thumbnail.
-        var pixels: Int {
-            switch self {
-            case .large: 256
-            case .extraLarge: 512
-            case .extraExtraLarge: 1024
             }
         }
     }
@@ -122,7 +113,7 @@ final class Thumbnails: Sendable {
         case nil: fault = PictureFolder.noResponse
         }
         guard let original = Self.original(file, stamp) else { throw fault ?? Self.absent }
-        let path = "\(folder)/\(size.rawValue)/\(original.name)"
+        let path = "\(folder)/\(size.folder)/\(original.name)"
         if await files.run({ Self.isThumbnail(path, of: original) }) { return path }
         if let fault { throw fault }
         let task = running.withLock { running in
@@ -163,7 +154,7 @@ final class Thumbnails: Sendable {
         if let reason = await files.run({ Self.failure(failure, of: original) }) {
             throw reason.providerError
         }
-        try await files.run { try Self.createFolder(self.folder, size.rawValue) }
+        try await files.run { try Self.createFolder(self.folder, size.folder) }
         do {
             try await images.scale(
                 photo, pixels: size.pixels, texts: original.texts, to: path)
