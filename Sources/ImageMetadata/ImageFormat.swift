@@ -75,10 +75,7 @@ package enum ImageFormat: Int, CaseIterable, Sendable {
             self = .webP
         } else if has("GIF87a") || has("GIF89a") {
             self = .gif
-        } else if bytes.starts(with: [0x49, 0x49, 0x2a, 0])
-            || bytes.starts(with: [0x4d, 0x4d, 0, 0x2a]),
-            !has("CR", at: 8)
-        {
+        } else if has("II*\0") || has("MM\0*"), !has("CR", at: 8) {
             // "CR" marks Canon's raw format, which has the signature of TIFF.
             self = .tiff
         } else if has("BM"), Self.isBitmapHeader(bytes) {
