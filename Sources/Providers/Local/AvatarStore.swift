@@ -97,14 +97,12 @@ final class AvatarStore: Sendable {
             let old = number(name)
             guard replaces || old == nil else { return }
             let new = (old ?? 0) + 1
-            do throws(StorageError) {
+            do {
                 try PrivateFolder.create(folder)
-            } catch {
-                throw ProviderError(error)
-            }
-            do throws(ImageProcessorError) {
                 try await write(path(name, new))
-            } catch {
+            } catch let error as StorageError {
+                throw ProviderError(error)
+            } catch let error as ImageProcessorError {
                 throw error.providerError
             }
             state.withLock { $0.numbers?[name] = new }

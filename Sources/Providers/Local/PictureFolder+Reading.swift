@@ -62,11 +62,9 @@ extension PictureFolder {
                 return try result.get()
             }
             return try await database.reader.run(read)
-        } catch StorageError.full {
-            throw ProviderError.storageFull
         } catch let error as StorageError {
             if case .damaged = error, !state.withLock(\.wasRecreated) { throw error }
-            throw ProviderError.failed(Message(error))
+            throw ProviderError(error)
         }
     }
 
