@@ -164,10 +164,8 @@ extension FolderScan {
         guard !lost.isEmpty else { return false }
         let path = files.realPath(path) ?? path
         for mountPoint in lost where path == mountPoint || RelativePath.isBelow(path, mountPoint) {
-            switch files.list(mountPoint, watch: {}) {
-            case .success(let listing): if listing.isEmpty { return true }
-            case .failure: return true
-            }
+            let listing = try? files.list(mountPoint, watch: {}).get()
+            if listing?.isEmpty != false { return true }
         }
         return false
     }
