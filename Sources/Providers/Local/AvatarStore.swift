@@ -62,14 +62,6 @@ final class AvatarStore: Sendable {
         return true
     }
 
-    /// Returns the profile of a user.
-    func profile(of account: AccountIdentity) async -> Profile {
-        var profile = Profile(username: account.username, name: account.username)
-        profile.avatar = await path(of: UserName(account.username)?.key ?? "")
-        profile.isEditable = true
-        return profile
-    }
-
     func remove(_ user: String) async {
         let name = Self.name(user)
         await changeQueue(of: name).run {

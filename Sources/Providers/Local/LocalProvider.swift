@@ -213,6 +213,9 @@ extension LocalProvider {
     }
 
     package func profile(of account: AccountIdentity) async throws -> Profile {
-        await avatars.profile(of: account)
+        var profile = Profile(username: account.username, name: account.username)
+        profile.avatar = await avatars.path(of: UserName(account.username)?.key ?? "")
+        profile.isEditable = true
+        return profile
     }
 }
