@@ -61,8 +61,7 @@ extension FolderScan {
             (file.path, file.stamp) = (path, stamp)
             return file
         }
-        decision.found = Set(decision.files.map(\.id))
-        let open = try marks.storedFiles(ids.subtracting(decision.found))
+        let open = try marks.storedFiles(ids.subtracting(decision.files.map(\.id)))
         let found = try findMarked(open, places, &decision)
         // The marks are stored first: from these, a scan after a crash finds the photos again.
         let (gained, recipients) = try marks.commit(decision)
@@ -106,7 +105,6 @@ extension FolderScan {
             if let content = place.content { file.content = content }
             found.append((file, place))
             decision.files.append(file)
-            decision.found.insert(file.id)
         }
         var own: [Int64: Place] = [:]
         let byPath = Dictionary(uniqueKeysWithValues: places.map { ($0.path, $0) })

@@ -47,10 +47,8 @@ final class LocalMarks: Sendable {
 
     /// The decision of a scan about marked photos.
     struct Decision: Sendable {
-        /// The photos whose file has moved or changed.
+        /// The photos that are in the index now, and whose file has moved or changed.
         var files: [MarkedFile] = []
-        /// The photos that are in the index now.
-        var found: Set<Int64> = []
         /// The photos whose content is nowhere. Their likes move to another photo of the same content, if it has none.
         var lost: [MarkedFile] = []
     }
@@ -311,7 +309,8 @@ final class LocalMarks: Sendable {
     ///   the photos that have new likes.
     func commit(_ decision: Decision) throws -> (gained: [String: Int], photos: Set<Int64>) {
         let lost = Set(decision.lost.map(\.id))
-        let present = state.withLock { $0.found.union(decision.found).subtracting(lost) }
+        let found = Set(decision.files.map(\.id))
+        let present = state.withLock { $0.found.union(found).subtracting(lost) }
         return try database.runAndWait { [self] database in
             var recipients: Set<Int64> = []
             try database.transaction { () throws(StorageError) in
@@ -331,11 +330,11 @@ final class LocalMarks: Sendable {
                 }
                 try Self.deleteUnmarked(database)
             }
-            let changed = recipients.union(lost).union(decision.files.map(\.id))
+            let changed = recipients.union(lost).union(found)
             let entries = try changed.map { ($0, try Self.entry($0, database)) }
             return state.withLock { state in
                 let before = state.users.mapValues { Set(state.liked($0)) }
-                state.found.formUnion(decision.found)
+                state.found.formUnion(found)
                 for (id, entry) in entries { state.set(id, entry) }
                 state.found.subtract(lost)
                 var gained: [String: Int] = [:]
