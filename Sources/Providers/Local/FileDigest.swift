@@ -73,23 +73,13 @@ final class DigestReader: Sendable {
         var digest = [UInt8](repeating: 0, count: 32)
         var length = gsize(digest.count)
         g_checksum_get_digest(checksum, &digest, &length)
-        return FileDigest(bytes: digest, before.stamp, descriptor: descriptor)
+        return FileDigest(
+            bytes: digest, stamp: before.stamp, birth: FileDigest.birth(descriptor),
+            taken: CaptureTime(FileBytes(descriptor: descriptor)))
     }
 }
 
 extension FileDigest {
-    /// Reads the properties of an open file by which an edited file is recognized.
-    ///
-    /// - Parameters:
-    ///   - bytes: The digest of the file.
-    ///   - stamp: The stamp of the file.
-    ///   - descriptor: The file, open for reading.
-    init(bytes: [UInt8], _ stamp: FileStamp, descriptor: Int32) {
-        self.init(
-            bytes: bytes, stamp: stamp, birth: Self.birth(descriptor),
-            taken: CaptureTime(FileBytes(descriptor: descriptor)))
-    }
-
     /// Returns the time of creation of an open file; nil if it is unknown.
     static func birth(_ descriptor: Int32) -> Int64? {
         var times = shim_file_times()
