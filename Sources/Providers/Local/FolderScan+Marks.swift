@@ -196,10 +196,8 @@ extension FolderScan {
             return places.first { !$0.isTaken && $0.stamp == file.stamp }
         }
         let name = file.path.split?.name
-        let (same, others) = (
-            places.filter { $0.path.split?.name == name },
-            places.filter { $0.path.split?.name != name }
-        )
+        let same = places.filter { $0.path.split?.name == name }
+        let others = places.filter { $0.path.split?.name != name }
         for place in same + others where !place.isTaken {
             if try content(of: place)?.hasContent(of: known) == true { return place }
         }
