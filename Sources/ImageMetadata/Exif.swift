@@ -33,15 +33,15 @@ struct Exif {
         details.aperture = settings.positive(0x829d, atMost: 1000)
         details.iso = settings.number(0x8827).flatMap { $0 > 0 ? $0 : nil }
         let zone = settings.text(0x9010)
+        func time(_ tag: Int, offset: Int, fraction: Int) -> CivilTime? {
+            settings.text(tag).flatMap {
+                CivilTime(
+                    $0, offset: settings.text(offset) ?? zone, fraction: settings.text(fraction))
+            }
+        }
         taken =
-            settings.text(0x9003).flatMap {
-                CivilTime(
-                    $0, offset: settings.text(0x9011) ?? zone, fraction: settings.text(0x9291))
-            }
-            ?? settings.text(0x9004).flatMap {
-                CivilTime(
-                    $0, offset: settings.text(0x9012) ?? zone, fraction: settings.text(0x9292))
-            }
+            time(0x9003, offset: 0x9011, fraction: 0x9291)
+            ?? time(0x9004, offset: 0x9012, fraction: 0x9292)
     }
 
     /// Reads a name up to its first zero byte. Text that is not UTF-8 counts as missing.
