@@ -52,13 +52,8 @@ package enum ImageFormat: Int, CaseIterable, Sendable {
             (4, "ftypcrx "), (8, "CR"),
         ]
         let isRaw = signatures.contains { bytes.dropFirst($0.offset).starts(with: $0.text.utf8) }
-        if let format = ImageFormat(prefix: bytes) {
-            self = format
-        } else if isRaw {
-            self = .raw
-        } else {
-            return nil
-        }
+        guard let format = ImageFormat(prefix: bytes) ?? (isRaw ? .raw : nil) else { return nil }
+        self = format
     }
 
     /// Detects the format of a file that begins with `prefix`; nil if it is not one of the formats that can be decoded.
