@@ -68,7 +68,7 @@ final class AvatarStore: Sendable {
             await loadNumbers()
             guard let number = number(name) else { return }
             state.withLock { $0.numbers?[name] = nil }
-            await delete([path(name, number)])
+            await delete(path(name, number))
         }
     }
 
@@ -98,7 +98,7 @@ final class AvatarStore: Sendable {
                 throw error.providerError
             }
             state.withLock { $0.numbers?[name] = new }
-            if let old { await delete([path(name, old)]) }
+            if let old { await delete(path(name, old)) }
         }
     }
 
@@ -142,10 +142,7 @@ final class AvatarStore: Sendable {
         return (numbers, outdated)
     }
 
-    private func delete(_ paths: [String]) async {
-        guard !paths.isEmpty else { return }
-        await queue.run { for path in paths { unlink(path) } }
-    }
+    private func delete(_ path: String) async { await queue.run { _ = unlink(path) } }
 
     private static let suffix = ".png"
 
