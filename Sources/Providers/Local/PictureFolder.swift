@@ -147,9 +147,8 @@ final class PictureFolder: Sendable {
     }
 
     private func openIndexNow() async throws {
-        let root = root
         try await marks.load()
-        let (known, isComplete) = try await database.writer.run { [links, marks] database in
+        let (known, isComplete) = try await database.writer.run { [root, links, marks] database in
             let index = PictureIndex(database)
             if try !index.begin(root: root) { links.removeAll() }
             try marks.begin(index)
