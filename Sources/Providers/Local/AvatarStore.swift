@@ -154,10 +154,6 @@ final class AvatarStore: Sendable {
 
     /// Returns the first part of the file name: user names can be too long for a file name, and contain any characters.
     private static func name(_ user: String) -> String {
-        guard let digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, user, -1) else {
-            return "user"
-        }
-        defer { g_free(digest) }
-        return String(String(cString: digest).prefix(32))
+        checksum(user, G_CHECKSUM_SHA256).map { String($0.prefix(32)) } ?? "user"
     }
 }

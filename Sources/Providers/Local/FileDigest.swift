@@ -24,6 +24,13 @@ extension FileDigest {
     }
 }
 
+/// Returns the checksum of a text as hexadecimal digits.
+func checksum(_ text: String, _ kind: GChecksumType) -> String? {
+    guard let digest = g_compute_checksum_for_string(kind, text, -1) else { return nil }
+    defer { g_free(digest) }
+    return String(cString: digest)
+}
+
 /// Reads files for their digests.
 final class DigestReader: Sendable {
     private static let bufferBytes = 128 << 10
@@ -37,8 +44,7 @@ final class DigestReader: Sendable {
     /// Returns true if the file is proven to be absent.
     func isAbsent(_ path: [UInt8]) async -> Bool {
         let lookup = await files.run(path) { FileStatus.lookUp(path, $0) }
-        guard case .absent = lookup else { return false }
-        return true
+        return if case .absent = lookup { true } else { false }
     }
 
     /// Reads a file.

@@ -53,11 +53,7 @@ final class Thumbnails: Sendable {
             ]
         }
 
-        var name: String {
-            let digest = g_compute_checksum_for_string(G_CHECKSUM_MD5, uri, -1)
-            defer { g_free(digest) }
-            return digest.map { "\(String(cString: $0)).png" } ?? ""
-        }
+        var name: String { checksum(uri, G_CHECKSUM_MD5).map { "\($0).png" } ?? "" }
 
         /// Returns true if a thumbnail with these texts belongs to the photo.
         func matches(_ texts: [String: String]) -> Bool {
