@@ -266,9 +266,7 @@ final class FolderScan {
     }
 
     /// Calls `body` with the index, on its queue.
-    func index<Value>(
-        _ body: (PictureIndex) throws -> Value
-    ) throws -> Value {
+    func index<Value>(_ body: (PictureIndex) throws -> Value) throws -> Value {
         try database.writer.runAndWait { try body(PictureIndex($0)) }
     }
 
