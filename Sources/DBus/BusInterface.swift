@@ -4,59 +4,44 @@ internal import Quoting
 ///
 /// The handlers are called on an `Object`.
 package struct BusInterface<Object: AnyObject> {
-    package let name: InterfaceName
-    /// The members with the type of the object erased; their functions take an instance of `Object`.
-    let methods: [BusMethod<AnyObject>]
-    let properties: [BusProperty<AnyObject>]
-    let signals: [SignalDescription]
+    let table: InterfaceTable
 
     /// - Parameters:
     ///   - name: The name on the bus.
     ///   - members: In the order in which introspection shows them.
     package init(_ name: InterfaceName, _ members: [BusMember<Object>]) {
-        var methods: [BusMethod<AnyObject>] = []
-        var properties: [BusProperty<AnyObject>] = []
-        var signals: [SignalDescription] = []
+        var table = InterfaceTable(name: name)
         // By index: an iterator over a generic element makes the runtime search all conformances at start.
         for index in 0..<members.count {
             switch members[index].kind {
-            case .method(let method): methods.append(method.erased)
-            case .property(let property): properties.append(property.erased)
-            case .signal(let signal): signals.append(signal)
+            case .method(let method): table.methods.append(method)
+            case .property(let property): table.properties.append(property)
+            case .signal(let signal): table.signals.append(signal)
             }
         }
-        self.name = name
-        self.methods = methods
-        self.properties = properties
-        self.signals = signals
+        self.table = table
     }
 }
 
-extension BusMethod {
-    fileprivate var erased: BusMethod<AnyObject> {
-        BusMethod<AnyObject>(name: name, inputs: inputs, outputs: outputs) { [invoke] in
-            try invoke(unsafeDowncast($0, to: Object.self), $1)
-        }
-    }
-}
+/// The members of an interface with the type of the object erased; their functions take an instance of it.
+struct InterfaceTable {
+    let name: InterfaceName
+    var methods: [BusMethod] = []
+    var properties: [BusProperty] = []
+    var signals: [SignalDescription] = []
 
-extension BusProperty {
-    fileprivate var erased: BusProperty<AnyObject> {
-        BusProperty<AnyObject>(
-            name: name, type: type, emits: emits,
-            get: { [get] in get(unsafeDowncast($0, to: Object.self)) },
-            set: set.map { set in { try set(unsafeDowncast($0, to: Object.self), $1) } })
-    }
+    func method(_ name: MemberName) -> BusMethod? { methods.first { $0.name == name } }
 }
 
 /// A member of an interface.
 package struct BusMember<Object: AnyObject> {
-    enum Kind {
-        case method(BusMethod<Object>)
-        case property(BusProperty<Object>)
-        case signal(SignalDescription)
-    }
-    let kind: Kind
+    let kind: MemberKind
+}
+
+enum MemberKind {
+    case method(BusMethod)
+    case property(BusProperty)
+    case signal(SignalDescription)
 }
 
 /// The name and type of an argument.
@@ -73,12 +58,12 @@ nonisolated struct SignalDescription: Sendable {
 /// A function that sends the reply to a call.
 typealias ReplySender = (BusConnection, ReplyAddress) throws -> Void
 
-struct BusMethod<Object: AnyObject> {
+struct BusMethod {
     let name: MemberName
     let inputs: [ArgumentDescription]
     let outputs: [ArgumentDescription]
     /// Decodes the arguments and calls the handler.
-    let invoke: (Object, BusMessage) throws -> Invocation
+    let invoke: (AnyObject, BusMessage) throws -> Invocation
 }
 
 /// The state of a call when its handler returns.
@@ -99,13 +84,13 @@ nonisolated package enum EmitsChangedSignal: String, Sendable {
 /// Stores the new value of a property.
 typealias PropertyChange = @MainActor () async throws -> Void
 
-struct BusProperty<Object: AnyObject> {
+struct BusProperty {
     let name: MemberName
     let type: Signature
     let emits: EmitsChangedSignal
-    let get: (Object) -> any BusType
+    let get: (AnyObject) -> any BusType
     /// The function that reads the new value from a call of `Properties.Set`; nil for a read-only property.
-    let set: ((Object, BusMessage) throws -> PropertyChange)?
+    let set: ((AnyObject, BusMessage) throws -> PropertyChange)?
 }
 
 extension BusMember {
@@ -235,7 +220,9 @@ extension BusMember {
     ) -> BusMember {
         BusMember(
             kind: .method(
-                BusMethod(name: name, inputs: inputs, outputs: outputs, invoke: invoke)))
+                BusMethod(name: name, inputs: inputs, outputs: outputs) {
+                    try invoke(unsafeDowncast($0, to: Object.self), $1)
+                }))
     }
 
     private static func replySender<each Out: BusType>(_ results: repeat each Out) -> ReplySender {
@@ -255,11 +242,7 @@ extension BusMember {
         _ name: MemberName, emits: EmitsChangedSignal = .value,
         _ get: @escaping (Object) -> Value
     ) -> BusMember {
-        BusMember(
-            kind: .property(
-                BusProperty(
-                    name: name, type: Value.signature, emits: emits,
-                    get: get, set: nil)))
+        makeProperty(name, emits, get, set: nil)
     }
 
     /// Declares a property that clients can write. `set` returns when the value has been stored.
@@ -267,14 +250,22 @@ extension BusMember {
         _ name: MemberName, _ get: @escaping (Object) -> Value,
         set: @escaping @MainActor (Object, Value) async throws -> Void
     ) -> BusMember {
+        makeProperty(name, .value, get) { object, call in
+            let value: Value = try call.readPropertyValue()
+            return { try await set(object, value) }
+        }
+    }
+
+    private static func makeProperty<Value: BusType>(
+        _ name: MemberName, _ emits: EmitsChangedSignal, _ get: @escaping (Object) -> Value,
+        set: ((Object, BusMessage) throws -> PropertyChange)?
+    ) -> BusMember {
         BusMember(
             kind: .property(
                 BusProperty(
-                    name: name, type: Value.signature, emits: .value, get: get,
-                    set: { object, call in
-                        let value: Value = try call.readPropertyValue()
-                        return { try await set(object, value) }
-                    })))
+                    name: name, type: Value.signature, emits: emits,
+                    get: { get(unsafeDowncast($0, to: Object.self)) },
+                    set: set.map { set in { try set(unsafeDowncast($0, to: Object.self), $1) } })))
     }
 
     /// Declares a signal with the names and types of its arguments.

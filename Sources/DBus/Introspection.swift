@@ -9,58 +9,45 @@ extension ExportedObject {
             """
         xml += StandardInterface.peerInterface.introspection
         if let tree {
-            for interface in StandardInterface.declarations(for: self, root: tree.root) {
-                xml += interface.introspection
+            for table in StandardInterface.tables(for: self, root: tree.root) {
+                xml += table.introspection
             }
         }
-        for interface in interfaces { xml += interface.introspection }
+        for interface in interfaces { xml += interface.table.introspection }
         for child in tree?.children(of: path) ?? [] { xml += " <node name=\"\(child)\"/>\n" }
         return xml + "</node>\n"
     }
 }
 
-extension BusInterface {
+extension InterfaceTable {
+    /// The description of the interface. Names and signatures contain no characters that need escaping in XML.
     fileprivate var introspection: String {
-        describe(name, methods: methods, properties: properties, signals: signals)
-    }
-}
+        var xml = " <interface name=\"\(name)\">\n"
+        for method in methods {
+            xml += element(
+                "method", method.name,
+                method.inputs.map { argument($0, " direction=\"in\"") }
+                    + method.outputs.map { argument($0, " direction=\"out\"") })
+        }
+        for signal in signals {
+            xml += element("signal", signal.name, signal.arguments.map { argument($0, "") })
+        }
+        for property in properties {
+            let access = property.set == nil ? "read" : "readwrite"
+            xml +=
+                "  <property name=\"\(property.name)\" type=\"\(property.type)\" access=\"\(access)\""
+            xml +=
+                property.emits == .value
+                ? "/>\n"
+                : """
+                >
+                   <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="\(property.emits.rawValue)"/>
+                  </property>
 
-extension ExportedInterface {
-    fileprivate var introspection: String {
-        describe(name, methods: methods, properties: properties, signals: signals)
+                """
+        }
+        return xml + " </interface>\n"
     }
-}
-
-/// Returns the description of an interface. Names and signatures contain no characters that need escaping in XML.
-private func describe<Object>(
-    _ name: InterfaceName, methods: [BusMethod<Object>], properties: [BusProperty<Object>],
-    signals: [SignalDescription]
-) -> String {
-    var xml = " <interface name=\"\(name)\">\n"
-    for method in methods {
-        xml += element(
-            "method", method.name,
-            method.inputs.map { argument($0, " direction=\"in\"") }
-                + method.outputs.map { argument($0, " direction=\"out\"") })
-    }
-    for signal in signals {
-        xml += element("signal", signal.name, signal.arguments.map { argument($0, "") })
-    }
-    for property in properties {
-        let access = property.set == nil ? "read" : "readwrite"
-        xml +=
-            "  <property name=\"\(property.name)\" type=\"\(property.type)\" access=\"\(access)\""
-        xml +=
-            property.emits == .value
-            ? "/>\n"
-            : """
-            >
-               <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="\(property.emits.rawValue)"/>
-              </property>
-
-            """
-    }
-    return xml + " </interface>\n"
 }
 
 private func element(_ tag: String, _ name: MemberName, _ arguments: [String]) -> String {

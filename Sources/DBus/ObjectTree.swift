@@ -189,14 +189,14 @@ package final class ObjectTree {
         var isKnown = interface == nil
         for candidate in object.interfaces where interface == nil || candidate.name == interface {
             isKnown = true
-            if let method = candidate.method(member) { return try candidate.invoke(method, call) }
-        }
-        for candidate in StandardInterface.declarations(for: object, root: root)
-        where interface == nil || candidate.name == interface {
-            isKnown = true
-            if let method = candidate.methods.first(where: { $0.name == member }) {
-                return try method.invoke(object, call)
+            if let method = candidate.table.method(member) {
+                return try method.invoke(candidate.object, call)
             }
+        }
+        for table in StandardInterface.tables(for: object, root: root)
+        where interface == nil || table.name == interface {
+            isKnown = true
+            if let method = table.method(member) { return try method.invoke(object, call) }
         }
         guard isKnown else {
             throw ErrorReply(

@@ -7,21 +7,20 @@ enum StandardInterface {
     nonisolated static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
     nonisolated static let objectManager: InterfaceName = "org.freedesktop.DBus.ObjectManager"
 
-    static func declarations(
-        for object: ExportedObject, root: ObjectPath
-    ) -> [BusInterface<ExportedObject>] {
+    static func tables(for object: ExportedObject, root: ObjectPath) -> [InterfaceTable] {
         object.path == root ? forRoot : forAll
     }
 
-    private static let forAll = [propertiesInterface, introspectableInterface]
-    private static let forRoot = forAll + [objectManagerInterface]
+    private static let forAll = [propertiesInterface.table, introspectableInterface.table]
+    private static let forRoot = forAll + [objectManagerInterface.table]
 
     static let peerInterface = BusInterface<ExportedObject>(
         "org.freedesktop.DBus.Peer",
         [
             .method("Ping") { _ in },
             .method("GetMachineId", out: ["machine_uuid"]) { _ in "" },
-        ])
+        ]
+    ).table
 
     private static let introspectableInterface = BusInterface<ExportedObject>(
         "org.freedesktop.DBus.Introspectable",
@@ -69,7 +68,7 @@ enum StandardInterface {
                     _: SkippedVariant
                 ) in
                 let (exported, property) = try object.property(interface, name)
-                guard let change = try exported.change(property, call) else {
+                guard let change = try property.set?(exported.object, call) else {
                     throw ErrorReply(.propertyReadOnly, "\(name) is read-only.")
                 }
                 return change
@@ -88,7 +87,7 @@ extension ExportedObject {
         let named = interfaces.filter { $0.name.text == name }
         guard let tree,
             !named.isEmpty
-                || StandardInterface.declarations(for: self, root: tree.root)
+                || StandardInterface.tables(for: self, root: tree.root)
                     .contains(where: { $0.name.text == name })
         else {
             throw ErrorReply(.unknownInterface, "\(path) has no interface \(name.quoted).")
@@ -98,9 +97,9 @@ extension ExportedObject {
 
     fileprivate func property(
         _ interface: String, _ name: String
-    ) throws -> (ExportedInterface, BusProperty<AnyObject>) {
+    ) throws -> (ExportedInterface, BusProperty) {
         for candidate in try interfaces(named: interface) {
-            if let property = candidate.properties.first(where: { $0.name.text == name }) {
+            if let property = candidate.table.properties.first(where: { $0.name.text == name }) {
                 return (candidate, property)
             }
         }
