@@ -83,13 +83,11 @@ nonisolated extension BusMessage {
 /// A builder that marshals header and body into one buffer and creates a libdbus message from it.
 nonisolated private struct MessageBuilder {
     private let header: MessageHeader
-    private let signature: Signature
     private let bodyOffset: Int
     var encoder: Encoder
 
     init(_ header: MessageHeader, _ signature: Signature) {
         self.header = header
-        self.signature = signature
         encoder = Encoder()
         #if _endian(little)
             encoder.append(UInt8(ascii: "l"))
@@ -127,9 +125,14 @@ nonisolated private struct MessageBuilder {
         encoder.patch(UInt32(encoder.count - bodyOffset), at: 4)
         let raw = try demarshal()
         guard !encoder.descriptors.isEmpty else { return raw }
+        defer { dbus_message_unref(raw) }
+        let message = try MessageBuilder(header, "").finish()
         // libdbus has validated the values, so appending them cannot abort the process.
-        dbus_message_unref(raw)
-        return try DescriptorMessage.make(header, signature, encoder, bodyOffset: bodyOffset)
+        guard DescriptorMessage.fill(message, from: raw, encoder.descriptors) else {
+            dbus_message_unref(message)
+            throw .invalidValue("a file descriptor could not be attached")
+        }
+        return message
     }
 
     private func demarshal() throws(BusError) -> OpaquePointer {
