@@ -7,7 +7,6 @@ internal import Web
 final class Keyring {
     let limits: KeyringLimits
     private let functions: shim_secret
-    private let values: KeyringValues
     // The order of the properties matters: the loop is released last, and frees the remaining objects of the service.
     private let service: GObjectReference
     /// The connection that libsecret uses. It is closed with its last reference.
@@ -20,18 +19,16 @@ final class Keyring {
     /// Opens a session with the Secret Service on the session bus, which the bus starts if necessary.
     ///
     /// - Parameters:
-    ///   - library: libsecret.
+    ///   - functions: The functions of libsecret and GLib.
     ///   - limits: The time limits of the calls.
     ///   - cancellation: Ends the calls early.
     /// - Throws: ``KeyringFailure``.
     init(
-        _ library: SecretLibrary, _ limits: KeyringLimits,
+        _ functions: shim_secret, _ limits: KeyringLimits,
         _ cancellation: CallCancellation = CallCancellation()
     ) throws {
-        let functions = library.functions
         let loop = CallLoop(functions, limits, cancellation)
         self.functions = functions
-        values = KeyringValues(functions)
         self.loop = loop
         self.limits = limits
         let bus = GObjectReference(try Self.connect(loop, functions), functions)
@@ -93,7 +90,7 @@ final class Keyring {
 
     /// Returns all items of a key, including locked ones, the most recently changed first.
     func items(_ key: SecretKey) throws -> [KeyringItem] {
-        try values.withAttributes(key.attributes) { attributes in
+        try functions.withAttributes(key.attributes) { attributes in
             let list = try loop.call {
                 functions.secret_service_search(
                     service.pointer, nil, attributes, UInt32(SHIM_SECRET_SEARCH_ALL), $0, $1, $2
@@ -128,11 +125,12 @@ final class Keyring {
     func create(
         _ secret: Secret, _ key: SecretKey, label: String, in collection: KeyringCollection
     ) throws -> String? {
-        guard let value = values.secret(secret) else { throw KeyringFailure.refused("no memory") }
+        let value = functions.makeValue(secret)
+        guard let value else { throw KeyringFailure.refused("no memory") }
         defer { functions.secret_value_unref(UnsafeMutableRawPointer(value)) }
-        return try values.withProperties([
-            ("org.freedesktop.Secret.Item.Label", values.string(label)),
-            ("org.freedesktop.Secret.Item.Attributes", values.dictionary(key.attributes)),
+        return try functions.withProperties([
+            ("org.freedesktop.Secret.Item.Label", functions.makeString(label)),
+            ("org.freedesktop.Secret.Item.Attributes", functions.makeDictionary(key.attributes)),
         ]) { properties in
             take(
                 try loop.promptingCall {
@@ -210,8 +208,8 @@ final class Keyring {
     func createDefaultCollection() throws -> Bool {
         beginPrompt()
         defer { endPrompt() }
-        return try values.withProperties([
-            ("org.freedesktop.Secret.Collection.Label", values.string("Default keyring"))
+        return try functions.withProperties([
+            ("org.freedesktop.Secret.Collection.Label", functions.makeString("Default keyring"))
         ]) { properties in
             take(
                 try loop.promptingCall {

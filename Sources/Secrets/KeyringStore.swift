@@ -16,7 +16,7 @@ package final class KeyringStore: SecretStore {
     private let libraryName: String
     private let queue = DispatchQueue(label: "org.imagefeed.secrets")
     // The following properties are accessed only on `queue`.
-    nonisolated(unsafe) private var library: SecretLibrary?
+    nonisolated(unsafe) private var library: shim_secret?
     nonisolated(unsafe) private var retainsConnection = false
     /// The connection between calls, if it is retained.
     nonisolated(unsafe) private var bus: GObjectReference?
@@ -117,7 +117,7 @@ package final class KeyringStore: SecretStore {
         _ cancellation: CallCancellation, _ body: (Keyring) throws -> Value
     ) throws -> Value {
         let library = try loadedLibrary()
-        if let bus, library.functions.g_dbus_connection_is_closed(bus.pointer) != 0 {
+        if let bus, library.g_dbus_connection_is_closed(bus.pointer) != 0 {
             self.bus = nil
         }
         let keyring = try Keyring(library, limits, cancellation)
@@ -125,10 +125,10 @@ package final class KeyringStore: SecretStore {
         return try body(keyring)
     }
 
-    private func loadedLibrary() throws -> SecretLibrary {
+    private func loadedLibrary() throws -> shim_secret {
         if let library { return library }
         protectMemory()
-        let library = try SecretLibrary(libraryName)
+        let library = try shim_secret(library: libraryName)
         self.library = library
         return library
     }
@@ -157,22 +157,21 @@ package final class KeyringStore: SecretStore {
     }
 }
 
-/// libsecret, which is loaded on first use and never unloaded.
-struct SecretLibrary {
-    /// The functions of libsecret, and those of GLib that are used with them.
-    private(set) var functions = shim_secret()
-
+/// The functions of libsecret, which is loaded on first use and never unloaded, and those of GLib that are used with
+/// them.
+extension shim_secret {
     /// - Parameter name: The name for the dynamic loader.
     /// - Throws: ``SecretStoreError/unavailable(_:)``.
-    init(_ name: String = "libsecret-1.so.0") throws(SecretStoreError) {
-        if let reason = shim_secret_load(&functions, name) {
+    init(library name: String) throws(SecretStoreError) {
+        self.init()
+        if let reason = shim_secret_load(&self, name) {
             throw .unavailable(
                 Message(
                     "libsecret is required for the keyring: install the package libsecret-1-0 or libsecret ({reason}).",
                     ["reason": String(cString: reason)]))
         }
         // A warning must not end the daemon, even if G_DEBUG requests it.
-        _ = functions.g_log_set_always_fatal(G_LOG_LEVEL_ERROR)
+        _ = self.g_log_set_always_fatal(G_LOG_LEVEL_ERROR)
     }
 }
 

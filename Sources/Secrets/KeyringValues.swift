@@ -1,83 +1,64 @@
 internal import CSecret
+internal import Glibc
 internal import Web
 
-/// A factory of the arguments of libsecret functions.
-struct KeyringValues {
-    private let functions: shim_secret
-
-    init(_ functions: shim_secret) { self.functions = functions }
-
+/// The arguments of libsecret functions.
+extension shim_secret {
     /// Returns a value that stores a secret in memory that is not swapped. The caller releases it.
     ///
     /// The content type of text is text: KeePassXC stores text as a password, and other content as an attachment.
-    func secret(_ secret: Secret) -> OpaquePointer? {
+    func makeValue(_ secret: Secret) -> OpaquePointer? {
         secret.withBytes { bytes in
             let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-            let isText = start.map { functions.g_utf8_validate($0, bytes.count, nil) != 0 } ?? true
-            return functions.secret_value_new(
+            let isText = start.map { self.g_utf8_validate($0, bytes.count, nil) != 0 } ?? true
+            return self.secret_value_new(
                 start, bytes.count, isText ? "text/plain" : "application/octet-stream")
         }
     }
 
     /// Returns a floating variant of type `s`.
-    func string(_ text: String) -> OpaquePointer? { functions.g_variant_new_string(text) }
+    func makeString(_ text: String) -> OpaquePointer? { self.g_variant_new_string(text) }
 
     /// Returns a floating variant of type `a{ss}`. `entries` must not be empty.
-    func dictionary(_ entries: [(String, String)]) -> OpaquePointer? {
+    func makeDictionary(_ entries: [(String, String)]) -> OpaquePointer? {
         let children = entries.map { name, value in
-            functions.g_variant_new_dict_entry(string(name), string(value))
+            self.g_variant_new_dict_entry(makeString(name), makeString(value))
         }
-        return functions.g_variant_new_array(nil, children, gsize(children.count))
+        return self.g_variant_new_array(nil, children, gsize(children.count))
     }
 
     /// Calls `body` with a table of strings.
     func withAttributes<Value>(
         _ attributes: [(String, String)], _ body: (OpaquePointer?) throws -> Value
     ) rethrows -> Value {
-        let texts = attributes.flatMap { [copy($0.0), copy($0.1)] }
-        defer { for text in texts { text.deallocate() } }
-        return try withTable { table in
-            for index in stride(from: 0, to: texts.count, by: 2) {
-                _ = functions.g_hash_table_insert(table, texts[index], texts[index + 1])
-            }
-            return try body(table)
+        let entries = attributes.map { name, value -> (String, UnsafeMutableRawPointer?) in
+            (name, UnsafeMutableRawPointer(strdup(value)))
         }
+        // The strings of strdup(3) are freed with free(3), which g_free calls.
+        return try withTable(entries, freeingValues: self.g_free, body)
     }
 
     /// Calls `body` with a table of variants and takes ownership of the variants.
     func withProperties<Value>(
         _ properties: [(String, OpaquePointer?)], _ body: (OpaquePointer?) throws -> Value
     ) rethrows -> Value {
-        let entries = properties.map { (copy($0.0), functions.g_variant_ref_sink($0.1)) }
-        defer {
-            for (name, value) in entries {
-                name.deallocate()
-                functions.g_variant_unref(value)
-            }
+        let variants = properties.map { ($0.0, self.g_variant_ref_sink($0.1)) }
+        defer { for (_, variant) in variants { self.g_variant_unref(variant) } }
+        let entries = variants.map { name, variant -> (String, UnsafeMutableRawPointer?) in
+            (name, UnsafeMutableRawPointer(variant))
         }
-        return try withTable { table in
-            for (name, value) in entries {
-                _ = functions.g_hash_table_insert(
-                    table, name, value.map(UnsafeMutableRawPointer.init))
-            }
-            return try body(table)
-        }
+        return try withTable(entries, freeingValues: nil, body)
     }
 
-    private func withTable<Value>(_ body: (OpaquePointer?) throws -> Value) rethrows -> Value {
-        let table = functions.g_hash_table_new(functions.g_str_hash, functions.g_str_equal)
-        defer { functions.g_hash_table_unref(table) }
+    private func withTable<Value>(
+        _ entries: [(String, UnsafeMutableRawPointer?)], freeingValues: GDestroyNotify?,
+        _ body: (OpaquePointer?) throws -> Value
+    ) rethrows -> Value {
+        let table = self.g_hash_table_new_full(
+            self.g_str_hash, self.g_str_equal, self.g_free, freeingValues)
+        defer { self.g_hash_table_unref(table) }
+        for (name, value) in entries { _ = self.g_hash_table_insert(table, strdup(name), value) }
         return try body(table)
-    }
-
-    /// Returns a copy of the text with a terminating NUL.
-    private func copy(_ text: String) -> UnsafeMutableRawPointer {
-        let bytes = UnsafeMutableRawPointer.allocate(
-            byteCount: text.utf8.count + 1, alignment: 1)
-        UnsafeMutableRawBufferPointer(start: bytes, count: text.utf8.count)
-            .copyBytes(from: text.utf8)
-        bytes.storeBytes(of: 0, toByteOffset: text.utf8.count, as: UInt8.self)
-        return bytes
     }
 }
 

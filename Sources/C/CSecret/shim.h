@@ -79,7 +79,7 @@ void secret_value_unref(gpointer value);
     each(g_dbus_connection_set_exit_on_close) each(g_dbus_connection_signal_subscribe) \
     each(g_dbus_connection_signal_unsubscribe) each(g_dbus_error_quark) \
     each(g_dbus_error_strip_remote_error) each(g_dbus_proxy_get_object_path) \
-    each(g_error_free) each(g_free) each(g_hash_table_insert) each(g_hash_table_new) each(g_hash_table_unref) \
+    each(g_error_free) each(g_free) each(g_hash_table_insert) each(g_hash_table_new_full) each(g_hash_table_unref) \
     each(g_io_error_quark) each(g_list_append) each(g_list_free) each(g_log_set_always_fatal) \
     each(g_main_context_iteration) each(g_main_context_new) \
     each(g_main_context_pop_thread_default) each(g_main_context_push_thread_default) \
