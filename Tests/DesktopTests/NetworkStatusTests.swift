@@ -1,5 +1,6 @@
-import Desktop
 import Testing
+
+@testable import Desktop
 
 @Suite struct NetworkStatusTests {
     @Test(arguments: [
