@@ -24,16 +24,8 @@ final class NetworkManagerWatch {
     ) async throws {
         self.bus = bus
         self.onChange = onChange
-        let changes = try await bus.subscribe(
-            MatchRule(
-                sender: Self.name, path: Self.path, interface: "org.freedesktop.DBus.Properties",
-                member: "PropertiesChanged", argument0: Self.interface.text)
-        ) { [weak self] signal in
-            guard let change: (String, [String: Variant], [String]) = try? signal.read() else {
-                return
-            }
-            self?.update(change.1)
-        }
+        let proxy = BusProxy(bus, Self.name, Self.path)
+        let changes = try await proxy.watch(Self.interface) { [weak self] in self?.update($0) }
         let owner = try await bus.watchOwner(of: Self.name) { [weak self] owner in
             guard let self else { return }
             if let owner {
