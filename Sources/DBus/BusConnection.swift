@@ -170,7 +170,7 @@ package final class BusConnection {
         }
         scheduleDrain()
         let reply = try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { waiter.begin($0, timeout: timeout) }
+            try await waiter.reply(timeout: timeout)
         } onCancel: {
             Task { @MainActor in waiter.fail(CancellationError()) }
         }

@@ -9,11 +9,7 @@ final class ReplyWaiter {
     /// The name to which the call was sent.
     private let destination: BusName?
     private let onArrival: (BusMessage) -> Void
-    private var continuation: CheckedContinuation<BusMessage, any Error>?
-    private var deadline: MainLoopTimer?
-    /// The result that arrived before the continuation.
-    private var earlyResult: Result<BusMessage, any Error>?
-    private var hasEnded = false
+    private let result = OneShotResult<BusMessage, any Error>()
     /// True if the reply has arrived in time.
     private(set) var hasReply = false
 
@@ -22,14 +18,14 @@ final class ReplyWaiter {
         self.onArrival = onArrival
     }
 
-    /// Resumes `continuation` exactly once. If `timeout` is nil, there is no time limit.
-    func begin(_ continuation: CheckedContinuation<BusMessage, any Error>, timeout: Duration?) {
-        if let earlyResult { return continuation.resume(with: earlyResult) }
-        self.continuation = continuation
-        guard let timeout else { return }
-        deadline = MainLoopTimer(after: timeout) { [weak self] in
+    /// Waits for the reply. If `timeout` is nil, there is no time limit.
+    func reply(timeout: Duration?) async throws -> BusMessage {
+        let deadline = MainLoopTimer { [weak self] in
             self?.fail(BusError.reply(ErrorReply(.noReply, "No reply arrived within the timeout.")))
         }
+        if let timeout { deadline.start(after: timeout) }
+        defer { deadline.cancel() }
+        return try await result.value()
     }
 
     /// Completes the call with `reply` unless the reply has another sender than the destination.
@@ -42,23 +38,13 @@ final class ReplyWaiter {
         let isAuthentic =
             reply.sender == destination || reply.sender == .bus
             || destination.map { !$0.isUnique && $0 != .bus } ?? true
-        guard isAuthentic else { return false }
-        guard !hasEnded else { return false }
+        guard isAuthentic, !result.isComplete else { return false }
         hasReply = true
         onArrival(reply)
-        end(.success(reply))
+        result.complete(.success(reply))
         return true
     }
 
     /// Completes the call with an error unless it is already complete.
-    func fail(_ error: any Error) { end(.failure(error)) }
-
-    private func end(_ result: Result<BusMessage, any Error>) {
-        guard !hasEnded else { return }
-        hasEnded = true
-        deadline?.cancel()
-        deadline = nil
-        if let continuation { continuation.resume(with: result) } else { earlyResult = result }
-        continuation = nil
-    }
+    func fail(_ error: any Error) { result.complete(.failure(error)) }
 }
