@@ -63,8 +63,7 @@ final class SecretReading {
     /// The bytes read so far. The buffer never grows, because that would leave a copy of the secret in memory.
     private var bytes: SecretBytes?
     private let kind: Kind
-    private var result: Result<Secret, any Error>?
-    private var waiters: [CheckedContinuation<Secret, any Error>] = []
+    private let result = OneShotResult<Secret, any Error>()
 
     private enum Kind {
         /// A pipe, opened a second time in non-blocking mode.
@@ -126,8 +125,7 @@ final class SecretReading {
     ///   cannot be read, or is not complete within ``timeout``; `CancellationError` if the task is cancelled.
     func secret() async throws -> Secret {
         try await withTaskCancellationHandler {
-            if let result { return try result.get() }
-            return try await withCheckedThrowingContinuation { waiters.append($0) }
+            try await result.value()
         } onCancel: {
             Task { @MainActor [weak self] in self?.end(.failure(CancellationError())) }
         }
@@ -135,7 +133,7 @@ final class SecretReading {
 
     /// Reads the available bytes.
     private func readAvailable() {
-        while result == nil, let source, let bytes {
+        while !result.isComplete, let source, let bytes {
             let count = bytes.append { rest in
                 kind == .socket
                     ? recv(source.descriptor, rest.baseAddress, rest.count, Int32(MSG_DONTWAIT))
@@ -158,14 +156,11 @@ final class SecretReading {
     }
 
     private func end(_ result: Result<Secret, any Error>) {
-        guard self.result == nil else { return }
-        self.result = result
+        guard self.result.complete(result) else { return }
         deadline?.cancel()
         source?.cancel()
         source = nil
         bytes = nil
-        for waiter in waiters { waiter.resume(with: result) }
-        waiters = []
         onEnd()
     }
 
