@@ -22,9 +22,6 @@ package final class BusService: EngineObserver {
     private(set) var accounts: [AccountID: AccountObject] = [:]
     /// The combined account; nil while no account is logged in.
     private(set) var combined: CombinedObject?
-    private var providers: [String: ExportedObject] = [:]
-    private var logins: [Int: ExportedObject] = [:]
-    private var transfers: [Int: ExportedObject] = [:]
 
     /// Exports the objects of the engine, and observes it for later changes.
     ///
@@ -96,22 +93,16 @@ package final class BusService: EngineObserver {
             remove(accounts.removeValue(forKey: account.id)?.exported)
             updateCombined()
         case .providerAdded(let provider): providerAdded(provider)
-        case .providerRemoved(let id): remove(providers.removeValue(forKey: id))
-        case .providerChanged(let provider): providers[provider.info.id]?.announceChanges()
+        case .providerRemoved(let id): remove(tree[ServiceName.providers.appending(id)])
+        case .providerChanged(let provider): tree[provider.info.path]?.announceChanges()
         case .loginAdded(let login):
-            let object = ExportedObject(login.path)
-            object.add(LoginObject.interface, on: LoginObject(login, openURL: openURL))
-            logins[login.number] = object
-            tree.export(object)
-        case .loginChanged(let login): logins[login.number]?.announceChanges()
-        case .loginRemoved(let login): remove(logins.removeValue(forKey: login.number))
+            export(login.path, LoginObject.interface, LoginObject(login, openURL: openURL))
+        case .loginChanged(let login): tree[login.path]?.announceChanges()
+        case .loginRemoved(let login): remove(tree[login.path])
         case .transferAdded(let transfer):
-            let object = ExportedObject(transfer.path)
-            object.add(TransferObject.interface, on: TransferObject(transfer))
-            transfers[transfer.number] = object
-            tree.export(object)
-        case .transferChanged(let transfer): transfers[transfer.number]?.announceChanges()
-        case .transferRemoved(let transfer): remove(transfers.removeValue(forKey: transfer.number))
+            export(transfer.path, TransferObject.interface, TransferObject(transfer))
+        case .transferChanged(let transfer): tree[transfer.path]?.announceChanges()
+        case .transferRemoved(let transfer): remove(tree[transfer.path])
         case .slideshowAdded(let slideshow): slideshowAdded(slideshow)
         case .slideshowRemoved(let slideshow):
             let object = slideshows.removeValue(forKey: slideshow.name)
@@ -143,13 +134,18 @@ package final class BusService: EngineObserver {
     }
 
     private func providerAdded(_ provider: any Provider) {
-        let object = ExportedObject(provider.info.path)
-        object.add(
-            ProviderObject.interface,
-            on: ProviderObject(
+        export(
+            provider.info.path, ProviderObject.interface,
+            ProviderObject(
                 provider, isBuiltIn: builtInProviders.contains(provider.info.id), engine, secrets))
-        providers[provider.info.id] = object
-        tree.export(object)
+    }
+
+    private func export<Object: AnyObject>(
+        _ path: ObjectPath, _ interface: BusInterface<Object>, _ object: Object
+    ) {
+        let exported = ExportedObject(path)
+        exported.add(interface, on: object)
+        tree.export(exported)
     }
 
     private func slideshowAdded(_ slideshow: Slideshow) {

@@ -59,6 +59,9 @@ package final class ObjectTree {
         }
     }
 
+    /// The exported object at a path.
+    package subscript(path: ObjectPath) -> ExportedObject? { objects[path.text] }
+
     /// Exports an object and emits `InterfacesAdded`.
     package func export(_ object: ExportedObject) {
         precondition(objects[object.path.text] == nil, "\(object.path) is exported already")
