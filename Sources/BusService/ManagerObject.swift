@@ -3,7 +3,6 @@ internal import Contract
 internal import DBus
 internal import Engine
 internal import ProviderKit
-internal import Quoting
 
 /// `org.imagefeed.ImageFeed1.Manager` of the root object.
 final class ManagerObject {
@@ -62,14 +61,7 @@ final class ManagerObject {
     }
 
     private func setDefaultAccount(_ path: ObjectPath) async throws {
-        try await engine.accounts.setDefaultAccount(path == .root ? nil : account(path))
-    }
-
-    private func account(_ path: ObjectPath) throws -> Account {
-        guard let account = engine.accounts.all.first(where: { $0.path == path }) else {
-            throw EngineError.notFound("There is no account \(path.text.excerpt).")
-        }
-        return account
+        try await engine.accounts.setDefaultAccount(path == .root ? nil : engine.account(at: path))
     }
 
     /// Reads the options of a login. Unknown options are ignored.
@@ -78,7 +70,7 @@ final class ManagerObject {
     ) throws -> LoginOptions {
         var parsed = LoginOptions()
         parsed.client = caller?.text ?? ""
-        parsed.account = try options.value(.account, "o", \.objectPath).map(account)
+        parsed.account = try options.value(.account, "o", \.objectPath).map(engine.account(at:))
         parsed.username = try options.value(.username, "s", \.string)
         parsed.registers = try options.value(.register, "b", \.bool) ?? false
         parsed.server = try options.value(.server, "s", \.string)

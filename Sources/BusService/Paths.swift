@@ -3,11 +3,24 @@ internal import Contract
 internal import DBus
 internal import Engine
 internal import ProviderKit
+internal import Quoting
 internal import Slideshow
 
 /// The object paths of accounts, logins, transfers, slideshows and providers.
 extension Account {
     var path: ObjectPath { ServiceName.accounts.appending(id.text) }
+}
+
+extension Engine {
+    /// Returns the account with an object path.
+    ///
+    /// - Throws: ``EngineError/notFound(_:)``.
+    func account(at path: ObjectPath) throws -> Account {
+        guard let account = accounts.all.first(where: { $0.path == path }) else {
+            throw EngineError.notFound("There is no account \(path.text.excerpt).")
+        }
+        return account
+    }
 }
 
 extension Login {

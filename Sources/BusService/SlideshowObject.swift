@@ -3,7 +3,6 @@ internal import Contract
 internal import DBus
 internal import Engine
 internal import ProviderKit
-internal import Quoting
 internal import Slideshow
 
 /// The D-Bus object of a slideshow.
@@ -118,10 +117,8 @@ final class SlideshowObject {
                 guard path != ServiceName.combined else {
                     return SlideshowSource(account: nil, source: SourceID(source))
                 }
-                guard let known = engine.accounts.all.first(where: { $0.path == path }) else {
-                    throw EngineError.notFound("There is no account \(path.text.excerpt).")
-                }
-                return SlideshowSource(account: known.id, source: SourceID(source))
+                let account = try engine.account(at: path)
+                return SlideshowSource(account: account.id, source: SourceID(source))
             })
     }
 
