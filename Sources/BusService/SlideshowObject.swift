@@ -40,7 +40,7 @@ final class SlideshowObject {
         exported.announceChanges()
     }
 
-    private func updateFiles() { files?.update(photo.entry, image: slideshow.image) }
+    private func updateFiles() { files?.update(photo, image: slideshow.image) }
 
     /// Deletes the files with the current photo, because the slideshow was removed.
     func removeFiles() { files?.update(nil, image: "") }
@@ -66,7 +66,7 @@ final class SlideshowObject {
             .asyncCallerMethod(.detach) { (object: SlideshowObject, caller) in
                 try await object.detach(caller)
             },
-            .property(.photo) { $0.photo },
+            .property(.photo) { $0.photoValues },
             .property(.image) { $0.slideshow.image },
             .property(.paused, { $0.slideshow.settings.isPaused }) {
                 try await $0.slideshow.setPaused($1)
@@ -90,12 +90,17 @@ final class SlideshowObject {
             .property(.hidden) { $0.slideshow.hidden.map(\.text) },
         ])
 
-    private var photo: SlideshowPhotoEntry {
-        guard let (id, photo) = slideshow.photo else { return SlideshowPhotoEntry(entry: nil) }
+    /// The current photo, with its ID of the combined account; nil if there is none.
+    private var photo: PhotoEntry? {
+        guard let (id, photo) = slideshow.photo else { return nil }
         var named = photo
         named.id = PhotoID(id.text)
-        return SlideshowPhotoEntry(
-            entry: PhotoEntry(named, account: ServiceName.accounts.appending(id.account.text)))
+        return PhotoEntry(named, account: ServiceName.accounts.appending(id.account.text))
+    }
+
+    /// The D-Bus form of the current photo: an empty dictionary if there is none.
+    private var photoValues: OrderedEntries<String, Variant> {
+        OrderedEntries(photo?.values ?? [])
     }
 
     // MARK: Sources
@@ -136,25 +141,5 @@ final class SlideshowObject {
         guard let client else { return }
         clients.remove(client)
         try await slideshow.detach(client.text)
-    }
-}
-
-/// The current photo in its D-Bus form; an empty dictionary if there is none.
-nonisolated struct SlideshowPhotoEntry: BusType {
-    static let signature = PhotoEntry.signature
-    static let alignment = PhotoEntry.alignment
-
-    let entry: PhotoEntry?
-
-    init(entry: PhotoEntry?) { self.entry = entry }
-
-    init(from decoder: inout Decoder) throws(BusError) {
-        throw .invalidValue("photos are only sent")
-    }
-
-    func encode(into encoder: inout Encoder) throws(BusError) {
-        if let entry { return try entry.encode(into: &encoder) }
-        let start = encoder.beginArray(alignment: 8)
-        try encoder.endArray(start)
     }
 }
