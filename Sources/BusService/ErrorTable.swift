@@ -30,6 +30,12 @@ enum ErrorTable {
             reply.name, reply.message.count > maximumText ? "\(message)…" : message)
     }
 
+    /// Returns the name and the message of the error of a finished object; both empty without an error.
+    static func property(_ error: (any Error)?) -> BusStruct<String, String> {
+        guard let reply = error.map(Self.reply) else { return BusStruct("", "") }
+        return BusStruct(reply.name.text, reply.message)
+    }
+
     nonisolated private static func wholeReply(_ error: any Error) -> ErrorReply {
         switch error {
         case EngineError.invalidArgument(let text), ProviderError.invalidArgument(let text):

@@ -34,7 +34,7 @@ final class LoginObject {
             .property(.provider, emits: .constant) { $0.login.provider.info.path },
             .property(.authorizationUrl) { $0.login.authorizationURL },
             .property(.account) { $0.login.account?.path ?? .root },
-            .property(.error) { $0.error },
+            .property(.error) { ErrorTable.property($0.login.error) },
         ])
 
     private func openBrowser() async throws {
@@ -43,11 +43,5 @@ final class LoginObject {
             throw EngineError.notSupported(Message(verbatim: "This login does not use a browser."))
         }
         try await openURL(login.authorizationURL)
-    }
-
-    /// The error name and message; both empty unless the login has failed.
-    private var error: BusStruct<String, String> {
-        guard let reply = login.error.map(ErrorTable.reply) else { return BusStruct("", "") }
-        return BusStruct(reply.name.text, reply.message)
     }
 }

@@ -16,12 +16,6 @@ final class TransferObject {
             .property(.state) { $0.transfer.state.rawValue },
             .property(.received) { UInt64(clamping: $0.transfer.received) },
             .property(.total) { UInt64(clamping: $0.transfer.total) },
-            .property(.error) { $0.error },
+            .property(.error) { ErrorTable.property($0.transfer.error) },
         ])
-
-    /// The error name and message; both empty unless the transfer has failed or was cancelled.
-    private var error: BusStruct<String, String> {
-        guard let reply = transfer.error.map(ErrorTable.reply) else { return BusStruct("", "") }
-        return BusStruct(reply.name.text, reply.message)
-    }
 }
