@@ -4,6 +4,7 @@ internal import Glibc
 internal import JSONFormat
 internal import PluginProtocol
 internal import ProviderKit
+internal import System
 
 /// The files with the current photo of a slideshow, for programs that do not use D-Bus: a symbolic link to its image, and
 /// a JSON document.
@@ -39,28 +40,18 @@ final class SlideshowFiles {
         if let written, written == (entry.photo, image) { return }
         written = (entry.photo, image)
         mkdir(folder, 0o700)
-        replace(path()) { symlink(image, $0) == 0 }
+        let link = "\(path()).new"
+        unlink(link)
+        if symlink(image, link) != 0 || rename(link, path()) != 0 { unlink(link) }
         let document = JSON.object(
             entry.members.merging(["image": .string(image), "slideshow": .string(name)]) { $1 })
-        replace(path("json")) { temporary in
-            let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { return false }
-            defer { close(descriptor) }
-            let line = document.line
-            return line.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-                == line.count
-        }
+        try? AtomicFile.write(
+            document.line, to: path("json"), through: "\(path("json")).new")
     }
 
     private func path(_ type: String? = nil) -> String {
         let file = name.isEmpty ? "current" : "current-\(name)"
         return "\(folder)/\(file)" + (type.map { ".\($0)" } ?? "")
-    }
-
-    private func replace(_ path: String, _ create: (_ temporary: String) -> Bool) {
-        let temporary = "\(path).new"
-        unlink(temporary)
-        if !create(temporary) || rename(temporary, path) != 0 { unlink(temporary) }
     }
 }
 
