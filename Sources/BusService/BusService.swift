@@ -100,7 +100,7 @@ package final class BusService: EngineObserver {
         case .loginChanged(let login): tree[login.path]?.announceChanges()
         case .loginRemoved(let login): remove(tree[login.path])
         case .transferAdded(let transfer):
-            export(transfer.path, TransferObject.interface, TransferObject(transfer))
+            export(transfer.path, Transfer.interface, transfer)
         case .transferChanged(let transfer): tree[transfer.path]?.announceChanges()
         case .transferRemoved(let transfer): remove(tree[transfer.path])
         case .slideshowAdded(let slideshow): slideshowAdded(slideshow)
