@@ -3,20 +3,6 @@ internal import Engine
 internal import ProviderKit
 internal import Translation
 
-/// The capabilities of a notification service that affect notifications.
-nonisolated struct NotificationCapabilities: Hashable {
-    let showsBodies: Bool
-    let readsMarkup: Bool
-    let hasActions: Bool
-
-    /// - Parameter names: The result of `GetCapabilities`.
-    init(_ names: [String]) {
-        showsBodies = names.contains("body")
-        readsMarkup = names.contains("body-markup")
-        hasActions = names.contains("actions")
-    }
-}
-
 /// A notification in the form that a notification service supports.
 ///
 /// Source: Desktop Notifications Specification 1.2, `Notify`.
@@ -32,17 +18,21 @@ nonisolated struct DesktopNotification {
     /// The icon name.
     let icon = "dialog-warning"
 
-    init(_ notice: NotificationContent, _ capabilities: NotificationCapabilities) {
-        actions = capabilities.hasActions ? notice.actions.flatMap { [$0.rawValue, $0.label] } : []
+    /// - Parameters:
+    ///   - notice: The notification.
+    ///   - capabilities: The result of `GetCapabilities`.
+    init(_ notice: NotificationContent, _ capabilities: [String]) {
+        let hasActions = capabilities.contains("actions")
+        actions = hasActions ? notice.actions.flatMap { [$0.rawValue, $0.label] } : []
         var text = Self.shortened(notice.text)
-        for remedy in notice.remedies where !capabilities.hasActions || remedy.needsTerminal {
+        for remedy in notice.remedies where !hasActions || remedy.needsTerminal {
             if let command = remedy.command {
                 text += " " + tr("Run “{command}”.", ["command": command])
             }
         }
-        if capabilities.showsBodies {
+        if capabilities.contains("body") {
             summary = notice.title
-            body = capabilities.readsMarkup ? Self.escaped(text) : text
+            body = capabilities.contains("body-markup") ? Self.escaped(text) : text
         } else {
             summary = "\(notice.title): \(Self.onOneLine(text))"
             body = ""

@@ -24,7 +24,7 @@ package final class DesktopNotificationPresenter: NotificationPresenter {
     private let connection: BusConnection
     private var watch: Task<[SignalSubscription], any Error>?
     /// The capabilities of the running service; nil if they are unknown.
-    private var capabilities: NotificationCapabilities?
+    private var capabilities: [String]?
     /// The IDs of the shown notifications, by number.
     private var ids: [Int: UInt32] = [:]
     /// The numbers of the notifications on which the user may still act, by ID.
@@ -87,16 +87,15 @@ package final class DesktopNotificationPresenter: NotificationPresenter {
 
     // MARK: The service
 
-    private func fetchCapabilities() async throws -> NotificationCapabilities {
+    private func fetchCapabilities() async throws -> [String] {
         if let capabilities { return capabilities }
-        let names: [String]
+        let capabilities: [String]
         do {
-            names = try await connection.call(
+            capabilities = try await connection.call(
                 .methodCall(Self.service, Self.path, Self.interface, "GetCapabilities"))
         } catch BusError.reply(let error) where error.name == .unknownMethod {
-            names = []
+            capabilities = []
         }
-        let capabilities = NotificationCapabilities(names)
         self.capabilities = capabilities
         return capabilities
     }
