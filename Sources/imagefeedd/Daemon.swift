@@ -54,12 +54,10 @@ final class Daemon {
     ///   - connection: The connection to the session bus.
     ///   - replacing: True if a daemon on this bus is to be replaced.
     ///   - signals: The signal handlers. Their actions are set.
-    ///   - version: The version of the program.
     ///   - logger: Receives events.
     /// - Throws: ``SingleInstance/Refusal``; `StorageError`; `BusError`.
     static func start(
-        _ connection: BusConnection, replacing: Bool, signals: SignalHandlers, version: String,
-        logger: Logger
+        _ connection: BusConnection, replacing: Bool, signals: SignalHandlers, logger: Logger
     ) async throws {
         var folders = try UserFolders.ofThisProcess()
         let instance = SingleInstance(connection, folders, isReplacing: replacing, logger: logger)
@@ -69,7 +67,7 @@ final class Daemon {
         folders.cache = try await instance.lockCache(folders.cache)
         let daemon = Daemon(connection, tree, instance, folders, logger: logger)
         current = daemon
-        try await daemon.run(version: version, signals: signals)
+        try await daemon.run(signals: signals)
     }
 
     private init(
@@ -129,11 +127,9 @@ final class Daemon {
 
     /// Opens the store, requests the bus name and starts the engine. Earlier calls are held.
     ///
-    /// - Parameters:
-    ///   - version: The version of the program.
-    ///   - signals: The signal handlers. Their actions are set.
+    /// - Parameter signals: The signal handlers. Their actions are set.
     /// - Throws: `StorageError`; `BusError`; ``SingleInstance/Refusal``.
-    private func run(version: String, signals: SignalHandlers) async throws {
+    private func run(signals: SignalHandlers) async throws {
         signals.onEnd = { [unowned self] in end("Received a signal to end") }
         signals.onReload = { [unowned self] in reload() }
         let (store, contents) = try AccountStore.open(folder: folders.data, lock: instance.data)
@@ -164,7 +160,7 @@ final class Daemon {
         self.engine = engine
         engine.setRefreshInterval(Self.refreshInterval(settings.configuration))
         service = BusService(
-            engine, tree, builtInProviders: Set(providers.map(\.info.id)), version: version,
+            engine, tree, builtInProviders: Set(providers.map(\.info.id)), version: programVersion,
             runtimeFolder: folders.runtime, missingLimits: { [unowned self] in missingLimits }
         ) { [browser] in
             try await browser.open($0)

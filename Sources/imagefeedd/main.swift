@@ -39,7 +39,7 @@ case .run(let replacing, let logLevel):
         Task {
             do {
                 try await Daemon.start(
-                    connection, replacing: replacing, signals: handlers, version: programVersion,
+                    connection, replacing: replacing, signals: handlers,
                     logger: Logger(label: "imagefeedd"))
             } catch {
                 printError("\(error)")
