@@ -1,11 +1,3 @@
-/// The result of a request for a well-known name.
-package enum NameRequest: Equatable {
-    /// This connection owns the name.
-    case owned
-    /// Another connection owns the name and does not allow replacement.
-    case taken
-}
-
 extension BusConnection {
     /// Requests a well-known name and allows other connections to replace the owner.
     ///
@@ -13,13 +5,13 @@ extension BusConnection {
     ///   - name: The well-known name.
     ///   - replacing: True to replace an owner that allows it.
     ///   - onLost: Called when another connection has taken over the name; not called after ``releaseName(_:)``.
-    /// - Returns: The result of the request.
+    /// - Returns: True if this connection owns the name; false if another one does and does not allow replacement.
     /// - Throws: ``BusError/reply(_:)`` if the policy of the bus forbids the name.
     ///
     /// Source: D-Bus specification, `RequestName`: flags 1 allow replacement, 2 replace, 4 do not queue.
     package func requestName(
         _ name: BusName, replacing: Bool, onLost: @escaping () -> Void
-    ) async throws -> NameRequest {
+    ) async throws -> Bool {
         let loss = signals.subscribe(
             MatchRule(
                 sender: .bus, interface: "org.freedesktop.DBus", member: "NameLost",
@@ -30,9 +22,9 @@ extension BusConnection {
             .methodCall(.bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName"),
             name.text, flags)
         // 1: the name is owned now, 4: it was owned before.
-        guard result == 1 || result == 4 else { return .taken }
+        guard result == 1 || result == 4 else { return false }
         nameLossHandlers[name.text] = loss
-        return .owned
+        return true
     }
 
     /// Releases a name, so that another connection can own it or the bus can activate it.

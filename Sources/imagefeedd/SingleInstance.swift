@@ -86,9 +86,9 @@ final class SingleInstance {
     /// - Parameter onLost: Called when another daemon takes over the name.
     /// - Throws: ``Refusal/running``; `BusError`.
     func ownName(onLost: @escaping () -> Void) async throws {
-        let request = try await connection.requestName(
+        let isOwned = try await connection.requestName(
             BusService.name, replacing: isReplacing, onLost: onLost)
-        guard request == .owned else { throw Refusal.running }
+        guard isOwned else { throw Refusal.running }
     }
 
     /// Locks the cache folder.
