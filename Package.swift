@@ -180,7 +180,7 @@ let modules = [
     tests("QuotingTests", "Quoting"),
     module("Sandbox", "CLinux CSandbox"),
     tests("SandboxTests", "Sandbox TestSupport"),
-    module("Secrets", "CLinux CSecret DBus Translation Web"),
+    module("Secrets", "CLinux CSecret DBus System Translation Web"),
     tests("SecretsTests", "DBus Secrets TestSupport Web"),
     module("Storage", "CSQLite Translation"),
     tests("StorageTests", "Storage TestSupport"),

@@ -3,6 +3,7 @@ internal import CSecret
 internal import Dispatch
 internal import Glibc
 internal import Synchronization
+internal import System
 internal import Translation
 package import Web
 
@@ -92,23 +93,16 @@ package final class KeyringStore: SecretStore {
         _ cancellation: CallCancellation = CallCancellation(),
         _ body: @escaping @Sendable (Keyring) throws -> Value
     ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { [self] in
-                continuation.resume(
-                    with: Result {
-                        do {
-                            guard !cancellation.isCancelled else {
-                                throw SecretStoreError.cancelled
-                            }
-                            do {
-                                return try attempt(cancellation, body)
-                            } catch KeyringFailure.disconnected {
-                                return try attempt(cancellation, body)
-                            }
-                        } catch let failure as KeyringFailure {
-                            throw cancellation.isCancelled ? .cancelled : failure.storeError
-                        }
-                    })
+        try await queue.run { [self] () throws -> Value in
+            do {
+                guard !cancellation.isCancelled else { throw SecretStoreError.cancelled }
+                do {
+                    return try attempt(cancellation, body)
+                } catch KeyringFailure.disconnected {
+                    return try attempt(cancellation, body)
+                }
+            } catch let failure as KeyringFailure {
+                throw cancellation.isCancelled ? SecretStoreError.cancelled : failure.storeError
             }
         }
     }
