@@ -130,9 +130,7 @@ nonisolated package struct BusStruct<each Element: BusType>: BusType {
     package init(_ elements: repeat each Element) { self.elements = (repeat each elements) }
 
     package static var signature: Signature {
-        var text = "("
-        for type in repeat (each Element).self { text += type.signature.text }
-        return Signature(unchecked: text + ")")
+        Signature(unchecked: "(\(signatureText(repeat (each Element).self)))")
     }
     package static var alignment: Int { 8 }
 

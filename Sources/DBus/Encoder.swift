@@ -129,9 +129,6 @@ nonisolated package struct EntryHead<Value: BusType>: Sendable {
     fileprivate let end: Int
 
     /// - Parameter key: Must not contain a NUL, and have at most 24 bytes.
-    package init(_ key: some RawRepresentable<String>) { self.init(key.rawValue) }
-
-    /// - Parameter key: Must not contain a NUL, and have at most 24 bytes.
     package init(_ key: String) {
         var encoder = Encoder()
         precondition((try? encoder.append(string: key)) != nil, "a key holds a NUL")

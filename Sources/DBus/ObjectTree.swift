@@ -163,15 +163,11 @@ package final class ObjectTree {
 
     private func hold(_ call: BusMessage) {
         // libdbus stops reading at a limit of received descriptors, and the start waits for replies on this connection.
-        if call.carriesDescriptors {
-            guard heldCallsWithDescriptors < Self.maximumHeldWithDescriptors else {
-                return send(RunningCalls.exceeded, to: ReplyAddress(call))
-            }
-        }
-        guard running.begin(call.sender) else {
-            return send(RunningCalls.exceeded, to: ReplyAddress(call))
-        }
-        if call.carriesDescriptors { heldCallsWithDescriptors += 1 }
+        let isLimited = call.carriesDescriptors
+        guard !isLimited || heldCallsWithDescriptors < Self.maximumHeldWithDescriptors,
+            running.begin(call.sender)
+        else { return send(RunningCalls.exceeded, to: ReplyAddress(call)) }
+        if isLimited { heldCallsWithDescriptors += 1 }
         heldCalls?.append(call)
     }
 

@@ -41,26 +41,26 @@ import Testing
     }
 
     @Test func `an entry of any type equals that of a dictionary`() throws {
-        let number = try entries { $0.entry(.init(Key.a), 7 as UInt32) }
+        let number = try entries { $0.entry(.init("a"), 7 as UInt32) }
         #expect(number == (try encoded(["a": Variant.uint32(7)])))
-        let long = try entries { $0.entry(.init(Key.ab), -7 as Int64) }
+        let long = try entries { $0.entry(.init("ab"), -7 as Int64) }
         #expect(long == (try encoded(["ab": Variant.int64(-7)])))
-        let truth = try entries { $0.entry(.init(Key.ab), true) }
+        let truth = try entries { $0.entry(.init("ab"), true) }
         #expect(truth == (try encoded(["ab": Variant.bool(true)])))
-        let string = try entries { try $0.entry(.init(Key.ab), "é") }
+        let string = try entries { try $0.entry(.init("ab"), "é") }
         #expect(string == (try encoded(["ab": Variant.string("é")])))
-        let path = try entries { try $0.entry(.init(Key.a), "/b" as ObjectPath) }
+        let path = try entries { try $0.entry(.init("a"), "/b" as ObjectPath) }
         #expect(path == (try encoded(["a": Variant.objectPath("/b")])))
     }
 
     @Test func `entries with unknown values are omitted`() throws {
         let bytes = try entries {
-            try $0.entry(.init(Key.a), "b")
-            try $0.entry(.init(Key.ab), nil as String?)
-            $0.entry(.init(Key.ab), nil as Int64?)
-            $0.entry(.init(Key.ab), nil as UInt32?)
-            $0.entry(.init(Key.ab), nil as Bool?)
-            $0.entry(.init(Key.ab), 7 as Int64)
+            try $0.entry(.init("a"), "b")
+            try $0.entry(.init("ab"), nil as String?)
+            $0.entry(.init("ab"), nil as Int64?)
+            $0.entry(.init("ab"), nil as UInt32?)
+            $0.entry(.init("ab"), nil as Bool?)
+            $0.entry(.init("ab"), 7 as Int64)
         }
         let dictionary = OrderedEntries([("a", Variant.string("b")), ("ab", Variant.int64(7))])
         #expect(bytes == (try encoded(dictionary)))
@@ -104,11 +104,6 @@ import Testing
 
 extension MessageHeader {
     static let test = MessageHeader.signal("/", "a.b", "C")
-}
-
-private enum Key: String {
-    case a
-    case ab
 }
 
 private func entries(_ body: (inout Encoder) throws -> Void) throws -> [UInt8] {
