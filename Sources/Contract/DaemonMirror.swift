@@ -64,7 +64,9 @@ package struct DaemonMirror {
 
     /// The accounts, logged in or not, sorted by object path.
     package var accounts: [AccountProperties] {
-        sorted(.account).map { AccountProperties(path: $0.key, interfaces: $0.value) }
+        sorted(.account) { path, _ in
+            AccountProperties(path: path, interfaces: objects[path] ?? [:])
+        }
     }
     /// The combined account; nil if no account is logged in.
     package var combined: AccountProperties? {
@@ -74,18 +76,18 @@ package struct DaemonMirror {
     }
     /// The providers, sorted by object path.
     package var providers: [ProviderProperties] {
-        sorted(.provider).compactMap { ProviderProperties(path: $0.key, interfaces: $0.value) }
+        sorted(.provider, ProviderProperties.init)
     }
     /// The slideshows, sorted by object path, the default one first.
     package var slideshows: [SlideshowProperties] {
-        sorted(.slideshow).map {
-            SlideshowProperties($0.key, $0.value[InterfaceName.slideshow.text] ?? [:])
-        }
+        sorted(.slideshow, SlideshowProperties.init)
     }
 
-    private func sorted(
-        _ interface: InterfaceName
-    ) -> [(key: ObjectPath, value: [String: [String: Variant]])] {
-        objects.filter { $0.value[interface.text] != nil }.sorted { $0.key.text < $1.key.text }
+    /// Returns the objects that have an interface, with its properties, sorted by object path.
+    private func sorted<Value>(
+        _ interface: InterfaceName, _ make: (ObjectPath, [String: Variant]) -> Value
+    ) -> [Value] {
+        let found = objects.compactMapValues { $0[interface.text] }
+        return found.sorted { $0.key.text < $1.key.text }.map { make($0.key, $0.value) }
     }
 }

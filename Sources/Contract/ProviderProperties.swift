@@ -4,25 +4,21 @@ package import ProviderKit
 /// The properties of a provider on D-Bus.
 package struct ProviderProperties: Equatable {
     package let path: ObjectPath
-    package let properties: [String: Variant]
+    package private(set) var properties: [String: Variant]
 
     /// True if the service is used without a login.
     package var isWithoutUsers: Bool { properties["Authentication"]?.string == "none" }
 
-    package init?(path: ObjectPath, interfaces: [String: [String: Variant]]) {
-        guard let properties = interfaces[InterfaceName.provider.text] else { return nil }
-        self.init(path: path, properties: properties)
-    }
-
-    private init(path: ObjectPath, properties: [String: Variant]) {
+    package init(_ path: ObjectPath, _ properties: [String: Variant]) {
         self.path = path
         self.properties = properties
     }
 
     /// The provider after its settings were saved.
     package var configured: ProviderProperties {
-        ProviderProperties(
-            path: path, properties: properties.merging(["Configured": .bool(true)]) { $1 })
+        var configured = self
+        configured.properties["Configured"] = .bool(true)
+        return configured
     }
 
     package func has(_ capability: String) -> Bool { capabilities.contains(capability) }
@@ -100,9 +96,7 @@ extension Variant {
             members[name] = value
         }
     }
-}
 
-extension Variant {
     /// The elements of an array of object paths; nil for another type.
     package var objectPaths: [ObjectPath]? {
         guard case .array(let elements, ObjectPath.signature) = self else { return nil }
