@@ -53,25 +53,17 @@ nonisolated package final class BusMessage: @unchecked Sendable {
     package var expectsReply: Bool { dbus_message_get_no_reply(raw) == 0 }
     /// True if the message carries file descriptors. They are closed with it.
     var carriesDescriptors: Bool { dbus_message_contains_unix_fds(raw) != 0 }
-    package var path: ObjectPath? { text(dbus_message_get_path).map(ObjectPath.init(unchecked:)) }
-    package var interface: InterfaceName? {
-        text(dbus_message_get_interface).map(InterfaceName.init(unchecked:))
-    }
-    package var member: MemberName? {
-        text(dbus_message_get_member).map(MemberName.init(unchecked:))
-    }
+    package var path: ObjectPath? { name(dbus_message_get_path) }
+    package var interface: InterfaceName? { name(dbus_message_get_interface) }
+    package var member: MemberName? { name(dbus_message_get_member) }
     /// The unique name of the sender, which the bus sets; nil for a message that has not been sent.
-    package var sender: BusName? { text(dbus_message_get_sender).map(BusName.init(unchecked:)) }
-    var destination: BusName? {
-        text(dbus_message_get_destination).map(BusName.init(unchecked:))
-    }
+    package var sender: BusName? { name(dbus_message_get_sender) }
+    var destination: BusName? { name(dbus_message_get_destination) }
     /// The serial of the call to which this message is the reply.
     var replySerial: UInt32 { dbus_message_get_reply_serial(raw) }
-    package var errorName: ErrorName? {
-        text(dbus_message_get_error_name).map(ErrorName.init(unchecked:))
-    }
+    package var errorName: ErrorName? { name(dbus_message_get_error_name) }
     package var signature: Signature {
-        Signature(unchecked: text(dbus_message_get_signature) ?? "")
+        name(dbus_message_get_signature) ?? Signature(unchecked: "")
     }
 
     /// Compares the strings among the arguments with a limit.
@@ -117,8 +109,11 @@ nonisolated package final class BusMessage: @unchecked Sendable {
         return ErrorReply(errorName, (try? decoder.string("s")) ?? errorName.text)
     }
 
-    private func text(_ field: (OpaquePointer) -> UnsafePointer<CChar>?) -> String? {
-        field(raw).map { String(cString: $0) }
+    /// Returns a field of the header, which libdbus has validated.
+    private func name<Name: BusGrammar>(
+        _ field: (OpaquePointer) -> UnsafePointer<CChar>?
+    ) -> Name? {
+        field(raw).map { Name(unchecked: String(cString: $0)) }
     }
 }
 
