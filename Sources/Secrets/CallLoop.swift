@@ -56,9 +56,8 @@ final class CallLoop {
         _ start: Start, finish: (OpaquePointer, ErrorPointer) -> Value
     ) throws -> Value {
         let result = try wait(start)
-        defer { functions.g_object_unref(UnsafeMutableRawPointer(result)) }
         var error: UnsafeMutablePointer<GError>?
-        let value = finish(result, &error)
+        let value = withExtendedLifetime(result) { finish(result.pointer, &error) }
         if let error {
             defer { functions.g_error_free(error) }
             throw KeyringFailure(error, functions)
@@ -89,7 +88,7 @@ final class CallLoop {
         deadline = min(deadline, .now + limits.cancelling)
     }
 
-    private func wait(_ start: Start) throws -> OpaquePointer {
+    private func wait(_ start: Start) throws -> GObjectReference {
         let cancellable = functions.g_cancellable_new()
         defer { functions.g_object_unref(cancellable) }
         let reply = Reply(functions)
@@ -106,7 +105,7 @@ final class CallLoop {
             let end = ContinuousClock.now + limits.cancelling
             while reply.result == nil, iterate(until: end) {}
         }
-        guard let result = reply.takeResult() else { throw KeyringFailure.noReply }
+        guard let result = reply.result else { throw KeyringFailure.noReply }
         return result
     }
 
@@ -160,21 +159,14 @@ final class CallCancellation: Sendable {
 /// The result of one call.
 private final class Reply {
     private let functions: shim_secret
-    private(set) var result: OpaquePointer?
+    private(set) var result: GObjectReference?
 
     init(_ functions: shim_secret) { self.functions = functions }
 
-    deinit { if let result { functions.g_object_unref(UnsafeMutableRawPointer(result)) } }
-
     func take(_ result: OpaquePointer?) {
         guard let result else { return }
-        self.result = OpaquePointer(functions.g_object_ref(UnsafeMutableRawPointer(result)))
-    }
-
-    /// Transfers the reference to the caller.
-    func takeResult() -> OpaquePointer? {
-        defer { result = nil }
-        return result
+        _ = functions.g_object_ref(UnsafeMutableRawPointer(result))
+        self.result = GObjectReference(result, functions)
     }
 }
 

@@ -53,7 +53,7 @@ extension Keyring {
         let collection = try defaultCollection()
         if collection == nil, !isForStoring { throw SecretStoreError.noDefaultKeyring }
         if collection?.isLocked != false {
-            let isDone = try collection.map(unlock) ?? createDefaultCollection()
+            let isDone = try collection.map { try unlock([$0.object]) } ?? createDefaultCollection()
             guard isDone, try defaultCollection()?.isLocked == false else {
                 throw SecretStoreError.promptDismissed
             }
@@ -61,7 +61,7 @@ extension Keyring {
         // One prompt for all items.
         let locked = try keys.flatMap(items).filter(\.isLocked)
         guard !locked.isEmpty else { return }
-        _ = try unlock(locked)
+        _ = try unlock(locked.map(\.object))
         guard try !keys.flatMap(items).contains(where: \.isLocked) else {
             throw SecretStoreError.accessDenied
         }
@@ -74,14 +74,6 @@ extension Keyring {
             let items = try items(key)
             return !items.isEmpty && !items.contains(where: \.isLocked)
         }
-    }
-
-    private func unlock(_ items: [KeyringItem]) throws -> Bool {
-        try unlock(items.map { UnsafeMutableRawPointer($0.object.pointer) })
-    }
-
-    private func unlock(_ collection: KeyringCollection) throws -> Bool {
-        try unlock([UnsafeMutableRawPointer(collection.object.pointer)])
     }
 
     /// Stores a secret and deletes the other items of the key. Shows no prompt.

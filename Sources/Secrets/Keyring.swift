@@ -98,7 +98,8 @@ final class Keyring {
             } finish: {
                 functions.secret_service_search_finish(service.pointer, $0, $1)
             }
-            return take(list).sorted { $0.modified > $1.modified }
+            return pointers(list).map { KeyringItem(GObjectReference($0, functions), functions) }
+                .sorted { $0.modified > $1.modified }
         }
     }
 
@@ -226,9 +227,11 @@ final class Keyring {
     /// Unlocks collections or items. Prompts if necessary.
     ///
     /// - Returns: True if at least one of them was unlocked. A missing prompt is treated as a dismissed one.
-    func unlock(_ objects: [UnsafeMutableRawPointer]) throws -> Bool {
+    func unlock(_ objects: [GObjectReference]) throws -> Bool {
         var list: UnsafeMutablePointer<GList>?
-        for object in objects { list = functions.g_list_append(list, object) }
+        for object in objects {
+            list = functions.g_list_append(list, UnsafeMutableRawPointer(object.pointer))
+        }
         defer { functions.g_list_free(list) }
         beginPrompt()
         defer { endPrompt() }
@@ -251,10 +254,6 @@ final class Keyring {
     }
 
     // MARK: Results
-
-    private func take(_ list: UnsafeMutablePointer<GList>?) -> [KeyringItem] {
-        pointers(list).map { KeyringItem(GObjectReference($0, functions), functions) }
-    }
 
     /// Returns the references in a list and frees the list.
     private func pointers(_ list: UnsafeMutablePointer<GList>?) -> [OpaquePointer] {
