@@ -5,37 +5,26 @@ internal import System
 
 /// An observer of the addresses of this machine.
 ///
-/// The kernel reports changes; nothing is polled. Without netlink, which a container may forbid, the first result does
-/// not change.
+/// The kernel reports changes; nothing is polled. Without netlink, which a container may forbid, there are no reports.
 ///
 /// Source: rtnetlink(7).
 package final class NetworkMonitor {
-    private let onChange: (Bool) -> Void
-    private let onNetworkChange: (Set<NetworkIdentity.Address>, _ isRemoved: Bool) -> Void
+    private let onChange: (Set<NetworkIdentity.Address>?, _ isRemoved: Bool) -> Void
     /// True if an address was removed since the last evaluation.
     private var isRemoved = false
     private var source: DescriptorSource?
     /// The timer of the next evaluation.
     private var timer: MainLoopTimer?
-    private var isOnline: Bool
 
     /// The time in which changes are collected. Interfaces start in several steps.
     private static let delay = Duration.milliseconds(300)
 
     /// Begins to observe.
     ///
-    /// - Parameters:
-    ///   - onNetworkChange: Called with the addresses when they may have changed, and with true if an address was
-    ///     removed.
-    ///   - onChange: Called with true if there is an address, at first and after each change.
-    init(
-        onNetworkChange: @escaping (Set<NetworkIdentity.Address>, _ isRemoved: Bool) -> Void,
-        onChange: @escaping (Bool) -> Void
-    ) {
+    /// - Parameter onChange: Called with ``addresses`` when they may have changed, and with true if an address was
+    ///   removed.
+    init(onChange: @escaping (Set<NetworkIdentity.Address>?, _ isRemoved: Bool) -> Void) {
         self.onChange = onChange
-        self.onNetworkChange = onNetworkChange
-        isOnline = Self.addresses?.isEmpty != true
-        onChange(isOnline)
         source = makeSource()
     }
 
@@ -89,13 +78,8 @@ package final class NetworkMonitor {
 
     private func evaluate() {
         timer = nil
-        let addresses = Self.addresses
-        if let addresses { onNetworkChange(addresses, isRemoved) }
+        onChange(Self.addresses, isRemoved)
         isRemoved = false
-        let isOnline = addresses?.isEmpty != true
-        guard isOnline != self.isOnline else { return }
-        self.isOnline = isOnline
-        onChange(isOnline)
     }
 
     /// The addresses of running interfaces; nil if they cannot be read. Loopback and link-local addresses are excluded,

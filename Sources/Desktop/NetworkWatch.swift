@@ -34,11 +34,14 @@ package final class NetworkWatch {
         self.onResume = onResume
         self.onNetworkChange = onNetworkChange
         self.logger = logger
-        identity = NetworkIdentity(addresses: NetworkMonitor.addresses ?? [])
+        let addresses = NetworkMonitor.addresses
+        identity = NetworkIdentity(addresses: addresses ?? [])
+        change { $0.hasAddress = addresses?.isEmpty != true }
         kernel = NetworkMonitor { [unowned self] addresses, isRemoved in
-            if identity.update(addresses: addresses, isRemoved: isRemoved) { onNetworkChange() }
-        } onChange: { [unowned self] hasAddress in
-            change { $0.hasAddress = hasAddress }
+            if let addresses, identity.update(addresses: addresses, isRemoved: isRemoved) {
+                onNetworkChange()
+            }
+            change { $0.hasAddress = addresses?.isEmpty != true }
         }
     }
 
