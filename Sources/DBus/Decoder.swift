@@ -154,31 +154,31 @@ nonisolated package struct Decoder {
         case UInt8(ascii: "g"): return .signature(try Signature(from: &self))
         case UInt8(ascii: "h"): return .fileDescriptor(try FileDescriptor(from: &self))
         case UInt8(ascii: "v"): return .variant(try Variant(from: &self))
-        case UInt8(ascii: "r"): return .structure(try anyFields())
+        case UInt8(ascii: "r"): return .structure(try anyContents())
         case UInt8(ascii: "a"): return try anyArray()
         default: throw .invalidValue("expected a value, found none")
         }
     }
 
-    private mutating func anyFields() throws(BusError) -> [Variant] {
-        var fields: [Variant] = []
+    private mutating func anyContents() throws(BusError) -> [Variant] {
+        var values: [Variant] = []
         var inner = enter()
-        while !inner.isAtEnd { fields.append(try inner.anyValue()) }
+        while !inner.isAtEnd { values.append(try inner.anyValue()) }
         next()
-        return fields
+        return values
     }
 
     private mutating func anyArray() throws(BusError) -> Variant {
         let element = Signature(unchecked: String(currentSignature.text.dropFirst()))
+        guard element.text.utf8.first == UInt8(ascii: "{") else {
+            return .array(try anyContents(), of: element)
+        }
+        // The type of a key has one character.
+        let types = element.text.dropFirst().dropLast()
+        let key = Signature(unchecked: String(types.prefix(1)))
+        let value = Signature(unchecked: String(types.dropFirst()))
         var inner = enter()
         defer { next() }
-        guard element.text.utf8.first == UInt8(ascii: "{") else {
-            var elements: [Variant] = []
-            while !inner.isAtEnd { elements.append(try inner.anyValue()) }
-            return .array(elements, of: element)
-        }
-        let types = Signature(unchecked: String(element.text.dropFirst().dropLast())).completeTypes
-        guard types.count == 2 else { throw .invalidValue("\(element) is not a dictionary entry") }
         var entries: [Variant.Entry] = []
         while !inner.isAtEnd {
             var pair = inner.enter()
@@ -186,7 +186,7 @@ nonisolated package struct Decoder {
             entries.append(Variant.Entry(key: key, value: try pair.anyValue()))
             inner.next()
         }
-        return .dictionary(entries, key: types[0], value: types[1])
+        return .dictionary(entries, key: key, value: value)
     }
 
     private mutating func checkBasic(_ signature: Signature) throws(BusError) {

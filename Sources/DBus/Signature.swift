@@ -16,18 +16,6 @@ nonisolated package struct Signature: BusGrammar {
         return true
     }
 
-    /// The complete types of this signature, one by one: `aa{sv}s` is `aa{sv}` and `s`.
-    package var completeTypes: [Signature] {
-        var types: [Signature] = []
-        var rest = text.utf8[...]
-        while !rest.isEmpty {
-            let start = rest
-            guard Self.skipCompleteType(&rest) else { break }
-            types.append(Signature(unchecked: String(text[start.startIndex..<rest.startIndex])))
-        }
-        return types
-    }
-
     /// Removes one complete type from the front of `rest`.
     ///
     /// As in libdbus, arrays and structs may be nested up to 32 levels each; a dictionary entry counts as its array.

@@ -24,15 +24,6 @@ import Testing
         #expect(throws: BusError.invalidName("signature", text)) { try Signature(text) }
     }
 
-    @Test func `a signature is split into its complete types`() {
-        #expect(Signature("aa{sv}s(uu)").completeTypes == ["aa{sv}", "s", "(uu)"])
-    }
-
-    @Test func `dictionaries and structs can be nested as deeply as in libdbus`() {
-        let deep = String(repeating: "a{s(", count: 17) + "i" + String(repeating: ")}", count: 17)
-        #expect(Signature(unchecked: "s" + deep).completeTypes.count == 2)
-    }
-
     @Test(arguments: [
         ("y", 1), ("g", 1), ("v", 1), ("n", 2), ("q", 2), ("i", 4), ("u", 4), ("b", 4), ("s", 4),
         ("o", 4), ("h", 4), ("as", 4), ("x", 8), ("t", 8), ("d", 8), ("(y)", 8), ("{sv}", 8),
