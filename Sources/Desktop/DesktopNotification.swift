@@ -34,7 +34,8 @@ nonisolated struct DesktopNotification {
             summary = notice.title
             body = capabilities.contains("body-markup") ? Self.escaped(text) : text
         } else {
-            summary = "\(notice.title): \(Self.onOneLine(text))"
+            let line = text.split(separator: "\n").joined(separator: " ")
+            summary = "\(notice.title): \(line)"
             body = ""
         }
         hints = [
@@ -62,20 +63,13 @@ nonisolated struct DesktopNotification {
         // Line breaks are kept. Other control characters are removed; libdbus rejects NUL.
         var scalars = String.UnicodeScalarView()
         var bytes = 0
-        for scalar in text.unicodeScalars where scalar == "\n" || !isControl(scalar) {
+        for scalar in text.unicodeScalars
+        where scalar == "\n" || scalar.properties.generalCategory != .control {
             bytes += UTF8.width(scalar)
             guard bytes <= maximumTextBytes else { return String(scalars) + "…" }
             scalars.append(scalar)
         }
         return String(scalars)
-    }
-
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.properties.generalCategory == .control
-    }
-
-    private static func onOneLine(_ text: String) -> String {
-        text.split(separator: "\n").joined(separator: " ")
     }
 }
 

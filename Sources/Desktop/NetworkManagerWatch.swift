@@ -31,7 +31,7 @@ final class NetworkManagerWatch {
             if let owner {
                 Task { await self.fetchState(owner) }
             } else {
-                removeState()
+                setState(nil)
             }
         }
         subscriptions = [changes, owner]
@@ -57,14 +57,12 @@ final class NetworkManagerWatch {
         if case .objectPath(let path) = properties["PrimaryConnection"] {
             new.primaryConnection = path.text
         }
+        setState(new)
+    }
+
+    private func setState(_ new: NetworkStatus.ManagerState?) {
         guard new != state else { return }
         state = new
         onChange(new)
-    }
-
-    private func removeState() {
-        guard state != nil else { return }
-        state = nil
-        onChange(nil)
     }
 }
