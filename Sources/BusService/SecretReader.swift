@@ -98,8 +98,7 @@ final class SecretReading {
         guard own >= 0 else { throw Self.unreadable }
         self.onEnd = onEnd
         bytes = SecretBytes(capacity: Self.limitBytes + 2)
-        deadline = Task { [weak self] in
-            do { try await clock.sleep(for: Self.timeout) } catch { return }
+        deadline = clock.after(Self.timeout) { [weak self] in
             self?.end(
                 .failure(
                     EngineError.invalidArgument("The secret was not complete within 10 seconds."))
