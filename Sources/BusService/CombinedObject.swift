@@ -11,14 +11,9 @@ final class CombinedObject {
     /// The interfaces `Feed` and `Like`.
     let feed: FeedObject
     /// The accounts with their default sources, as last announced.
-    private var members: [Member] = []
+    private var members: [(AccountID, SourceID)] = []
     /// The numbers of new photos in sources whose updates have not been announced yet.
     private var updates: [SourceID: Int] = [:]
-
-    private struct Member: Equatable {
-        let account: AccountID
-        let source: SourceID
-    }
 
     /// - Parameters:
     ///   - combined: The combined feed.
@@ -40,16 +35,14 @@ final class CombinedObject {
 
     // MARK: Changes
 
-    private var currentMembers: [Member] {
-        combined.members(of: CombinedFeed.all).map {
-            Member(account: $0.account.id, source: $0.source)
-        }
+    private var currentMembers: [(AccountID, SourceID)] {
+        combined.members(of: CombinedFeed.all).map { ($0.account.id, $0.source) }
     }
 
     /// Announces that an account logged in or out, or has another default source. Has no effect otherwise.
     func updateMembers() {
         let members = currentMembers
-        guard members != self.members else { return }
+        guard !members.elementsEqual(self.members, by: { $0 == $1 }) else { return }
         self.members = members
         feed.discardPages()
         for source in combined.sources() {
