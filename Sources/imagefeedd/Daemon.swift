@@ -82,14 +82,14 @@ final class Daemon {
         settings = ConfiguredSettings(folders)
         let configuration = settings.configuration
         local = LocalProvider(
-            pictures: Self.picturesFolder(configuration, folders), data: folders.data,
+            pictures: configuration.picturesFolder(folders), data: folders.data,
             cache: folders.cache,
             images: ImageHelperClient(
                 program: HelperProgram.path("imagefeed-image-helper"), files: files,
                 logger: logger),
             files: files, logger: logger, clock: MainLoopClock(),
-            showsLocation: Self.showsLocalLocations(configuration), version: programVersion)
-        settings.onReload = { [local] in local.setShowsLocation(Self.showsLocalLocations($0)) }
+            showsLocation: configuration.showsLocalLocations, version: programVersion)
+        settings.onReload = { [local] in local.setShowsLocation($0.showsLocalLocations) }
         // The one list of providers.
         let known: [any Provider] = [
             local,
@@ -111,7 +111,7 @@ final class Daemon {
         ) { [settings] in settings.settings(of: $0) }
         browser = DesktopBrowser(connection)
         notifications = DesktopNotificationPresenter(connection)
-        notifications.isWanted = Self.areNotificationsEnabled(configuration)
+        notifications.isWanted = configuration.areNotificationsEnabled
         connection.onDisconnect = { [unowned self] in end("The connection to the bus was lost") }
     }
 
@@ -158,7 +158,7 @@ final class Daemon {
             providers: providers + plugins.providers, store: store, contents: contents,
             slideshows: slideshows, openSlideshow: openSlideshow, ports: ports())
         self.engine = engine
-        engine.setRefreshInterval(Self.refreshInterval(settings.configuration))
+        engine.setRefreshInterval(settings.configuration.refreshInterval)
         service = BusService(
             engine, tree, builtInProviders: Set(providers.map(\.info.id)), version: programVersion,
             runtimeFolder: folders.runtime, missingLimits: { [unowned self] in missingLimits }
@@ -215,7 +215,7 @@ final class Daemon {
 
     private func ports() -> EnginePorts {
         let http = CurlClient(userAgent: userAgent) { [unowned self] in trimMemory() }
-        http.certificateFiles = Self.certificateFiles(settings.configuration, folders)
+        http.certificateFiles = settings.configuration.certificateFiles(folders)
         self.http = http
         return EnginePorts(
             http: http,
@@ -253,14 +253,14 @@ final class Daemon {
 
     private func reload() {
         settings.reload()
-        notifications.isWanted = Self.areNotificationsEnabled(settings.configuration)
+        notifications.isWanted = settings.configuration.areNotificationsEnabled
         reportProblems()
-        if local.setPicturesFolder(Self.picturesFolder(settings.configuration, folders)) {
+        if local.setPicturesFolder(settings.configuration.picturesFolder(folders)) {
             engine?.restartSessions(of: local.info.id)
         }
-        engine?.setRefreshInterval(Self.refreshInterval(settings.configuration))
+        engine?.setRefreshInterval(settings.configuration.refreshInterval)
         engine?.settingsChanged()
-        http?.certificateFiles = Self.certificateFiles(settings.configuration, folders)
+        http?.certificateFiles = settings.configuration.certificateFiles(folders)
         plugins.reload()
         logger.info("The configuration was read again")
     }
@@ -270,38 +270,29 @@ final class Daemon {
             logger.warning("A part of the configuration is ignored: \(problem)")
         }
     }
+}
 
-    private static func areNotificationsEnabled(_ configuration: Configuration) -> Bool {
-        configuration.bool("Daemon", "Notifications") ?? true
+extension Configuration {
+    fileprivate var areNotificationsEnabled: Bool { bool("Daemon", "Notifications") ?? true }
+
+    fileprivate var refreshInterval: Duration {
+        duration("Daemon", "RefreshInterval") ?? Engine.defaultRefreshInterval
     }
 
-    private static func refreshInterval(_ configuration: Configuration) -> Duration {
-        configuration.duration("Daemon", "RefreshInterval") ?? Engine.defaultRefreshInterval
-    }
-
-    private static func showsLocalLocations(_ configuration: Configuration) -> Bool {
-        configuration.bool("Provider local", "ShowLocation") ?? false
-    }
+    fileprivate var showsLocalLocations: Bool { bool("Provider local", "ShowLocation") ?? false }
 
     /// Returns the files of trusted certificates, by host.
-    private static func certificateFiles(
-        _ configuration: Configuration, _ folders: UserFolders
-    ) -> [String: String] {
+    fileprivate func certificateFiles(_ folders: UserFolders) -> [String: String] {
         var files: [String: String] = [:]
-        for server in configuration.servers {
-            guard let path = configuration.path("Server \(server)", "CertificateFile") else {
-                continue
-            }
+        for server in servers {
+            guard let path = self.path("Server \(server)", "CertificateFile") else { continue }
             files[server.lowercased()] = String(
                 decoding: folders.absolutePath(path), as: UTF8.self)
         }
         return files
     }
 
-    private static func picturesFolder(
-        _ configuration: Configuration, _ folders: UserFolders
-    ) -> [UInt8] {
-        configuration.path("Provider local", "Directory").map(folders.absolutePath)
-            ?? folders.pictures
+    fileprivate func picturesFolder(_ folders: UserFolders) -> [UInt8] {
+        path("Provider local", "Directory").map(folders.absolutePath) ?? folders.pictures
     }
 }
