@@ -56,7 +56,7 @@ nonisolated enum DescriptorMessage {
         var inner = DBusMessageIter()
         dbus_message_iter_recurse(&values, &inner)
         // libdbus wants the type of the contents of arrays and variants only.
-        let hasSignature = [UInt8(ascii: "a"), UInt8(ascii: "v")].contains { Int32($0) == type }
+        let hasSignature = type == Int32(UInt8(ascii: "a")) || type == Int32(UInt8(ascii: "v"))
         let signature = hasSignature ? dbus_message_iter_get_signature(&inner) : nil
         defer { dbus_free(signature) }
         var contents = DBusMessageIter()
