@@ -13,7 +13,6 @@ package final class BusService: EngineObserver {
     private let engine: Engine
     private let tree: ObjectTree
     private let builtInProviders: Set<String>
-    private let openURL: (String) async throws -> Void
     private let secrets = SecretReader()
     private let manager = ExportedObject(ServiceName.root)
     private let watchers: FollowedClients
@@ -33,13 +32,10 @@ package final class BusService: EngineObserver {
     ///   - runtimeFolder: The folder for the files with the current photos; nil for no files.
     ///   - missingLimits: Returns the limits of the systemd unit that are not in force. Called when a client reads
     ///     them.
-    ///   - openURL: Opens an address in the user's browser.
     package init(
         _ engine: Engine, _ tree: ObjectTree, builtInProviders: Set<String> = [], version: String,
-        runtimeFolder: String? = nil, missingLimits: @escaping () -> [String] = { [] },
-        openURL: @escaping (String) async throws -> Void
+        runtimeFolder: String? = nil, missingLimits: @escaping () -> [String] = { [] }
     ) {
-        self.openURL = openURL
         self.builtInProviders = builtInProviders
         self.engine = engine
         self.tree = tree
@@ -57,7 +53,7 @@ package final class BusService: EngineObserver {
         tree.onRead = { [weak engine] in engine?.checkAvatars() }
     }
 
-    /// Creates the tree that ``init(_:_:builtInProviders:version:missingLimits:openURL:)`` fills.
+    /// Creates the tree that ``init(_:_:builtInProviders:version:runtimeFolder:missingLimits:)`` fills.
     package static func makeTree(_ connection: BusConnection) -> ObjectTree {
         ObjectTree(
             connection, root: ServiceName.root, maximumTextBytes: 64 << 10,
@@ -95,8 +91,7 @@ package final class BusService: EngineObserver {
         case .providerAdded(let provider): providerAdded(provider)
         case .providerRemoved(let id): remove(tree[ServiceName.providers.appending(id)])
         case .providerChanged(let provider): tree[provider.info.path]?.announceChanges()
-        case .loginAdded(let login):
-            export(login.path, LoginObject.interface, LoginObject(login, openURL: openURL))
+        case .loginAdded(let login): export(login.path, Login.interface, login)
         case .loginChanged(let login): tree[login.path]?.announceChanges()
         case .loginRemoved(let login): remove(tree[login.path])
         case .transferAdded(let transfer):

@@ -30,7 +30,7 @@ package final class DesktopBrowser {
     /// - Throws: ``EngineError/notSupported(_:)`` if no browser can be started.
     ///
     /// Source: XDG Desktop Portal, `org.freedesktop.portal.OpenURI`.
-    package func open(_ address: String, activationToken: String = "") async throws {
+    package func open(_ address: String, activationToken: String) async throws {
         let options: [String: Variant] =
             activationToken.isEmpty ? [:] : ["activation_token": .string(activationToken)]
         do {

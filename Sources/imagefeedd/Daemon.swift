@@ -161,10 +161,7 @@ final class Daemon {
         engine.setRefreshInterval(settings.configuration.refreshInterval)
         service = BusService(
             engine, tree, builtInProviders: Set(providers.map(\.info.id)), version: programVersion,
-            runtimeFolder: folders.runtime, missingLimits: { [unowned self] in missingLimits }
-        ) { [browser] in
-            try await browser.open($0)
-        }
+            runtimeFolder: folders.runtime, missingLimits: { [unowned self] in missingLimits })
         // The caller that made the bus start the daemon is served first.
         tree.start()
         let network = NetworkWatch(logger: logger) { status in

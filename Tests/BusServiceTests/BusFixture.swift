@@ -69,7 +69,7 @@ class BusFixture {
         connection = try PrivateBus.current.connect()
         _ = try await connection.requestName(BusService.name, replacing: true) {}
         let tree = BusService.makeTree(connection)
-        busService = BusService(engine, tree, version: "1") { _ in }
+        busService = BusService(engine, tree, version: "1")
         tree.start()
         engine.start()
     }

@@ -84,6 +84,17 @@ package final class Login {
     /// Waits until ``authorizationURL`` is known or the login has ended. Returns at once for a login without discovery.
     package func prepared() async { await preparation.value() }
 
+    /// Opens ``authorizationURL`` in the user's browser, as soon as it is known.
+    ///
+    /// - Throws: ``EngineError/notSupported(_:)`` for a login without a browser, or if no browser can be started.
+    package func openBrowser() async throws {
+        await prepared()
+        guard !authorizationURL.isEmpty else {
+            throw EngineError.notSupported(Message(verbatim: "This login does not use a browser."))
+        }
+        try await engine.ports.openURL(authorizationURL, "")
+    }
+
     /// Sets the authorization request after the discovery of the server. Then the browser can be opened.
     ///
     /// - Throws: `CancellationError` if the login has ended.
