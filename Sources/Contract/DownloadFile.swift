@@ -139,20 +139,17 @@ package struct DownloadFile: Sendable {
     }
 
     private func rename(to path: PathBytes) throws(DownloadFileError) {
-        let part = if let part { part } else { try makeTemporaryName() }
+        // An unnamed file needs a name, because only `rename` can replace a file, not `link`.
+        let part = self.part ?? Self.temporaryName(beside: self.path)
+        guard self.part != nil || link(to: part) else {
+            throw .failed(self.path, FileError(code: errno))
+        }
         let result = part.withCString { old in path.withCString { Glibc.rename(old, $0) } }
         guard result == 0 else {
             let error = FileError(code: errno)
             Self.unlink(part)
             throw .failed(path, error)
         }
-    }
-
-    /// Creates a temporary name of a file without a name, because only `rename` can replace a file, not `link`.
-    private func makeTemporaryName() throws(DownloadFileError) -> PathBytes {
-        let name = Self.temporaryName(beside: path)
-        guard link(to: name) else { throw .failed(path, FileError(code: errno)) }
-        return name
     }
 
     private static func temporaryName(beside path: PathBytes) -> PathBytes {
