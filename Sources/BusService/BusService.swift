@@ -28,12 +28,11 @@ package final class BusService: EngineObserver {
     ///   - engine: The engine. This object observes it.
     ///   - tree: An empty tree whose root is ``ServiceName/root``.
     ///   - builtInProviders: The IDs of the providers that come with the program.
-    ///   - version: The version of the program.
     ///   - runtimeFolder: The folder for the files with the current photos; nil for no files.
     ///   - missingLimits: Returns the limits of the systemd unit that are not in force. Called when a client reads
     ///     them.
     package init(
-        _ engine: Engine, _ tree: ObjectTree, builtInProviders: Set<String> = [], version: String,
+        _ engine: Engine, _ tree: ObjectTree, builtInProviders: Set<String> = [],
         runtimeFolder: String? = nil, missingLimits: @escaping () -> [String] = { [] }
     ) {
         self.builtInProviders = builtInProviders
@@ -43,7 +42,7 @@ package final class BusService: EngineObserver {
         self.runtimeFolder = runtimeFolder
         manager.add(
             ManagerObject.interface,
-            on: ManagerObject(engine, version: version, missingLimits: missingLimits, secrets))
+            on: ManagerObject(engine, missingLimits: missingLimits, secrets))
         tree.export(manager)
         for slideshow in engine.slideshows.all { slideshowAdded(slideshow) }
         engine.addObserver(self)
@@ -53,7 +52,7 @@ package final class BusService: EngineObserver {
         tree.onRead = { [weak engine] in engine?.checkAvatars() }
     }
 
-    /// Creates the tree that ``init(_:_:builtInProviders:version:runtimeFolder:missingLimits:)`` fills.
+    /// Creates the tree that ``init(_:_:builtInProviders:runtimeFolder:missingLimits:)`` fills.
     package static func makeTree(_ connection: BusConnection) -> ObjectTree {
         ObjectTree(
             connection, root: ServiceName.root, maximumTextBytes: 64 << 10,

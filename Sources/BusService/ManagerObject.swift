@@ -7,7 +7,6 @@ internal import ProviderKit
 /// `org.imagefeed.ImageFeed1.Manager` of the root object.
 final class ManagerObject {
     private let engine: Engine
-    private let version: String
     private let missingLimits: () -> [String]
     private let secrets: SecretReader
     /// The limit of logins, which exceeds the number that a user or a script starts over one connection.
@@ -15,16 +14,11 @@ final class ManagerObject {
 
     /// - Parameters:
     ///   - engine: The engine.
-    ///   - version: The version of the program.
     ///   - missingLimits: Returns the limits of the systemd unit that are not in force.
     ///   - secrets: Reads passwords.
-    init(
-        _ engine: Engine, version: String, missingLimits: @escaping () -> [String],
-        _ secrets: SecretReader
-    ) {
+    init(_ engine: Engine, missingLimits: @escaping () -> [String], _ secrets: SecretReader) {
         self.missingLimits = missingLimits
         self.engine = engine
-        self.version = version
         self.secrets = secrets
     }
 
@@ -42,7 +36,7 @@ final class ManagerObject {
                 (manager: ManagerObject, name: String) -> ObjectPath in
                 try await manager.engine.slideshows.open(name).path
             },
-            .property(.version, emits: .constant) { $0.version },
+            .property(.version, emits: .constant) { _ in programVersion },
             .property(.defaultAccount, { $0.engine.accounts.defaultAccount?.path ?? .root }) {
                 try await $0.setDefaultAccount($1)
             },

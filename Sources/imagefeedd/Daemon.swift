@@ -160,7 +160,7 @@ final class Daemon {
         self.engine = engine
         engine.setRefreshInterval(settings.configuration.refreshInterval)
         service = BusService(
-            engine, tree, builtInProviders: Set(providers.map(\.info.id)), version: programVersion,
+            engine, tree, builtInProviders: Set(providers.map(\.info.id)),
             runtimeFolder: folders.runtime, missingLimits: { [unowned self] in missingLimits })
         // The caller that made the bus start the daemon is served first.
         tree.start()

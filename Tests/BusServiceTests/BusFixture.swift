@@ -69,7 +69,7 @@ class BusFixture {
         connection = try PrivateBus.current.connect()
         _ = try await connection.requestName(BusService.name, replacing: true) {}
         let tree = BusService.makeTree(connection)
-        busService = BusService(engine, tree, version: "1")
+        busService = BusService(engine, tree)
         tree.start()
         engine.start()
     }
