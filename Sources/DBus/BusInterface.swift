@@ -77,7 +77,6 @@ enum Invocation {
 /// Source: D-Bus specification, annotation `org.freedesktop.DBus.Property.EmitsChangedSignal`.
 nonisolated package enum EmitsChangedSignal: String, Sendable {
     case value = "true"
-    case never = "false"
     case constant = "const"
 }
 

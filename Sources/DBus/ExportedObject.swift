@@ -62,15 +62,12 @@ package final class ExportedObject {
 final class ExportedInterface {
     let table: InterfaceTable
     let object: AnyObject
-    /// True if the value of a property can change without a call of ``ExportedObject/announceChanges()``.
-    let hasUnannouncedProperties: Bool
     /// The hashes of the marshalled values that were last announced, in the order of the properties.
     private var announcedHashes: [Int?]
 
     init<Object: AnyObject>(_ declaration: BusInterface<Object>, on object: Object) {
         table = declaration.table
         self.object = object
-        hasUnannouncedProperties = table.properties.contains { $0.emits == .never }
         announcedHashes = Array(repeating: nil, count: table.properties.count)
     }
 

@@ -113,8 +113,7 @@ package final class ObjectTree {
 
     /// Returns the reply to `GetManagedObjects`: every object below the root.
     ///
-    /// It is marshalled again only after an object has changed, as reported with ``ExportedObject/announceChanges()``,
-    /// unless an object has properties whose changes are not announced.
+    /// It is marshalled again only after an object has changed, as reported with ``ExportedObject/announceChanges()``.
     ///
     /// - Throws: ``BusError/invalidValue(_:)`` and ``BusError/tooLarge``.
     func managedObjects() throws(BusError) -> PreparedReply {
@@ -129,9 +128,7 @@ package final class ObjectTree {
                         OrderedEntries(object.interfaces.map { ($0.name.text, $0.allValues) })
                     )
                 }))
-        if !objects.contains(where: { $0.interfaces.contains(where: \.hasUnannouncedProperties) }) {
-            preparedObjects = reply
-        }
+        preparedObjects = reply
         return reply
     }
 

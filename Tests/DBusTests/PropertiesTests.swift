@@ -10,7 +10,6 @@ struct PropertiesTests {
         #expect(try await server.proxy.property(.test, "Number") == .uint32(1))
         let all: [String: Variant] = [
             "Number": .uint32(1), "Label": .string("one"), "Id": .string("test"),
-            "Clock": .uint32(1),
         ]
         #expect(try await server.proxy.properties(.test) == all)
         #expect(
@@ -106,9 +105,6 @@ struct ObjectManagerTests {
         #expect(try await values()?["Number"] == .uint32(3))
         try await server.proxy.set(.test, "Label", to: "two")
         #expect(try await values()?["Label"] == .string("two"))
-        // A property whose changes are not announced.
-        server.object.number = 4
-        #expect(try await values()?["Clock"] == .uint32(4))
         let other = ExportedObject("/org/imagefeed/other")
         server.tree.export(other)
         #expect(try await server.root.managedObjects().count == 2)

@@ -76,7 +76,6 @@ final class TestObject {
                     object.exported?.announceChanges()
                 }),
             .property("Id", emits: .constant) { _ in "test" },
-            .property("Clock", emits: .never) { $0.number },
             .signal("Changed", ["number", "label"], UInt32.self, String.self),
         ])
 }
