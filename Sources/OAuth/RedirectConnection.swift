@@ -15,6 +15,7 @@ final class RedirectConnection {
     private static let drainTime = Duration.seconds(2)
     /// The number of bytes after the head that are discarded before the connection is closed.
     private static let maximumDiscarded = 64 << 10
+    private static let headEnd = Array("\r\n\r\n".utf8)
 
     private enum Phase {
         /// The head of the request is incomplete.
@@ -135,7 +136,7 @@ final class RedirectConnection {
         // The empty line may be split between two pieces.
         let searched = max(0, head.count - 3)
         head += bytes
-        guard let end = head[searched...].firstIndex(ofLineEnds: 2) else {
+        guard let end = head[searched...].firstRange(of: Self.headEnd)?.lowerBound else {
             if head.count > RequestHead.maximumLength { send(.tooLarge) }
             return
         }
@@ -146,16 +147,5 @@ final class RedirectConnection {
         guard let request else { return send(.malformed) }
         phase = .waiting
         onRequest(request, self)
-    }
-}
-
-nonisolated extension ArraySlice<UInt8> {
-    /// Returns the index of the first sequence of `count` consecutive `\r\n`.
-    fileprivate func firstIndex(ofLineEnds count: Int) -> Int? {
-        let ends = Array(repeatElement("\r\n", count: count).joined().utf8)
-        guard self.count >= ends.count else { return nil }
-        return (startIndex...endIndex - ends.count).first {
-            self[$0..<$0 + ends.count].elementsEqual(ends)
-        }
     }
 }
