@@ -84,7 +84,7 @@ package final class Authorization {
                 if Task.isCancelled {
                     continuation.resume(throwing: CancellationError())
                 } else if let answer {
-                    continuation.resume(with: answer.result)
+                    continuation.resume(with: answer)
                 } else {
                     self.continuation = continuation
                 }
@@ -118,17 +118,8 @@ package final class Authorization {
     private func end(_ answer: RedirectAnswer) {
         guard self.answer == nil else { return }
         self.answer = answer
-        continuation?.resume(with: answer.result)
+        continuation?.resume(with: answer)
         continuation = nil
-    }
-}
-
-nonisolated extension RedirectAnswer {
-    fileprivate var result: Result<Secret, any Error> {
-        switch self {
-        case .code(let code): .success(code)
-        case .failed(let error): .failure(error)
-        }
     }
 }
 

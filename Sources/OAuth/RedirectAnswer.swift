@@ -1,12 +1,11 @@
 package import ProviderKit
 internal import Translation
 
-/// The response of a service to an authorization request.
-nonisolated package enum RedirectAnswer: Sendable {
-    /// The code. It can be exchanged for a token once, within a short time.
-    case code(Secret)
-    case failed(OAuthError)
+/// The response of a service to an authorization request: the code, which can be exchanged for a token once, within a
+/// short time.
+typealias RedirectAnswer = Result<Secret, OAuthError>
 
+nonisolated extension RedirectAnswer {
     /// Creates the response from the parameters of a redirect with the right state; nil if they contain none.
     ///
     /// - Parameters:
@@ -16,17 +15,17 @@ nonisolated package enum RedirectAnswer: Sendable {
     init?(_ parameters: RedirectParameters, issuer: String?) {
         if let issuer, let named = parameters.issuer, named != issuer {
             // The code of another service must not be sent to this one.
-            self = .failed(
+            self = .failure(
                 .refused(Message("The response came from another service; log in again.")))
             return
         }
         switch (parameters.code, parameters.error) {
         case (let code?, nil):
             guard code.isCode else { return nil }
-            self = .code(code)
+            self = .success(code)
         case (nil, let error?):
             guard !error.isEmpty else { return nil }
-            self = .failed(OAuthError(code: error, text: parameters.errorDescription))
+            self = .failure(OAuthError(code: error, text: parameters.errorDescription))
         default: return nil
         }
     }
@@ -51,7 +50,7 @@ nonisolated package enum RedirectAnswer: Sendable {
             guard code.isCode else {
                 throw .invalidCode("The code contains invalid characters; copy it again.")
             }
-            self = .code(code)
+            self = .success(code)
             return
         }
         guard let parameters = RedirectParameters(query: query) else {

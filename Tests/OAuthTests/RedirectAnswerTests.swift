@@ -102,7 +102,9 @@ struct RedirectAnswerTests {
 }
 
 extension RedirectAnswer {
-    fileprivate var codeText: String? { if case .code(let code) = self { code.text } else { nil } }
+    fileprivate var codeText: String? {
+        if case .success(let code) = self { code.text } else { nil }
+    }
 
-    fileprivate var error: OAuthError? { if case .failed(let error) = self { error } else { nil } }
+    fileprivate var error: OAuthError? { if case .failure(let error) = self { error } else { nil } }
 }
