@@ -134,8 +134,9 @@ nonisolated package struct AuthorizationRequest: Sendable {
     package let state: Secret
     /// The redirect address. ``outOfBand`` at first.
     package internal(set) var redirectAddress = Self.outOfBand
-    /// The PKCE verifier, which is sent with the code; nil if the service does not support PKCE.
-    let verifier: CodeVerifier?
+    /// The PKCE verifier, 43 letters, digits, `-` and `_`. It is sent with the code, and proves that this program sent
+    /// the request. nil if the service does not support PKCE.
+    let verifier: Secret?
     private let description: OAuthDescription
     private let clientID: String
 
@@ -152,7 +153,7 @@ nonisolated package struct AuthorizationRequest: Sendable {
         self.description = description
         self.clientID = clientID
         state = makeNonce(byteCount: 16, using: &generator)
-        verifier = description.usesPKCE ? CodeVerifier(using: &generator) : nil
+        verifier = description.usesPKCE ? makeNonce(byteCount: 32, using: &generator) : nil
     }
 
     /// The address that the browser opens.
@@ -166,7 +167,7 @@ nonisolated package struct AuthorizationRequest: Sendable {
         }
         fields.append(("state", state.withText { $0 }))
         if let verifier {
-            fields.append(("code_challenge", verifier.challenge))
+            fields.append(("code_challenge", verifier.codeChallenge))
             fields.append(("code_challenge_method", "S256"))
         }
         return URLEncoding.adding(fields, to: description.authorizationURL)

@@ -69,7 +69,7 @@ nonisolated package struct TokenEndpoint: Sendable {
         form.append("grant_type", "authorization_code")
         form.append("code", code)
         form.append("redirect_uri", request.redirectAddress)
-        if let verifier = request.verifier { form.append("code_verifier", verifier.secret) }
+        if let verifier = request.verifier { form.append("code_verifier", verifier) }
         let reply = try await token(form)
         return OAuthToken(
             reply, obtained: now(), requestedScopes: description.scopes, client: tokenClient)

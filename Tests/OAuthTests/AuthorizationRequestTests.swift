@@ -12,9 +12,9 @@ struct AuthorizationRequestTests {
             77, 105, 214, 191, 240, 91, 88, 5, 88, 83, 132, 141, 121,
         ]
         var generator = ReplayingGenerator(bytes)
-        let verifier = CodeVerifier(using: &generator)
-        #expect(verifier.secret.text == "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
-        #expect(verifier.challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
+        let verifier = makeNonce(byteCount: 32, using: &generator)
+        #expect(verifier.text == "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
+        #expect(verifier.codeChallenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
     }
 
     @Test func `the authorization address contains the escaped parameters after its own`() {
@@ -34,8 +34,8 @@ struct AuthorizationRequestTests {
         request = AuthorizationRequest(description, clientID: "app", using: &generator)
         #expect(!request.url.contains("scope="))
         #expect(request.url.contains("&code_challenge_method=S256#top"))
-        #expect(request.url.contains("&code_challenge=\(request.verifier?.challenge ?? "?")&"))
-        #expect(!request.url.contains(request.verifier?.secret.text ?? "?"))
+        #expect(request.url.contains("&code_challenge=\(request.verifier?.codeChallenge ?? "?")&"))
+        #expect(!request.url.contains(request.verifier?.text ?? "?"))
     }
 
     @Test func `each request has a new state, and no description contains it`() {

@@ -60,7 +60,7 @@ struct TokenEndpointTests {
         let request = request(description)
         _ = try await endpoint(http, description, secret: nil).exchange(Secret("abc"), for: request)
         let body = http.requests.value[0].body
-        #expect(body.contains("&code_verifier=\(request.verifier?.secret.text ?? "?")&"))
+        #expect(body.contains("&code_verifier=\(request.verifier?.text ?? "?")&"))
         #expect(!body.contains("client_secret"))
     }
 

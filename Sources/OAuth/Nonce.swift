@@ -24,28 +24,18 @@ nonisolated func makeNonce(
     return Secret(text)
 }
 
-/// A PKCE code verifier, which proves to the token endpoint that this program sent the authorization request.
-///
-/// Source: RFC 7636.
-nonisolated struct CodeVerifier: Sendable {
-    /// The verifier: 43 letters, digits, `-` and `_`.
-    let secret: Secret
-
-    init(_ secret: Secret) { self.secret = secret }
-
-    init(using generator: inout some RandomNumberGenerator) {
-        secret = makeNonce(byteCount: 32, using: &generator)
-    }
-
-    /// The code challenge of the authorization request: the hash of the verifier, method `S256`.
+nonisolated extension Secret {
+    /// The PKCE code challenge for this verifier: its hash, method `S256`.
     ///
     /// The corresponding C functions are `g_checksum_update` and `g_checksum_get_digest`.
-    var challenge: String {
+    ///
+    /// Source: RFC 7636.
+    var codeChallenge: String {
         var digest = [UInt8](repeating: 0, count: 32)
         // nil means an unknown algorithm; GLib always has SHA-256.
         guard let checksum = g_checksum_new(G_CHECKSUM_SHA256) else { return "" }
         defer { g_checksum_free(checksum) }
-        secret.withBytes { bytes in
+        withBytes { bytes in
             g_checksum_update(
                 checksum, bytes.bindMemory(to: guchar.self).baseAddress, gssize(bytes.count))
         }
