@@ -16,8 +16,6 @@ nonisolated package struct PolledLogin: Sendable {
     package static let maximumDelay = Duration.seconds(30)
     /// The largest delay that a server can request.
     package static let maximumRetryDelay = Duration.seconds(300)
-    /// The size limit of a response, in bytes.
-    private static let maximumBytes = 64 << 10
 
     /// The result of a poll.
     package enum Poll: Sendable {
@@ -44,7 +42,7 @@ nonisolated package struct PolledLogin: Sendable {
     ) async throws -> PolledLogin {
         var request = HTTPRequest(.post, description.startURL)
         request.headers.append("Accept", "application/json")
-        request.maximumBytes = maximumBytes
+        request.maximumBytes = SecretForm.maximumResponse
         let response = try await http.send(request)
         switch response.status {
         case 200..<300: break
@@ -88,15 +86,9 @@ nonisolated package struct PolledLogin: Sendable {
     package func poll(_ http: any HTTPClient, now: Timestamp) async throws -> Poll {
         var form = SecretForm()
         form.append("token", token)
-        var request = form.request(to: endpoint)
-        request.maximumBytes = Self.maximumBytes
-        defer {
-            form.wipe()
-            request.body.wipe()
-        }
         let response: HTTPResponse
         do {
-            response = try await http.send(request)
+            response = try await form.send(to: endpoint, http)
         } catch HTTPError.unreachable, HTTPError.failed {
             return .failed(retryAfter: nil)
         }

@@ -41,9 +41,6 @@ nonisolated package struct RegisteredClient: Sendable {
 
 /// The endpoint for client registration.
 nonisolated package enum RegistrationEndpoint {
-    /// The size limit of a response, in bytes.
-    private static let maximumBytes = 64 << 10
-
     /// Registers the application. Sends one request, which the service may count: store the result.
     ///
     /// - Parameters:
@@ -63,7 +60,7 @@ nonisolated package enum RegistrationEndpoint {
         request.setForm(
             registration.fields.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
                 + [(registration.redirectField, addresses.joined(separator: "\n"))])
-        request.maximumBytes = maximumBytes
+        request.maximumBytes = SecretForm.maximumResponse
         let response = try await http.send(request)
         if let error = OAuthError(response, now: now) { throw error }
         guard let client = client(response.body) else {

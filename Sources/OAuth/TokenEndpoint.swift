@@ -22,9 +22,6 @@ nonisolated package struct TokenEndpoint: Sendable {
     private let http: any HTTPClient
     private let now: @Sendable () -> Timestamp
 
-    /// The size limit of a response, in bytes.
-    private static let maximumBytes = 64 << 10
-
     /// Creates the endpoint of a service.
     ///
     /// - Parameters:
@@ -147,13 +144,7 @@ nonisolated package struct TokenEndpoint: Sendable {
     private func send(_ form: consuming SecretForm, to url: String) async throws -> HTTPResponse {
         form.append("client_id", client.id)
         if let secret = client.secret { form.append("client_secret", secret) }
-        var request = form.request(to: url)
-        request.maximumBytes = Self.maximumBytes
-        defer {
-            form.wipe()
-            request.body.wipe()
-        }
-        return try await http.send(request)
+        return try await form.send(to: url, http)
     }
 }
 
@@ -185,7 +176,10 @@ nonisolated package struct TokenClient: Sendable {
 
 /// The body of a request to the token endpoint: a form whose secrets never become a `String`.
 nonisolated struct SecretForm {
-    private(set) var bytes: [UInt8] = []
+    /// The size limit of a response of a login, in bytes.
+    static let maximumResponse = 64 << 10
+
+    private var bytes: [UInt8] = []
 
     init() {
         // Growing the array would leave copies of secrets in memory. Known tokens fit; a longer form leaves such
@@ -209,14 +203,17 @@ nonisolated struct SecretForm {
         bytes.append(UInt8(ascii: "="))
     }
 
-    /// Returns a request with this form.
-    func request(to url: String) -> HTTPRequest {
+    /// Sends the form, and overwrites it.
+    mutating func send(to url: String, _ http: any HTTPClient) async throws -> HTTPResponse {
         var request = HTTPRequest(.post, url)
         request.headers.append("Content-Type", "application/x-www-form-urlencoded")
         request.headers.append("Accept", "application/json")
         request.body = bytes
-        return request
+        request.maximumBytes = Self.maximumResponse
+        defer {
+            bytes.wipe()
+            request.body.wipe()
+        }
+        return try await http.send(request)
     }
-
-    mutating func wipe() { bytes.wipe() }
 }
