@@ -109,20 +109,17 @@ nonisolated package struct AuthorizedClient: HTTPClient {
         // The time limit of the request includes the time in which the token is read or renewed.
         let start = ContinuousClock.now
         let limit = request.timeLimit
-        func shorten(_ request: inout HTTPRequest) {
+        func attempt(with token: Secret) async throws -> HTTPResponse {
+            request.tokenField = await field(of: token)
+            request.token = token
             request.timeLimit = max(.seconds(1), limit - (ContinuousClock.now - start))
+            return try await send(request)
         }
         let token = try await tokens.accessToken()
-        request.tokenField = await field(of: token)
-        request.token = token
-        shorten(&request)
-        let response = try await send(request)
+        let response = try await attempt(with: token)
         guard isRefusal(response, request) else { return response }
         let renewed = try await tokens.renew(insteadOf: token)
-        request.tokenField = await field(of: renewed)
-        request.token = renewed
-        shorten(&request)
-        let second = try await send(request)
+        let second = try await attempt(with: renewed)
         if isRefusal(second, request) { await tokens.refused(renewed) }
         return second
     }
