@@ -57,10 +57,7 @@ nonisolated package struct OAuthToken: Sendable {
     }
 
     /// Returns the placeholder for an account without a token.
-    package static func none(now: Timestamp) -> OAuthToken {
-        OAuthToken(
-            accessToken: Secret(""), refreshToken: nil, scopes: [], obtained: now, expires: nil)
-    }
+    package static func none(now: Timestamp) -> OAuthToken { key(Secret(""), now: now) }
 
     /// Returns a token for an API key that the user got from the service. It is valid until the service refuses it.
     package static func key(_ key: Secret, now: Timestamp) -> OAuthToken {
@@ -110,6 +107,13 @@ extension OAuthToken {
         var revocationURL: String?
         // True if ``OAuthToken/isIssued``, otherwise missing. Earlier versions ignore it.
         var issued: Bool?
+
+        var tokenClient: TokenClient? {
+            guard let client, let tokenURL else { return nil }
+            return TokenClient(
+                OAuthClient(id: client, secret: secret.map { Secret($0) }), tokenURL: tokenURL,
+                revocationURL: revocationURL)
+        }
     }
 
     /// The token in its stored form.
@@ -138,15 +142,6 @@ extension OAuthToken {
             expires: stored.expires.map { Timestamp(secondsSince1970: $0) },
             client: stored.tokenClient)
         isIssued = stored.issued == true
-    }
-}
-
-nonisolated extension OAuthToken.Stored {
-    fileprivate var tokenClient: TokenClient? {
-        guard let client, let tokenURL else { return nil }
-        return TokenClient(
-            OAuthClient(id: client, secret: secret.map { Secret($0) }), tokenURL: tokenURL,
-            revocationURL: revocationURL)
     }
 }
 
