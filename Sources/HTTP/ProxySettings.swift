@@ -158,10 +158,7 @@ nonisolated struct ProxyAddress: Sendable {
 
     /// Returns true for letters, digits, bytes of international names, and the colons of IPv6 addresses.
     private static func isOfName(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x3a, 0x41...0x5a, 0x61...0x7a, 0x80...0xff: true
-        default: byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
-        }
+        byte.isLetter || byte.isDigit || byte >= 0x80 || ":-._".utf8.contains(byte)
     }
 
     private static func decode(_ text: Substring) throws(Fault) -> String {

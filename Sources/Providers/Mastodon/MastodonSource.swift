@@ -87,9 +87,7 @@ struct StatusPhotoID: Hashable, Sendable {
 
     private static func isPart(_ text: some StringProtocol) -> Bool {
         1...64 ~= text.utf8.count
-            && text.utf8.allSatisfy {
-                $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
-            }
+            && text.utf8.allSatisfy { $0.isLetter || $0.isDigit || "-_".utf8.contains($0) }
     }
 }
 
