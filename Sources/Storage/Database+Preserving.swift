@@ -149,17 +149,13 @@ private struct ReadOnlyFile: ~Copyable {
         return sqlite3_step(statement) == SQLITE_ROW ? Int(sqlite3_column_int64(statement, 0)) : 0
     }
 
-    /// Escapes all bytes except letters, digits, `/` and `.`.
+    /// Escapes the characters that end the path of an address, and the escape character.
     ///
     /// Source: sqlite.org/uri.html.
     private static func escape(_ path: String) -> String {
-        path.utf8.map { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."):
-                String(Unicode.Scalar(byte))
-            default: (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
-            }
+        path.unicodeScalars.map { scalar in
+            "%?#".unicodeScalars.contains(scalar)
+                ? "%" + String(scalar.value, radix: 16) : String(scalar)
         }.joined()
     }
 }
