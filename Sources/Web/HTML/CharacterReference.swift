@@ -46,16 +46,18 @@ enum CharacterReference {
         _ input: ArraySlice<UInt8>, _ start: Int
     ) -> (bytes: [UInt8], length: Int) {
         var position = start
-        var base: UInt32 = 10
+        var base = 10
         if position < input.endIndex, input[position].lowercased == UInt8(ascii: "x") {
             base = 16
             position += 1
         }
         let digitsStart = position
         var value: UInt32 = 0
-        while position < input.endIndex, let digit = input[position].digit(base: base) {
+        while position < input.endIndex,
+            let digit = Character(UnicodeScalar(input[position])).hexDigitValue, digit < base
+        {
             // A value beyond Unicode stays at 0x110000 and cannot overflow.
-            value = min(value * base + digit, 0x110000)
+            value = min(value * UInt32(base) + UInt32(digit), 0x110000)
             position += 1
         }
         guard position > digitsStart else { return ([UInt8(ascii: "&")], 1) }
@@ -127,17 +129,4 @@ enum CharacterReference {
         supe=2287 tau=3c4 there4=2234 theta=3b8 thetasym=3d1 thinsp=2009 tilde=2dc trade=2122
         uArr=21d1 uarr=2191 upsih=3d2 upsilon=3c5 weierp=2118 xi=3be zeta=3b6 zwj=200d zwnj=200c
         """
-}
-
-extension UInt8 {
-    fileprivate func digit(base: UInt32) -> UInt32? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(self - UInt8(ascii: "0"))
-        case UInt8(ascii: "a")...UInt8(ascii: "f") where base == 16:
-            UInt32(self - UInt8(ascii: "a")) + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F") where base == 16:
-            UInt32(self - UInt8(ascii: "A")) + 10
-        default: nil
-        }
-    }
 }
