@@ -61,10 +61,7 @@ package struct HTMLTokens {
         var text: [UInt8] = []
         while let byte = self[at: 0], byte != UInt8(ascii: "<") {
             if byte == UInt8(ascii: "&") {
-                let (bytes, length) = CharacterReference.resolve(
-                    input[position...], inAttribute: false)
-                text += bytes
-                position += length
+                text += takeReference(inAttribute: false)
             } else {
                 // NUL is dropped in text (§13.2.6.4.7).
                 if byte != 0 { text.append(byte) }
@@ -72,6 +69,13 @@ package struct HTMLTokens {
             }
         }
         return text
+    }
+
+    private mutating func takeReference(inAttribute: Bool) -> [UInt8] {
+        let (bytes, length) = CharacterReference.resolve(
+            input[position...], inAttribute: inAttribute)
+        position += length
+        return bytes
     }
 
     /// Skips to the end tag of an element.
@@ -96,27 +100,20 @@ package struct HTMLTokens {
         switch self[at: 1] {
         case let byte? where byte.isLetter:
             position += 1
-            return startTag()
+            return tag(isEnd: false)
         case UInt8(ascii: "/"):
             guard let byte = self[at: 2] else {
                 position += 2
                 return .text(Array("</".utf8))
             }
             guard byte.isLetter else {
-                skip(through: UInt8(ascii: ">"))
+                skipMarkup()
                 return nil
             }
             position += 2
-            return endTag()
-        case UInt8(ascii: "!"):
-            if self[at: 2] == UInt8(ascii: "-"), self[at: 3] == UInt8(ascii: "-") {
-                skipComment()
-            } else {
-                skip(through: UInt8(ascii: ">"))
-            }
-            return nil
-        case UInt8(ascii: "?"):
-            skip(through: UInt8(ascii: ">"))
+            return tag(isEnd: true)
+        case UInt8(ascii: "!"), UInt8(ascii: "?"):
+            skipMarkup()
             return nil
         default:
             position += 1
@@ -124,12 +121,13 @@ package struct HTMLTokens {
         }
     }
 
-    private mutating func skip(through end: UInt8) {
-        while position < input.count, input[position] != end { position += 1 }
-        position += 1
-    }
-
-    private mutating func skipComment() {
+    /// Skips a comment, a declaration, or other markup that is not a tag.
+    private mutating func skipMarkup() {
+        guard input[position...].starts(with: "<!--".utf8) else {
+            while position < input.count, input[position] != UInt8(ascii: ">") { position += 1 }
+            position += 1
+            return
+        }
         position += 4
         // `<!-->` and `<!--->` are whole comments.
         if self[at: 0] == UInt8(ascii: ">") {
@@ -164,15 +162,10 @@ package struct HTMLTokens {
         return String(decoding: name, as: UTF8.self)
     }
 
-    private mutating func endTag() -> Token? {
-        let name = takeName { $0.isSpace || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ">") }
-        guard takeAttributes() != nil else { return nil }
-        return .end(name)
-    }
-
-    private mutating func startTag() -> Token? {
+    private mutating func tag(isEnd: Bool) -> Token? {
         let name = takeName { $0.isSpace || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ">") }
         guard let attributes = takeAttributes() else { return nil }
+        if isEnd { return .end(name) }
         if Self.rawElements.contains(name) { rawElement = name }
         return .start(Tag(name: name, attributes: attributes))
     }
@@ -225,10 +218,7 @@ package struct HTMLTokens {
                 return value
             }
             if byte == UInt8(ascii: "&") {
-                let (bytes, length) = CharacterReference.resolve(
-                    input[position...], inAttribute: true)
-                value += bytes
-                position += length
+                value += takeReference(inAttribute: true)
             } else {
                 value.append(byte)
                 position += 1
