@@ -104,40 +104,38 @@ package final class DatabaseQueue: Sendable {
 
     /// Releases cached memory, after the earlier tasks.
     package func releaseMemory() async {
-        await withCheckedContinuation { continuation in
-            queue.async { [self] in
-                database?.releaseMemory()
-                continuation.resume()
-            }
-        }
+        await onQueue { [self] in database?.releaseMemory() }
     }
 
     /// Closes the database after the earlier tasks, and runs `body` before the next task opens it again.
     package func close(_ body: @escaping @Sendable () -> Void = {}) async {
-        await withCheckedContinuation { continuation in
-            queue.async { [self] in
-                database = nil
-                body()
-                continuation.resume()
-            }
+        await onQueue { [self] in
+            database = nil
+            body()
         }
     }
 
     /// Closes the database after the earlier tasks, and deletes its file. Later tasks fail.
     package func delete() async {
-        await withCheckedContinuation { continuation in
-            queue.async { [self] in
-                database = nil
-                isDeleted = true
-                if let path { Database.delete(path) }
-                continuation.resume()
-            }
+        await onQueue { [self] in
+            database = nil
+            isDeleted = true
+            if let path { Database.delete(path) }
         }
     }
 
     /// Waits for the queued tasks and closes the database, which writes its log into the file. Blocks; only for use at
     /// the end of a program.
     package func close() { queue.sync { database = nil } }
+
+    private func onQueue(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            queue.async {
+                body()
+                continuation.resume()
+            }
+        }
+    }
 
     private func perform<Value>(_ body: (Database) throws -> Value) throws -> Value {
         do {
