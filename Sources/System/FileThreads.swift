@@ -98,42 +98,33 @@ package final class FileThreads: Sendable {
     }
 
     private func submit(_ job: Job) {
-        enum Decision {
-            case start(Int)
-            case wait
-            case fail
-        }
-        let decision = state.withLock { state -> Decision in
-            guard state.blocked.admit(job.path, at: Self.now) else { return .fail }
+        let step = state.withLock { state -> (@Sendable () -> Void)? in
+            guard state.blocked.admit(job.path, at: Self.now) else { return job.fail }
             guard state.running.count < limits.running else {
                 state.waiting.append(job)
-                return .wait
+                return nil
             }
-            return .start(add(job, &state))
+            return add(job, &state)
         }
-        switch decision {
-        case .start(let number): launch(job, number)
-        case .wait: return
-        case .fail: job.fail()
-        }
+        step?()
     }
 
-    private func add(_ job: Job, _ state: inout State) -> Int {
+    /// Adds a job to the running ones, and returns the function that starts its thread.
+    private func add(_ job: Job, _ state: inout State) -> @Sendable () -> Void {
         job.progress.restart()
         state.lastNumber += 1
-        state.running[state.lastNumber] = job
+        let number = state.lastNumber
+        state.running[number] = job
         if !state.isCheckScheduled {
             state.isCheckScheduled = true
             scheduleCheck(after: limits.timeout)
         }
-        return state.lastNumber
-    }
-
-    private func launch(_ job: Job, _ number: Int) {
-        // Each serial queue has its own thread, regardless of the number of blocked threads.
-        DispatchQueue(label: "file").async { [self] in
-            job.work()
-            finish(number)
+        return { [self] in
+            // Each serial queue has its own thread, regardless of the number of blocked threads.
+            DispatchQueue(label: "file").async { [self] in
+                job.work()
+                finish(number)
+            }
         }
     }
 
@@ -180,21 +171,16 @@ package final class FileThreads: Sendable {
 
     private func launchWaiting() {
         while true {
-            let (next, failed) = state.withLock { state -> ((Job, Int)?, Job?) in
+            let step = state.withLock { state -> (@Sendable () -> Void)? in
                 guard state.running.count < limits.running, !state.waiting.isEmpty else {
-                    return (nil, nil)
+                    return nil
                 }
                 let job = state.waiting.removeFirst()
-                guard state.blocked.admit(job.path, at: Self.now) else { return (nil, job) }
-                return ((job, add(job, &state)), nil)
+                guard state.blocked.admit(job.path, at: Self.now) else { return job.fail }
+                return add(job, &state)
             }
-            if let (job, number) = next {
-                launch(job, number)
-            } else if let failed {
-                failed.fail()
-            } else {
-                return
-            }
+            guard let step else { return }
+            step()
         }
     }
 
