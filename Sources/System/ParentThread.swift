@@ -18,48 +18,33 @@ package enum ParentThread {
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         guard !MainLoop.isUsed else { return try body() }
-        let slot = ResultSlot<Value, Failure>()
-        thread.run { slot.set(Result(catching: body)) }
-        return try slot.wait().get()
+        let slot = Mutex<Result<Value, Failure>?>(nil)
+        thread.run { slot.withLock { $0 = Result(catching: body) } }
+        guard let result = slot.withLock({ $0 }) else { preconditionFailure("the job ended") }
+        return try result.get()
     }
 }
 
-/// A thread that never ends.
+/// A thread that never ends, for one caller at a time.
 private final class PermanentThread: Sendable {
-    private let jobs = Mutex<[@Sendable () -> Void]>([])
-    private let jobCount = DispatchSemaphore(value: 0)
+    private let job = Mutex<(@Sendable () -> Void)?>(nil)
+    private let hasJob = DispatchSemaphore(value: 0)
+    private let hasEnded = DispatchSemaphore(value: 0)
 
     init() { DispatchQueue(label: "parent").async { [self] in runJobs() } }
 
-    func run(_ job: @escaping @Sendable () -> Void) {
-        jobs.withLock { $0.append(job) }
-        jobCount.signal()
+    /// Runs a job, and blocks until its end.
+    func run(_ newJob: @escaping @Sendable () -> Void) {
+        job.withLock { $0 = newJob }
+        hasJob.signal()
+        hasEnded.wait()
     }
 
     private func runJobs() {
         while true {
-            jobCount.wait()
-            let job = jobs.withLock { $0.removeFirst() }
-            job()
-        }
-    }
-}
-
-/// A result that another thread sets.
-private final class ResultSlot<Value: Sendable, Failure: Error>: Sendable {
-    private let result = Mutex<Result<Value, Failure>?>(nil)
-    private let isSet = DispatchSemaphore(value: 0)
-
-    func set(_ result: Result<Value, Failure>) {
-        self.result.withLock { $0 = result }
-        isSet.signal()
-    }
-
-    /// Blocks until the result is set.
-    func wait() -> Result<Value, Failure> {
-        while true {
-            isSet.wait()
-            if let result = result.withLock({ $0 }) { return result }
+            hasJob.wait()
+            job.withLock { $0.take() }?()
+            hasEnded.signal()
         }
     }
 }
