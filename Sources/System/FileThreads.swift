@@ -87,13 +87,15 @@ package final class FileThreads: Sendable {
         completion: @escaping @Sendable (Value?) -> Void
     ) {
         let progress = FileProgress(path, port)
-        let slot = CompletionSlot(completion)
+        // Called at most once.
+        let slot = Mutex<(@Sendable (Value?) -> Void)?>(completion)
         submit(
             Job(path: path, progress: progress) {
                 let value = body(progress)
-                if let completion = slot.take() { completion(value) } else { discard(value) }
+                let completion = slot.withLock { $0.take() }
+                if let completion { completion(value) } else { discard(value) }
             } fail: {
-                slot.take()?(nil)
+                slot.withLock { $0.take() }?(nil)
             })
     }
 
@@ -197,22 +199,6 @@ package final class FileThreads: Sendable {
     }
 
     static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
-}
-
-/// A completion that is called at most once.
-private final class CompletionSlot<Value: Sendable>: Sendable {
-    private let completion: Mutex<(@Sendable (Value?) -> Void)?>
-
-    init(_ completion: @escaping @Sendable (Value?) -> Void) {
-        self.completion = Mutex(completion)
-    }
-
-    func take() -> (@Sendable (Value?) -> Void)? {
-        completion.withLock { completion in
-            defer { completion = nil }
-            return completion
-        }
-    }
 }
 
 extension FileThreads {
