@@ -50,10 +50,7 @@ final class EasyHandle {
         describe(hop)
         try append(hop)
         set(CURLOPT_HTTPHEADER, UnsafeMutableRawPointer(fields))
-        if let wrong {
-            throw .failed(
-                Message(verbatim: "libcurl does not support the option \(wrong.rawValue)"))
-        }
+        try check()
     }
 
     isolated deinit {
