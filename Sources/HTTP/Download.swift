@@ -1,19 +1,32 @@
 internal import Dispatch
+internal import Glibc
+internal import Synchronization
 internal import System
 internal import Web
 
-/// A response body that is written to a file, with its progress reports.
+/// A response body that is written to a file in the order of its arrival, with its progress reports.
+///
+/// Writes on a separate queue, because a disk or a network file system may be slow.
 final class Download {
+    private let file: Int32
+    private let queue: DispatchQueue
     private let report: @Sendable (HTTPProgress) -> Void
     private let onAdvance: () -> Void
-    private var writer: FileWriter?
-    private var total: Int?
+    nonisolated private let isStopped = Atomic(false)
+    /// The data to write after the current piece.
+    private var waiting: [UInt8] = []
+    private var writing = 0
     private var written = 0
+    /// The `errno` of a failed write, after which nothing is written.
+    private(set) var failure: Int32?
+    private var total: Int?
     private var lastReport: (progress: HTTPProgress, time: SuspendingClock.Instant)?
     /// The timer of a delayed report; nil if all progress was reported.
     private var timer: MainLoopTimer?
 
     private static let pauseBetweenReports = Duration.milliseconds(100)
+    /// The largest number of bytes in memory.
+    private static let capacity = 1 << 20
 
     /// - Parameters:
     ///   - file: A descriptor open for writing. Not used after ``isIdle`` becomes true.
@@ -24,16 +37,20 @@ final class Download {
         _ file: Int32, on queue: DispatchQueue,
         progress: @escaping @Sendable (HTTPProgress) -> Void, onAdvance: @escaping () -> Void
     ) {
+        self.file = file
+        self.queue = queue
         report = progress
         self.onAdvance = onAdvance
-        writer = FileWriter(file, on: queue) { [unowned self] written in advance(written) }
     }
 
-    var isFull: Bool { writer?.isFull ?? false }
-    var hasRoom: Bool { writer?.hasRoom ?? true }
-    var isIdle: Bool { writer?.isIdle ?? true }
-    /// `errno`.
-    var failure: Int32? { writer?.failure }
+    /// True if no more data should be appended for now.
+    var isFull: Bool { waiting.count + writing >= Self.capacity }
+
+    /// True if there is room for a large piece again.
+    var hasRoom: Bool { waiting.count + writing <= Self.capacity / 4 }
+
+    /// True if no write is in progress.
+    var isIdle: Bool { writing == 0 }
 
     /// Reports the length of the body before its first byte.
     func begin(total: Int?) {
@@ -41,11 +58,17 @@ final class Download {
         reportSoon()
     }
 
-    func append(_ bytes: UnsafeRawBufferPointer) { writer?.append(bytes) }
+    func append(_ bytes: UnsafeRawBufferPointer) {
+        guard failure == nil, !isStopped.load(ordering: .relaxed) else { return }
+        waiting += bytes
+        if isIdle { writeNext() }
+    }
 
+    /// Discards the data after the current piece.
     func stop() {
         timer = nil
-        writer?.stop()
+        isStopped.store(true, ordering: .relaxed)
+        waiting = []
     }
 
     /// Reports that the whole body is in the file.
@@ -54,8 +77,27 @@ final class Download {
         reportNow()
     }
 
-    private func advance(_ written: Int) {
-        self.written = written
+    private func writeNext() {
+        let piece = waiting
+        waiting = []
+        writing = piece.count
+        queue.async { [file] in
+            let isDone =
+                self.isStopped.load(ordering: .relaxed) || AtomicFile.writeAll(piece, to: file)
+            let code = isDone ? 0 : errno
+            DispatchQueue.main.async { self.finish(piece.count, code) }
+        }
+    }
+
+    private func finish(_ count: Int, _ code: Int32) {
+        writing = 0
+        if code == 0 {
+            written += count
+        } else {
+            failure = code
+            waiting = []
+        }
+        if !waiting.isEmpty { writeNext() }
         reportSoon()
         onAdvance()
     }
