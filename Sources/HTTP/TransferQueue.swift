@@ -30,6 +30,8 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
     private struct Entry {
         let lane: Lane
         let kind: TransferKind
+
+        var line: LineKey { LineKey(kind: kind, isForPlugins: lane.plugin != nil) }
     }
 
     /// The numbers of running transfers.
@@ -89,15 +91,6 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
     private struct LineKey: Hashable {
         let kind: TransferKind
         let isForPlugins: Bool
-
-        init(_ entry: Entry) {
-            self.init(entry.kind, isForPlugins: entry.lane.plugin != nil)
-        }
-
-        init(_ kind: TransferKind, isForPlugins: Bool) {
-            self.kind = kind
-            self.isForPlugins = isForPlugins
-        }
     }
 
     private let limits: Limits
@@ -124,7 +117,7 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
     ) -> [ID] {
         let entry = Entry(lane: Lane(host: host, plugin: plugin), kind: kind)
         waiting[id] = entry
-        lines[LineKey(entry), default: Line()].append(id, entry.lane)
+        lines[entry.line, default: Line()].append(id, entry.lane)
         return admit()
     }
 
@@ -133,7 +126,7 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
     /// - Returns: The transfers to start now, in this order. They count as running.
     mutating func remove(_ id: ID) -> [ID] {
         if let entry = waiting.removeValue(forKey: id) {
-            lines[LineKey(entry)]?.remove(id, entry.lane)
+            lines[entry.line]?.remove(id, entry.lane)
             return []
         }
         guard let entry = running.removeValue(forKey: id) else { return [] }
@@ -151,7 +144,7 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
         var admitted: [ID] = []
         for kind in TransferKind.allCases {
             for isForPlugins in [false, true] {
-                let key = LineKey(kind, isForPlugins: isForPlugins)
+                let key = LineKey(kind: kind, isForPlugins: isForPlugins)
                 while permits(kind), let lane = nextLane(key),
                     let id = lines[key]?.removeFirst(of: lane),
                     let entry = waiting.removeValue(forKey: id)
