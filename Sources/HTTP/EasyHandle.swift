@@ -34,8 +34,8 @@ final class EasyHandle {
         }
         self.pointer = pointer
         self.library = library
-        body = .allocate(byteCount: hop.body.count, alignment: 1)
-        body.copyBytes(from: hop.body)
+        body = .allocate(byteCount: hop.request.body.count, alignment: 1)
+        body.copyBytes(from: hop.request.body)
         errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         set(CURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(errorBuffer))
@@ -100,8 +100,9 @@ final class EasyHandle {
         // may share. Without TLS, the wait would last until the first response and count towards the connection
         // timeout.
         set(CURLOPT_PIPEWAIT, hop.address.origin.scheme == .https ? 1 : 0)
-        let sendsBody = [.post, .put, .patch].contains(hop.method) || !hop.body.isEmpty
-        if sendsBody && hop.method != .get {
+        let sendsBody =
+            [.post, .put, .patch].contains(hop.request.method) || !hop.request.body.isEmpty
+        if sendsBody && hop.request.method != .get {
             set(CURLOPT_POST, 1)
             check(
                 shim_curl_easy_set_offset(
@@ -116,10 +117,10 @@ final class EasyHandle {
         } else {
             set(CURLOPT_HTTPGET, 1)
         }
-        switch hop.method {
+        switch hop.request.method {
         case .get, .post: break
         case .put, .patch, .delete, .propfind, .proppatch, .report, .search:
-            set(CURLOPT_CUSTOMREQUEST, hop.method.rawValue)
+            set(CURLOPT_CUSTOMREQUEST, hop.request.method.rawValue)
         }
     }
 
@@ -127,7 +128,7 @@ final class EasyHandle {
 
     private func append(_ hop: Hop) throws(HTTPError) {
         var names: Set<String> = []
-        for field in hop.headers.fields {
+        for field in hop.request.headers.fields {
             let name = field.name.lowercased()
             guard field.isAllowedInRequest else {
                 throw .failed(
@@ -135,12 +136,14 @@ final class EasyHandle {
                         verbatim:
                             "its header field \(name.debugDescription) is reserved or not valid"))
             }
-            if hop.token != nil, hop.tokenField.lowercased().hasPrefix("\(name):") { continue }
+            if hop.request.token != nil, hop.request.tokenField.lowercased().hasPrefix("\(name):") {
+                continue
+            }
             names.insert(name)
             let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
             try append(Array(line.utf8))
         }
-        if let token = hop.token { try append(token, in: hop.tokenField) }
+        if let token = hop.request.token { try append(token, in: hop.request.tokenField) }
         // A field without a value removes the field that libcurl adds by default.
         try append(Array("Expect:".utf8))
         if !names.contains("content-type") { try append(Array("Content-Type:".utf8)) }

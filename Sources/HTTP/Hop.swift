@@ -4,23 +4,8 @@ internal import Web
 /// A request to one server: the original request, or a redirect of it.
 struct Hop {
     private(set) var address: WebAddress
-    private(set) var method: HTTPRequest.Method
-    var headers: HTTPHeaders
-    private(set) var body: [UInt8]
-    private(set) var token: Secret?
-    let tokenField: String
-    private(set) var source: HTTPRequest.AddressSource
-
-    /// Creates the first hop of a request.
-    init(_ request: HTTPRequest, _ address: WebAddress) {
-        self.address = address
-        method = request.method
-        headers = request.headers
-        body = request.body
-        token = request.token
-        tokenField = request.tokenField
-        source = request.addressSource
-    }
+    /// The parts of the request that are sent to this server, and the source of ``address``.
+    var request: HTTPRequest
 
     /// Returns the redirect of a response; nil if the response is final.
     ///
@@ -29,7 +14,7 @@ struct Hop {
     ///
     /// - Parameters:
     ///   - head: The header of the response.
-    ///   - request: The original request.
+    ///   - source: The source of the address of the original request.
     ///   - origin: The origin of the original request.
     ///   - resolve: Resolves a reference to an address.
     /// - Returns: The next request.
@@ -37,11 +22,13 @@ struct Hop {
     ///
     /// Source: RFC 9110 §15.4.
     func next(
-        after head: ResponseHead, of request: HTTPRequest, to origin: WebAddress.Origin,
+        after head: ResponseHead, from source: HTTPRequest.AddressSource,
+        to origin: WebAddress.Origin,
         resolve: (String) throws(HTTPError) -> WebAddress
     ) throws(HTTPError) -> Hop? {
         guard [301, 302, 303, 307, 308].contains(head.status),
-            method == .get || method == .post, let location = head.headers["Location"]
+            request.method == .get || request.method == .post,
+            let location = head.headers["Location"]
         else { return nil }
         let target: WebAddress
         do {
@@ -57,7 +44,7 @@ struct Hop {
             throw error
         }
         let staysHome = target.origin == address.origin
-        guard method == .get || staysHome else { return nil }
+        guard request.method == .get || staysHome else { return nil }
         // The caller reads the address at which the server wants to be requested, and tells the user.
         let isOutside = request.allowedHosts?.permits(target.text) == false
         if isOutside, target.isSecure(address) { return nil }
@@ -67,9 +54,9 @@ struct Hop {
                     "the redirect of {server} leads from https to http",
                     ["server": address.origin.host]))
         }
-        let repeats = method == .get || head.status >= 307
+        let repeats = request.method == .get || head.status >= 307
         var headers = HTTPHeaders()
-        for field in self.headers.fields {
+        for field in request.headers.fields {
             let name = field.name.lowercased()
             let isHarmless = name == "accept" || name == "accept-language"
             let tellsOfBody = name.hasPrefix("content-")
@@ -79,11 +66,11 @@ struct Hop {
         }
         var next = self
         next.address = target
-        next.headers = headers
-        next.source = target.origin == origin ? request.addressSource : .service
-        if !staysHome { next.token = nil }
-        if !repeats { next.method = .get }
-        if !repeats || !staysHome { next.body = [] }
+        next.request.headers = headers
+        next.request.addressSource = target.origin == origin ? source : .service
+        if !staysHome { next.request.token = nil }
+        if !repeats { next.request.method = .get }
+        if !repeats || !staysHome { next.request.body = [] }
         return next
     }
 
@@ -109,7 +96,9 @@ struct Hop {
     /// Returns the error for a connection to an address that is not permitted.
     func refusal(_ address: IPAddress) -> HTTPError {
         let host = self.address.origin.host
-        if self.address.origin.scheme == .http && !address.isLoopback && source == .configuration {
+        if self.address.origin.scheme == .http && !address.isLoopback
+            && request.addressSource == .configuration
+        {
             return .invalidAddress(
                 Message(
                     "http is permitted only on this computer, and {server} is another one; use https",

@@ -56,14 +56,14 @@ struct Resumption {
     /// Returns the request for the rest of the file.
     func hop(_ hop: Hop, at received: Int) -> Hop {
         var headers = HTTPHeaders()
-        for field in hop.headers.fields
+        for field in hop.request.headers.fields
         where !["range", "if-range"].contains(field.name.lowercased()) {
             headers.append(field.name, field.value)
         }
         headers.append("Range", "bytes=\(received)-")
         headers.append("If-Range", validator ?? "")
         var hop = hop
-        hop.headers = headers
+        hop.request.headers = headers
         return hop
     }
 

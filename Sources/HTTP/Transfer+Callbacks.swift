@@ -70,7 +70,7 @@ extension Transfer {
         // libcurl repeats a request if a reused connection was closed before the response. A POST must not be sent
         // twice, because the server may have processed it: it may contain a one-time token or a like.
         sendings += 1
-        guard hop?.method != .post || sendings == 1 else {
+        guard hop?.request.method != .post || sendings == 1 else {
             failure = .failed(Message("the connection was closed before the response"))
             return false
         }

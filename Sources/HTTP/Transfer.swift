@@ -90,7 +90,7 @@ final class Transfer {
         do {
             let address = try WebAddress(request.url, settings.library, limits: settings.limits)
             origin = address.origin
-            try begin(Hop(request, address))
+            try begin(Hop(address: address, request: request))
         } catch {
             end(.failure(error))
         }
@@ -166,16 +166,18 @@ final class Transfer {
     }
 
     func reach(of hop: Hop) -> AddressScope {
-        if hop.source == .configuration, request.allowedHosts?.isNamed(hop.address.text) == true {
+        if hop.request.addressSource == .configuration,
+            request.allowedHosts?.isNamed(hop.address.text) == true
+        {
             return .named
         }
-        return AddressScope(hop.source, allowsLoopback: request.allowsLoopback)
+        return AddressScope(hop.request.addressSource, allowsLoopback: request.allowsLoopback)
     }
 
     /// Returns the target of a redirect; nil if the response is not a redirect.
     func redirect() throws(HTTPError) -> Hop? {
         guard let hop, let origin else { return nil }
-        let next = try hop.next(after: head, of: request, to: origin) {
+        let next = try hop.next(after: head, from: request.addressSource, to: origin) {
             text throws(HTTPError) in
             try WebAddress(
                 text, relativeTo: hop.address, settings.library, limits: settings.limits)
@@ -230,7 +232,7 @@ final class Transfer {
     }
 
     /// True if the current hop can be sent a second time, from its beginning.
-    private var canRepeat: Bool { hop?.method == .get && resumption == nil }
+    private var canRepeat: Bool { hop?.request.method == .get && resumption == nil }
 
     /// Handles a change of the network, after which the connection may be dead. Must not be called in a callback of
     /// libcurl.
