@@ -1,8 +1,8 @@
 internal import Logging
 internal import ProviderKit
 internal import Quoting
-internal import Synchronization
 internal import Translation
+internal import WebService
 
 /// The session of the account. It stores only the first page, for an hour.
 ///
@@ -16,19 +16,15 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
     private let client: Result<CommonsClient, ProviderError>
     private let http: any HTTPClient
     private let now: @Sendable () -> Timestamp
-
-    private let firstPage = Mutex<FirstPage?>(nil)
+    /// The first page. Its files are not fetched again while the templates name the same files: a refresh then takes one
+    /// request in place of three.
+    private let firstPage: TimedCache<FirstPage>
 
     /// The first page, with the files that the templates named.
     private struct FirstPage {
         let templates: [CommonsClient.Template]
         let photos: [RemotePhoto]
-        let fetched: Timestamp
     }
-
-    /// The time for which the files of the first page are not fetched again if the templates name the same files. A
-    /// refresh then takes one request in place of three.
-    private static let retention = Duration.seconds(3600)
 
     private static let source = SourceID("all")
     static let daysPerPage = 30
@@ -36,6 +32,7 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
     init(_ ports: SessionPorts, now: @escaping @Sendable () -> Timestamp) {
         (events, continuation) = AsyncStream.makeStream()
         self.now = now
+        firstPage = TimedCache(.seconds(3600), now: now)
         http = ports.http
         client = Result { () throws(ProviderError) in try CommonsClient(ports, now: now) }
         continuation.yield(.status(client.sessionStatus))
@@ -91,17 +88,9 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
     private func firstPhotos(
         _ templates: [CommonsClient.Template], _ client: CommonsClient
     ) async throws -> [RemotePhoto] {
-        let start = now()
-        if let known = firstPage.withLock({ $0 }), known.templates == templates,
-            known.fetched <= start, start < known.fetched + Self.retention
-        {
-            return known.photos
-        }
-        let photos = try await fetchPhotos(templates, client)
-        firstPage.withLock {
-            $0 = FirstPage(templates: templates, photos: photos, fetched: start)
-        }
-        return photos
+        try await firstPage.value(where: { $0.templates == templates }) {
+            FirstPage(templates: templates, photos: try await fetchPhotos(templates, client))
+        }.photos
     }
 
     private func fetchPhotos(

@@ -16,7 +16,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     private let http: any HTTPClient
     private let now: @Sendable () -> Timestamp
     private let knownVersion = Mutex<VersionRecord?>(nil)
-    private let knownSources: SourceCache
+    private let knownSources: TimedCache<[Source]>
 
     /// The number of photos in a page.
     private static let photosPerPage = 100
@@ -30,7 +30,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     ) {
         (events, continuation) = AsyncStream.makeStream()
         self.now = now
-        knownSources = SourceCache(now: now)
+        knownSources = TimedCache(.seconds(60), now: now)
         http = ports.http
         client = Result { () throws(ProviderError) in
             try ImmichClient(account.server, ports, now: now)
@@ -48,7 +48,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     /// Fetches the sources. Without the permission to read albums or people, these are left out, and a notice says so.
     func sources() async throws -> [Source] {
         let client = try client.get()
-        return try await knownSources.sources { try await fetchSources(client) }
+        return try await knownSources.value { try await fetchSources(client) }
     }
 
     private func fetchSources(_ client: ImmichClient) async throws -> [Source] {

@@ -17,7 +17,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     private let now: @Sendable () -> Timestamp
     /// The mode of the searches that succeeded. An update of the server is detected by the next session.
     private let mode = Mutex(PhotoSearch.Mode.full)
-    private let knownSources: SourceCache
+    private let knownSources: TimedCache<[Source]>
 
     private static let maximumAlbums = 600
     /// The maximum number of albums that are searched for a photo of another user.
@@ -29,7 +29,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     ) {
         (events, continuation) = AsyncStream.makeStream()
         self.now = now
-        knownSources = SourceCache(now: now)
+        knownSources = TimedCache(.seconds(60), now: now)
         http = ports.http
         client = Result { [continuation] () throws(ProviderError) in
             try NextcloudClient(account, ports, now: now) { continuation.yield(.notices([$0])) }
@@ -46,7 +46,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
 
     func sources() async throws -> [Source] {
         let client = try client.get()
-        return try await knownSources.sources { try await fetchSources(client) }
+        return try await knownSources.value { try await fetchSources(client) }
     }
 
     private func fetchSources(_ client: NextcloudClient) async throws -> [Source] {
