@@ -16,6 +16,12 @@ public struct SourceID: ExactText {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         return (String(text[..<colon]), String(text[text.index(after: colon)...]))
     }
+
+    /// The kind and the name; the whole ID and nil for an ID without a colon.
+    package var parts: (kind: String, name: String?) {
+        guard let (kind, name) = kindAndName else { return (text, nil) }
+        return (kind, name)
+    }
 }
 
 /// A source: an ordered list of photos of one account.

@@ -20,26 +20,22 @@ enum ImmichSource: Hashable, Sendable {
 
     /// Creates a source from its ID; nil for an ID of no source.
     init?(_ id: SourceID) {
-        switch id.text {
-        case "all": self = .all
-        case "likes": self = .likes
-        case "memories": self = .memories
-        default:
-            guard let (kind, name) = id.kindAndName else { return nil }
-            switch kind {
-            case "album":
-                guard let id = AssetID(name) else { return nil }
-                self = .album(id)
-            case "person":
-                guard let id = AssetID(name) else { return nil }
-                self = .person(id)
-            case "search":
-                guard name.utf8.count <= Self.maximumLength, ServiceText.line(name) == name else {
-                    return nil
-                }
-                self = .search(name)
-            default: return nil
+        switch id.parts {
+        case ("all", nil): self = .all
+        case ("likes", nil): self = .likes
+        case ("memories", nil): self = .memories
+        case ("album", let name?):
+            guard let id = AssetID(name) else { return nil }
+            self = .album(id)
+        case ("person", let name?):
+            guard let id = AssetID(name) else { return nil }
+            self = .person(id)
+        case ("search", let words?):
+            guard words.utf8.count <= Self.maximumLength, ServiceText.line(words) == words else {
+                return nil
             }
+            self = .search(words)
+        default: return nil
         }
     }
 

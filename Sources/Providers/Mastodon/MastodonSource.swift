@@ -19,18 +19,14 @@ enum MastodonSource: Hashable, Sendable {
 
     /// Creates a source from its ID; nil for an ID of no source.
     init?(_ id: SourceID) {
-        switch id.text {
-        case "home": self = .home
-        case "local": self = .local
-        case "public": self = .public
-        case "likes": self = .likes
-        default:
-            guard let (kind, name) = id.kindAndName, Self.isName(name) else { return nil }
-            switch kind {
-            case "tag": self = .tag(name)
-            case "user": self = .user(name)
-            default: return nil
-            }
+        switch id.parts {
+        case ("home", nil): self = .home
+        case ("local", nil): self = .local
+        case ("public", nil): self = .public
+        case ("likes", nil): self = .likes
+        case ("tag", let name?) where Self.isName(name): self = .tag(name)
+        case ("user", let name?) where Self.isName(name): self = .user(name)
+        default: return nil
         }
     }
 

@@ -18,17 +18,13 @@ enum NextcloudSource: Hashable, Sendable {
 
     /// Creates a source from its ID; nil for an ID of no source.
     init?(_ id: SourceID) {
-        switch id.text {
-        case "all": self = .all
-        case "likes": self = .likes
-        case "memories": self = .memories
-        default:
-            guard let (kind, name) = id.kindAndName, Self.isName(name) else { return nil }
-            switch kind {
-            case "album": self = .album(name)
-            case "shared": self = .sharedAlbum(name)
-            default: return nil
-            }
+        switch id.parts {
+        case ("all", nil): self = .all
+        case ("likes", nil): self = .likes
+        case ("memories", nil): self = .memories
+        case ("album", let name?) where Self.isName(name): self = .album(name)
+        case ("shared", let name?) where Self.isName(name): self = .sharedAlbum(name)
+        default: return nil
         }
     }
 

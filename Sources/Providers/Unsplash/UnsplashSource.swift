@@ -15,18 +15,14 @@ enum UnsplashSource: Hashable, Sendable {
 
     /// Creates a source from its ID; nil for an ID of no source.
     init?(_ id: SourceID) {
-        switch id.text {
-        case "editorial": self = .editorial
-        case "likes": self = .likes
-        default:
-            guard let (kind, name) = id.kindAndName else { return nil }
-            switch kind {
-            case "topic" where Self.isSegment(name): self = .topic(name)
-            case "collection" where Self.isSegment(name): self = .collection(name)
-            case "user" where Self.isSegment(name): self = .user(name)
-            case "search" where Self.isText(name): self = .search(name)
-            default: return nil
-            }
+        switch id.parts {
+        case ("editorial", nil): self = .editorial
+        case ("likes", nil): self = .likes
+        case ("topic", let name?) where Self.isSegment(name): self = .topic(name)
+        case ("collection", let name?) where Self.isSegment(name): self = .collection(name)
+        case ("user", let name?) where Self.isSegment(name): self = .user(name)
+        case ("search", let words?) where Self.isText(words): self = .search(words)
+        default: return nil
         }
     }
 
