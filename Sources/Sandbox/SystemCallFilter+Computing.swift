@@ -40,7 +40,7 @@ extension SystemCallFilter {
         filter.allow(__NR_fcntl, argument: 1, is: UInt32(F_GETFD))
         // Threads, but no processes. The flags of clone3 are in memory; without it, the C library uses clone.
         filter.allow(__NR_clone, argument: 0, mask: 0x10000, is: 0x10000)
-        filter.refuse(__NR_clone3, with: ENOSYS)
+        filter.refuse([__NR_clone3], with: ENOSYS)
         // The names of threads and of memory.
         filter.allow(__NR_prctl, argument: 0, is: 15)
         filter.allow(__NR_prctl, argument: 0, is: 0x5356_4d41)

@@ -33,9 +33,9 @@ extension SystemCallFilter {
             __NR_setrlimit,
         ])
         // Pages of files that no limit counts while a pipe holds them. Libraries copy the bytes instead.
-        filter.refuse(__NR_sendfile, with: ENOSYS)
+        filter.refuse([__NR_sendfile], with: ENOSYS)
         // Landlock rules use kernel memory that no limit counts. Libraries expect systems without Landlock.
-        for call in landlock { filter.refuse(call, with: EOPNOTSUPP) }
+        filter.refuse(landlock, with: EOPNOTSUPP)
         // Only pairs of connected stream sockets. A datagram can be sent to any socket that has a path, also from a
         // pair; SOCK_RAW is an alias of SOCK_DGRAM. Sockets of other families are not restricted to this computer.
         filter.report(__NR_socketpair, argument: 1, mask: 0xf, is: UInt32(SOCK_DGRAM.rawValue))
@@ -73,14 +73,13 @@ extension SystemCallFilter {
         ] {
             filter.allow(__NR_ioctl, argument: 1, is: command)
         }
-        filter.refuse(__NR_ioctl, with: ENOTTY)
+        filter.refuse([__NR_ioctl], with: ENOTTY)
         // Extended attributes contain private metadata that the desktop stores about files.
-        for call in [
-            __NR_getxattr, __NR_lgetxattr, __NR_fgetxattr, __NR_listxattr, __NR_llistxattr,
-            __NR_flistxattr, 464, 465,
-        ] {
-            filter.refuse(call, with: EOPNOTSUPP)
-        }
+        filter.refuse(
+            [
+                __NR_getxattr, __NR_lgetxattr, __NR_fgetxattr, __NR_listxattr, __NR_llistxattr,
+                __NR_flistxattr, 464, 465,
+            ], with: EOPNOTSUPP)
         // The processor and disk priorities of other processes. One number selects all processes of the user.
         filter.report(__NR_setpriority, argument: 0, is: 2)
         filter.report(__NR_ioprio_set, argument: 0, is: 3)
@@ -99,7 +98,7 @@ extension SystemCallFilter {
         }
         // Threads, but no processes. The flags of clone3 are in memory; without it, C libraries use clone.
         filter.report(__NR_clone, argument: 0, mask: 0x10000, is: 0)
-        filter.refuse(__NR_clone3, with: ENOSYS)
+        filter.refuse([__NR_clone3], with: ENOSYS)
         if consultsAboutThreads {
             filter.consult(__NR_clone, argument: 0, mask: 0x10000, is: 0x10000)
         }

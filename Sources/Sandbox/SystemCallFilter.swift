@@ -83,9 +83,9 @@ package struct SystemCallFilter {
         load(at: Self.numberOffset)
     }
 
-    /// Makes calls fail with `EPERM`.
-    package mutating func refuse(_ calls: [some BinaryInteger]) {
-        decide(calls, Self.failure(EPERM))
+    /// Makes calls fail with an error.
+    mutating func refuse(_ calls: [some BinaryInteger], with code: Int32 = EPERM) {
+        decide(calls, Self.failure(code))
     }
 
     /// Makes a call fail if the masked bits of an argument have a value.
@@ -93,11 +93,6 @@ package struct SystemCallFilter {
         _ call: some BinaryInteger, argument: Int, mask: UInt32 = .max, is value: UInt32
     ) {
         check(call, argument, mask, value, Self.failure(EPERM))
-    }
-
-    /// Makes a call fail with an error other than `EPERM`.
-    package mutating func refuse(_ call: some BinaryInteger, with code: Int32) {
-        decide([call], Self.failure(code))
     }
 
     /// Makes calls fail and reports them to the ``SystemCallListener``. Without a listener, they fail with `ENOSYS`.
