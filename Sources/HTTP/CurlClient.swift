@@ -37,6 +37,8 @@ package final class CurlClient: nonisolated HTTPClient {
     private let responseMemory: ResponseMemory
     private let fileQueue = DispatchQueue(label: "org.imagefeed.http.files")
 
+    private static let closed = HTTPError.failed(Message(verbatim: "the client has been closed"))
+
     /// - Parameters:
     ///   - userAgent: The user agent, `ImageFeed/1.0 (+https://example.org)`.
     ///   - proxies: The proxy settings.
@@ -82,10 +84,7 @@ package final class CurlClient: nonisolated HTTPClient {
     package func close() {
         isClosed = true
         admission.close()
-        for transfer in transfers.values {
-            transfer.end(
-                .failure(HTTPError.failed(Message(verbatim: "the client has been closed"))))
-        }
+        for transfer in transfers.values { transfer.end(.failure(Self.closed)) }
         rest()
     }
 
@@ -117,13 +116,9 @@ package final class CurlClient: nonisolated HTTPClient {
         _ request: HTTPRequest, _ continuation: CheckedContinuation<HTTPResponse, any Error>,
         _ prepare: @MainActor (Transfer) -> Void
     ) -> Transfer? {
-        guard !isClosed else {
-            continuation.resume(
-                throwing: HTTPError.failed(Message(verbatim: "the client has been closed")))
-            return nil
-        }
-        if suspendDetector.detectSuspend() { replaceConnections() }
         do {
+            guard !isClosed else { throw Self.closed }
+            if suspendDetector.detectSuspend() { replaceConnections() }
             let settings = TransferSettings(
                 library: try CurlLibrary.load(), userAgent: userAgent, proxies: proxies,
                 limits: limits, certificateFiles: certificateFiles, admission: admission,
