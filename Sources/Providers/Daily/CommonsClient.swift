@@ -46,32 +46,24 @@ struct CommonsClient: Sendable {
         let title: String
     }
 
-    /// The templates of some days.
-    struct Templates {
-        /// The templates that name a file, in the order of the days.
-        var files: [Template] = []
-        /// True if none of the days has a template.
-        var isEmpty = true
-    }
-
     /// Fetches the titles of the files of days.
-    func templates(of days: [Day]) async throws -> Templates {
+    ///
+    /// - Parameter days: The days.
+    /// - Returns: The templates that name a file, in the order of the days; nil if none of the days has a template.
+    /// - Throws: ``ProviderError``, ``HTTPError``, `CancellationError`.
+    func templates(of days: [Day]) async throws -> [Template]? {
         let pages = try await query(
             [
                 ("titles", Self.titles(of: days)), ("prop", "images|revisions"), ("imlimit", "max"),
                 ("rvprop", "content"), ("rvslots", "main"),
             ]
         ).pages
-        var templates = Templates()
         let found = Dictionary(pages.map { ($0.title ?? "", $0) }) { first, _ in first }
-        for day in days {
-            guard let page = found[Self.title(of: day)], !page.isMissing else { continue }
-            templates.isEmpty = false
-            if let title = page.namedFile {
-                templates.files.append(Template(day: day, title: title))
-            }
+        let existing = days.filter { found[Self.title(of: $0)]?.isMissing == false }
+        guard !existing.isEmpty else { return nil }
+        return existing.compactMap { day in
+            found[Self.title(of: day)]?.namedFile.map { Template(day: day, title: $0) }
         }
-        return templates
     }
 
     /// The files of some templates.

@@ -72,15 +72,14 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
         }
         let days = (0..<Self.daysPerPage).map { latest - $0 }.filter { $0 >= .first }
         guard let last = days.last else { throw Self.wrongDate }
-        let templates = try await client.templates(of: days)
-        guard !templates.isEmpty else {
+        guard let templates = try await client.templates(of: days) else {
             if pageToken == nil { throw Self.wrongDate }
             return RemotePage([])
         }
         let photos =
             pageToken == nil
-            ? try await firstPhotos(templates.files, client)
-            : try await fetchPhotos(templates.files, client)
+            ? try await firstPhotos(templates, client)
+            : try await fetchPhotos(templates, client)
         return RemotePage(photos, next: last > .first ? (last - 1).text : nil)
     }
 
