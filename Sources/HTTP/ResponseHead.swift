@@ -44,11 +44,3 @@ nonisolated struct ResponseHead {
         return headers["Content-Length"].flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 }
-
-nonisolated extension StringProtocol where SubSequence == Substring {
-    fileprivate var trimmed: Substring {
-        var text = self[...].drop { $0.isWhitespace }
-        while text.last?.isWhitespace == true { text.removeLast() }
-        return text
-    }
-}

@@ -73,14 +73,6 @@ nonisolated extension Secret {
     package var isCode: Bool { withBytes { !$0.isEmpty && $0.allSatisfy { 0x21...0x7e ~= $0 } } }
 }
 
-nonisolated extension String {
-    fileprivate var trimmed: Substring {
-        let start = self[...].drop { $0.isWhitespace }
-        guard let end = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
-        return start[...end]
-    }
-}
-
 nonisolated extension Substring {
     /// The part between `?` and `#` of an address, or the query that was copied from one; nil for anything else.
     fileprivate var queryOfAddress: Substring? {

@@ -130,6 +130,15 @@ public enum ServiceText {
     }
 }
 
+extension StringProtocol where SubSequence == Substring {
+    /// The text without white space around it.
+    package var trimmed: Substring {
+        var text = self[...].drop { $0.isWhitespace }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return text
+    }
+}
+
 /// Range checks for numbers from a service.
 package enum ServiceNumber {
     /// Returns a width or height in pixels; nil for one that is not possible.
