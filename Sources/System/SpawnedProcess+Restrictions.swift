@@ -14,44 +14,16 @@ extension SpawnedProcess {
         package var environment: [String: String] = [:]
         /// The descriptors of this process that become 0, 1, 2 and so on. The child has no others.
         package var descriptors: [Int32] = []
-        package var limits: [(resource: Resource, value: Int)] = []
+        /// The limits of resources by their numbers, such as `RLIMIT_CORE`.
+        ///
+        /// Source: setrlimit(2).
+        package var limits: [(resource: UInt32, value: Int)] = []
         /// The nice value: 0 to 19.
         package var niceness = 0
         /// The descriptor of a Landlock ruleset; nil for none.
         package var fileRules: Int32?
 
         package init(program: String) { self.program = program }
-    }
-
-    /// A limited resource.
-    package enum Resource: Sendable {
-        /// The bytes of all mappings.
-        case addressSpace
-        /// The bytes of private writable memory.
-        case data
-        /// The bytes of the stack of the main thread, and by default of other threads.
-        case stack
-        case processorSeconds
-        case descriptors
-        /// The bytes of a file that the process writes.
-        case fileBytes
-        case coreBytes
-        /// The pending signals and timers of all processes of the user.
-        case pendingSignals
-
-        fileprivate var number: Int32 {
-            switch self {
-            case .addressSpace: Int32(RLIMIT_AS.rawValue)
-            case .data: Int32(RLIMIT_DATA.rawValue)
-            case .stack: Int32(RLIMIT_STACK.rawValue)
-            case .processorSeconds: Int32(RLIMIT_CPU.rawValue)
-            case .descriptors: Int32(RLIMIT_NOFILE.rawValue)
-            case .fileBytes: Int32(RLIMIT_FSIZE.rawValue)
-            case .coreBytes: Int32(RLIMIT_CORE.rawValue)
-            // RLIMIT_SIGPENDING, which the module Glibc lacks.
-            case .pendingSignals: 11
-            }
-        }
     }
 
     /// Starts a program with fewer rights.
@@ -77,7 +49,7 @@ extension SpawnedProcess {
             throw SpawnError(program: setup.program, code: errno)
         }
         let limits = setup.limits.map {
-            shim_limit(resource: $0.resource.number, value: rlim_t(max(0, $0.value)))
+            shim_limit(resource: Int32($0.resource), value: rlim_t(max(0, $0.value)))
         }
         var start = shim_start()
         start.niceness = Int32(setup.niceness)

@@ -93,12 +93,16 @@ final class SandboxLauncher {
             "MALLOC_ARENA_MAX": "2",
         ]
         setup.limits = [
-            (.data, limits.memoryBytes), (.stack, 8 << 20),
-            (.processorSeconds, limits.processorSeconds), (.descriptors, limits.descriptors),
-            (.fileBytes, 0), (.coreBytes, 0), (.pendingSignals, 128),
+            (RLIMIT_DATA.rawValue, limits.memoryBytes), (RLIMIT_STACK.rawValue, 8 << 20),
+            (RLIMIT_CPU.rawValue, limits.processorSeconds),
+            (RLIMIT_NOFILE.rawValue, limits.descriptors),
+            (RLIMIT_FSIZE.rawValue, 0), (RLIMIT_CORE.rawValue, 0),
+            // RLIMIT_SIGPENDING, which the module Glibc lacks: the pending signals and timers of all processes of the
+            // user.
+            (11, 128),
         ]
         // Memory that is made read-only does not count for the limit above. A control group counts it, and threads.
-        if place == nil { setup.limits.append((.addressSpace, limits.addressSpaceBytes)) }
+        if place == nil { setup.limits.append((RLIMIT_AS.rawValue, limits.addressSpaceBytes)) }
         setup.niceness = 10
         let launch = PluginLaunch(
             setup, filter: try filter(level), refusals: try PipeEnds(takesDescriptors: true))
