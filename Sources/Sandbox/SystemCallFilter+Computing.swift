@@ -31,34 +31,34 @@ extension SystemCallFilter {
         #endif
         // No memory that is writable and executable.
         for call in [__NR_mmap, __NR_mprotect] {
-            filter.allow(call, argument: 2, mask: UInt32(PROT_EXEC), is: 0)
+            filter.check(allowing, call, argument: 2, mask: UInt32(PROT_EXEC), is: 0)
         }
         // The status of a descriptor: AT_EMPTY_PATH. By path, the calls would reveal files that are not open.
-        filter.allow(__NR_newfstatat, argument: 3, is: 0x1000)
-        filter.allow(__NR_statx, argument: 2, mask: 0x1000, is: 0x1000)
-        filter.allow(__NR_fcntl, argument: 1, is: UInt32(F_GETFL))
-        filter.allow(__NR_fcntl, argument: 1, is: UInt32(F_GETFD))
+        filter.check(allowing, __NR_newfstatat, argument: 3, is: 0x1000)
+        filter.check(allowing, __NR_statx, argument: 2, mask: 0x1000, is: 0x1000)
+        filter.check(allowing, __NR_fcntl, argument: 1, is: UInt32(F_GETFL))
+        filter.check(allowing, __NR_fcntl, argument: 1, is: UInt32(F_GETFD))
         // Threads, but no processes. The flags of clone3 are in memory; without it, the C library uses clone.
-        filter.allow(__NR_clone, argument: 0, mask: 0x10000, is: 0x10000)
+        filter.check(allowing, __NR_clone, argument: 0, mask: 0x10000, is: 0x10000)
         filter.refuse([__NR_clone3], with: ENOSYS)
         // The names of threads and of memory.
-        filter.allow(__NR_prctl, argument: 0, is: 15)
-        filter.allow(__NR_prctl, argument: 0, is: 0x5356_4d41)
+        filter.check(allowing, __NR_prctl, argument: 0, is: 15)
+        filter.check(allowing, __NR_prctl, argument: 0, is: 0x5356_4d41)
         // abort() sends a signal to the process itself.
-        filter.allow(__NR_tgkill, argument: 0, is: UInt32(getpid()))
+        filter.check(allowing, __NR_tgkill, argument: 0, is: UInt32(getpid()))
         // Reading limits without changing them: the third argument is the new limit.
-        filter.allow(__NR_prlimit64, argument: 2, is: 0)
+        filter.check(allowing, __NR_prlimit64, argument: 2, is: 0)
         return filter
     }
 
     /// Allows opening files for reading, in addition. ``FileRules`` determines which ones.
     package mutating func allowReadingFiles() {
         let writing = UInt32(O_ACCMODE | O_CREAT | O_TRUNC | 0x400000)
-        allow(__NR_openat, argument: 2, mask: writing, is: UInt32(O_RDONLY))
+        check(Self.allowing, __NR_openat, argument: 2, mask: writing, is: UInt32(O_RDONLY))
         allow([__NR_newfstatat, __NR_statx, __NR_getdents64, __NR_faccessat, __NR_readlinkat])
         allow([__NR_fstatfs, __NR_statfs, __NR_getcwd, __NR_fcntl])
         #if arch(x86_64)
-            allow(__NR_open, argument: 1, mask: writing, is: UInt32(O_RDONLY))
+            check(Self.allowing, __NR_open, argument: 1, mask: writing, is: UInt32(O_RDONLY))
             allow([__NR_stat, __NR_lstat, __NR_access, __NR_readlink])
         #endif
     }

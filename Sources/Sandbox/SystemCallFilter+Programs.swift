@@ -38,21 +38,23 @@ extension SystemCallFilter {
         filter.refuse(landlock, with: EOPNOTSUPP)
         // Only pairs of connected stream sockets. A datagram can be sent to any socket that has a path, also from a
         // pair; SOCK_RAW is an alias of SOCK_DGRAM. Sockets of other families are not restricted to this computer.
-        filter.report(__NR_socketpair, argument: 1, mask: 0xf, is: UInt32(SOCK_DGRAM.rawValue))
-        filter.report(__NR_socketpair, argument: 1, mask: 0xf, is: UInt32(SOCK_RAW.rawValue))
-        filter.allow(__NR_socketpair, argument: 0, is: UInt32(AF_UNIX))
+        filter.check(
+            reporting, __NR_socketpair, argument: 1, mask: 0xf, is: UInt32(SOCK_DGRAM.rawValue))
+        filter.check(
+            reporting, __NR_socketpair, argument: 1, mask: 0xf, is: UInt32(SOCK_RAW.rawValue))
+        filter.check(allowing, __NR_socketpair, argument: 0, is: UInt32(AF_UNIX))
         filter.report([__NR_socketpair])
         // Shared memory can be allocated without being counted and written later; a mapping that grows downwards counts
         // as a stack.
-        filter.refuse(__NR_mmap, argument: 3, mask: 1, is: 1)
-        filter.refuse(__NR_mmap, argument: 3, mask: 0x100, is: 0x100)
+        filter.check(failure(EPERM), __NR_mmap, argument: 3, mask: 1, is: 1)
+        filter.check(failure(EPERM), __NR_mmap, argument: 3, mask: 0x100, is: 0x100)
         // One table of descriptors of limited length: CLOSE_RANGE_UNSHARE, and threads without CLONE_FILES.
-        filter.report(__NR_close_range, argument: 2, mask: 2, is: 2)
-        filter.report(__NR_clone, argument: 0, mask: 0x400, is: 0)
+        filter.check(reporting, __NR_close_range, argument: 2, mask: 2, is: 2)
+        filter.check(reporting, __NR_clone, argument: 0, mask: 0x400, is: 0)
         // A listener of its own could allow the refused calls: SECCOMP_FILTER_FLAG_NEW_LISTENER.
-        filter.report(__NR_seccomp, argument: 1, mask: 8, is: 8)
+        filter.check(reporting, __NR_seccomp, argument: 1, mask: 8, is: 8)
         // The program must end with its parent: PR_SET_PDEATHSIG.
-        filter.report(__NR_prctl, argument: 0, is: 1)
+        filter.check(reporting, __NR_prctl, argument: 0, is: 1)
         // Reading limits without changing them: the third argument points to the new limit.
         filter.allow(__NR_prlimit64, argumentIsZero: 2)
         filter.refuse([__NR_prlimit64])
@@ -60,18 +62,18 @@ extension SystemCallFilter {
         // which use kernel memory that no limit counts: F_SETOWN, F_SETSIG and F_SETOWN_EX; F_SETLEASE and F_NOTIFY;
         // F_SETPIPE_SZ; F_SETLK, F_SETLKW, F_OFD_SETLK and F_OFD_SETLKW.
         for command: UInt32 in [8, 10, 15, 1024, 1026, 1031, 6, 7, 37, 38] {
-            filter.report(__NR_fcntl, argument: 1, is: command)
+            filter.check(reporting, __NR_fcntl, argument: 1, is: command)
         }
         // FIOASYNC, FIOSETOWN and SIOCSPGRP.
         for command: UInt32 in [0x5452, 0x8901, 0x8902] {
-            filter.report(__NR_ioctl, argument: 1, is: command)
+            filter.check(reporting, __NR_ioctl, argument: 1, is: command)
         }
         // The requests that C libraries make for any descriptor; the others change files or are for devices: TCGETS and
         // TCGETS2, TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX and FIOCLEX.
         for command: UInt32 in [
             0x5401, 0x802c_542a, 0x540f, 0x5413, 0x541b, 0x5421, 0x5450, 0x5451,
         ] {
-            filter.allow(__NR_ioctl, argument: 1, is: command)
+            filter.check(allowing, __NR_ioctl, argument: 1, is: command)
         }
         filter.refuse([__NR_ioctl], with: ENOTTY)
         // Extended attributes contain private metadata that the desktop stores about files.
@@ -81,26 +83,26 @@ extension SystemCallFilter {
                 __NR_flistxattr, 464, 465,
             ], with: EOPNOTSUPP)
         // The processor and disk priorities of other processes. One number selects all processes of the user.
-        filter.report(__NR_setpriority, argument: 0, is: 2)
-        filter.report(__NR_ioprio_set, argument: 0, is: 3)
+        filter.check(reporting, __NR_setpriority, argument: 0, is: 2)
+        filter.check(reporting, __NR_ioprio_set, argument: 0, is: 3)
         if seesOthers {
             for call in [
                 __NR_sched_setaffinity, __NR_sched_setscheduler, __NR_sched_setparam,
                 __NR_sched_setattr,
             ] {
-                filter.allow(call, argument: 0, is: 0)
+                filter.check(allowing, call, argument: 0, is: 0)
                 filter.report([call])
             }
             for call in [__NR_setpriority, __NR_ioprio_set] {
-                filter.allow(call, argument: 1, is: 0)
+                filter.check(allowing, call, argument: 1, is: 0)
                 filter.report([call])
             }
         }
         // Threads, but no processes. The flags of clone3 are in memory; without it, C libraries use clone.
-        filter.report(__NR_clone, argument: 0, mask: 0x10000, is: 0)
+        filter.check(reporting, __NR_clone, argument: 0, mask: 0x10000, is: 0)
         filter.refuse([__NR_clone3], with: ENOSYS)
         if consultsAboutThreads {
-            filter.consult(__NR_clone, argument: 0, mask: 0x10000, is: 0x10000)
+            filter.check(consulting, __NR_clone, argument: 0, mask: 0x10000, is: 0x10000)
         }
         if refusesSignals {
             filter.refuse([

@@ -13,7 +13,7 @@ package struct SystemCallFilter {
 
     /// - Parameter allowsOthers: True if calls without a rule are allowed; false if they fail with `EPERM`.
     package init(allowsOthers: Bool = false) {
-        otherwise = allowsOthers ? Self.allowed : Self.failure(EPERM)
+        otherwise = allowsOthers ? Self.allowing : Self.failure(EPERM)
         let architecture: UInt32
         #if arch(x86_64)
             architecture = 0xc000_003e
@@ -36,20 +36,7 @@ package struct SystemCallFilter {
     }
 
     /// Allows calls.
-    package mutating func allow(_ calls: [some BinaryInteger]) { decide(calls, Self.allowed) }
-
-    /// Allows a call if the masked bits of an argument have a value. Only the low 32 bits of the argument are compared.
-    ///
-    /// - Parameters:
-    ///   - call: The number of the call.
-    ///   - argument: The index of the argument, from 0.
-    ///   - mask: The bits that are compared.
-    ///   - value: The value of these bits.
-    package mutating func allow(
-        _ call: some BinaryInteger, argument: Int, mask: UInt32 = .max, is value: UInt32
-    ) {
-        check(call, argument, mask, value, Self.allowed)
-    }
+    package mutating func allow(_ calls: [some BinaryInteger]) { decide(calls, Self.allowing) }
 
     /// Allows a call if all 64 bits of an argument are 0.
     package mutating func allow(_ call: some BinaryInteger, argumentIsZero argument: Int) {
@@ -59,7 +46,7 @@ package struct SystemCallFilter {
         jump(unless: 0, over: 3)
         load(at: offset + 4)
         jump(unless: 0, over: 1)
-        result(Self.allowed)
+        result(Self.allowing)
         load(at: Self.numberOffset)
     }
 
@@ -70,9 +57,18 @@ package struct SystemCallFilter {
         }
     }
 
-    private mutating func check(
-        _ call: some BinaryInteger, _ argument: Int, _ mask: UInt32, _ value: UInt32,
-        _ verdict: UInt32
+    /// Decides about a call if the masked bits of an argument have a value. Only the low 32 bits of the argument are
+    /// compared.
+    ///
+    /// - Parameters:
+    ///   - verdict: The result of the call.
+    ///   - call: The number of the call.
+    ///   - argument: The index of the argument, from 0.
+    ///   - mask: The bits that are compared.
+    ///   - value: The value of these bits.
+    mutating func check(
+        _ verdict: UInt32, _ call: some BinaryInteger, argument: Int, mask: UInt32 = .max,
+        is value: UInt32
     ) {
         jump(unless: UInt32(call), over: 5)
         load(at: Self.argumentsOffset + 8 * UInt32(argument))
@@ -88,36 +84,8 @@ package struct SystemCallFilter {
         decide(calls, Self.failure(code))
     }
 
-    /// Makes a call fail if the masked bits of an argument have a value.
-    package mutating func refuse(
-        _ call: some BinaryInteger, argument: Int, mask: UInt32 = .max, is value: UInt32
-    ) {
-        check(call, argument, mask, value, Self.failure(EPERM))
-    }
-
     /// Makes calls fail and reports them to the ``SystemCallListener``. Without a listener, they fail with `ENOSYS`.
-    package mutating func report(_ calls: [some BinaryInteger]) { decide(calls, Self.reported) }
-
-    /// Makes a call fail and reports it if the masked bits of an argument have a value.
-    package mutating func report(
-        _ call: some BinaryInteger, argument: Int, mask: UInt32 = .max, is value: UInt32
-    ) {
-        check(call, argument, mask, value, Self.reported)
-    }
-
-    /// Makes a call wait for the decision of the ``SystemCallListener`` if the masked bits of an argument have a value.
-    /// Without a listener, `imagefeed-plugin-launcher` makes the filter allow it.
-    ///
-    /// - Parameters:
-    ///   - call: The number of the call.
-    ///   - argument: The index of the argument, from 0.
-    ///   - mask: The bits that are compared.
-    ///   - value: The value of these bits.
-    package mutating func consult(
-        _ call: some BinaryInteger, argument: Int, mask: UInt32, is value: UInt32
-    ) {
-        check(call, argument, mask, value, Self.consulted)
-    }
+    package mutating func report(_ calls: [some BinaryInteger]) { decide(calls, Self.reporting) }
 
     /// Enforces the filter for all threads.
     ///
@@ -145,16 +113,20 @@ package struct SystemCallFilter {
 
     // MARK: Instructions
 
-    private static let allowed: UInt32 = 0x7fff_0000  // SECCOMP_RET_ALLOW
-    private static let reported: UInt32 = 0x7fc0_0000  // SECCOMP_RET_USER_NOTIF
+    static let allowing: UInt32 = 0x7fff_0000  // SECCOMP_RET_ALLOW
+    /// The call fails, and is reported: see ``report(_:)``.
+    static let reporting: UInt32 = 0x7fc0_0000  // SECCOMP_RET_USER_NOTIF
+    /// The call waits for the decision of the ``SystemCallListener``. Without a listener, `imagefeed-plugin-launcher`
+    /// makes the filter allow it.
+    ///
     /// The kernel ignores the low 16 bits; `imagefeed-plugin-launcher` uses them.
-    private static let consulted: UInt32 = reported | 1
+    static let consulting: UInt32 = reporting | 1
     // struct seccomp_data; both architectures are little-endian.
     private static let numberOffset: UInt32 = 0
     private static let architectureOffset: UInt32 = 4
     private static let argumentsOffset: UInt32 = 16
 
-    private static func failure(_ code: Int32) -> UInt32 { 0x0005_0000 | UInt32(code) }
+    static func failure(_ code: Int32) -> UInt32 { 0x0005_0000 | UInt32(code) }
 
     private mutating func load(at offset: UInt32) {
         instructions.append(
