@@ -99,6 +99,7 @@ struct FileRecord: Hashable, Sendable {
 
 /// The used properties of an album.
 struct AlbumRecord: Hashable, Sendable {
+    let source: NextcloudSource
     /// The name, which is the last segment of the path.
     let name: String
     let count: Int?
@@ -106,11 +107,12 @@ struct AlbumRecord: Hashable, Sendable {
     let cover: Int64?
 
     /// Reads a response of a multi-status document; nil for one without properties of an album.
-    init?(_ response: MultiStatus.Response) {
+    init?(_ response: MultiStatus.Response, isShared: Bool) {
         let own = response.properties
         guard let name = response.name, NextcloudSource.isName(name),
             let count = own.child("nbItems", in: Namespace.nextcloud)
         else { return nil }
+        source = .album(name, isShared: isShared)
         self.name = name
         self.count = Int(count.text)
         cover = own.child("last-photo", in: Namespace.nextcloud).flatMap { Int64($0.text) }

@@ -99,36 +99,37 @@ struct NextcloudClient: Sendable {
 
     /// Lists the photos of an album, with their paths in the album.
     func photos(of source: NextcloudSource) async throws -> [FileRecord] {
-        guard let path = albumPath(source) else { return [] }
+        guard case .album(let name, let isShared) = source else { return [] }
+        let path = albumPath(Self.albumFolder(isShared: isShared), name)
         let properties = DAVBody.albumProperties(showsLocation: showsLocation)
         let response = try await exchange(.propfind, path, DAVBody.find(properties), depth: 1)
         if let error = refusal(response, .source(source.id)).error { throw error }
         return try await records(response)
     }
 
-    private func albumPath(_ source: NextcloudSource) -> String? {
-        let (folder, name): (String, String)
-        switch source {
-        case .album(let album): (folder, name) = ("albums", album)
-        case .sharedAlbum(let album): (folder, name) = ("sharedalbums", album)
-        case .all, .likes, .memories: return nil
-        }
-        return
-            "/remote.php/dav/photos/\(URLEncoding.escape(user))/\(folder)/\(URLEncoding.escape(name))"
+    private static func albumFolder(isShared: Bool) -> String {
+        isShared ? "sharedalbums" : "albums"
     }
 
-    /// Lists the albums in a folder: `albums` or `sharedalbums`.
+    private func albumPath(_ folder: String, _ name: String) -> String {
+        "/remote.php/dav/photos/\(URLEncoding.escape(user))/\(folder)/\(URLEncoding.escape(name))"
+    }
+
+    /// Lists the albums of the user, or those that others share.
     ///
     /// - Returns: The albums; none if the server has no app for them.
-    func albums(in folder: String) async throws -> [AlbumRecord] {
+    func albums(isShared: Bool) async throws -> [AlbumRecord] {
+        let folder = Self.albumFolder(isShared: isShared)
         let response = try await exchange(
-            .propfind, "/remote.php/dav/photos/\(URLEncoding.escape(user))/\(folder)/",
-            DAVBody.find("<nc:nbItems/><nc:last-photo/>"), depth: 1)
+            .propfind, albumPath(folder, ""), DAVBody.find("<nc:nbItems/><nc:last-photo/>"),
+            depth: 1)
         if [404, 405, 501].contains(response.status) { return [] }
         if let error = refusal(response, .other(Message("list the albums"))).error { throw error }
         // The first response describes the folder.
         return try await read(response) {
-            $0.responses.filter { $0.name != folder }.compactMap(AlbumRecord.init)
+            $0.responses.filter { $0.name != folder }.compactMap {
+                AlbumRecord($0, isShared: isShared)
+            }
         }
     }
 

@@ -55,19 +55,14 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
             Source(id: likesSource, title: "Favourites", kind: .likes),
             Source(id: NextcloudSource.memories.id, title: "Memories", kind: .feed),
         ]
-        for album in try await client.albums(in: "albums") {
-            sources.append(Self.source(.album(album.name), album))
-        }
-        for album in try await client.albums(in: "sharedalbums") {
-            sources.append(Self.source(.sharedAlbum(album.name), album))
+        let albums = try await client.albums(isShared: false) + client.albums(isShared: true)
+        sources += albums.map { album in
+            Source(
+                id: album.source.id, title: ServiceText.line(album.name) ?? "Untitled album",
+                kind: .album, count: ServiceNumber.count(album.count),
+                cover: album.cover.map { PhotoID("\($0)") })
         }
         return Array(sources.prefix(Self.maximumAlbums))
-    }
-
-    private static func source(_ source: NextcloudSource, _ album: AlbumRecord) -> Source {
-        Source(
-            id: source.id, title: ServiceText.line(album.name) ?? "Untitled album", kind: .album,
-            count: ServiceNumber.count(album.count), cover: album.cover.map { PhotoID("\($0)") })
     }
 
     // MARK: Photos
@@ -91,7 +86,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
             return try await supported { mode in
                 try await PhotoSearch(client: client, source: kind, mode: mode).memories(today)
             }
-        case .album, .sharedAlbum:
+        case .album:
             let records = try await client.photos(of: kind)
                 .filter { PhotoPosition($0) < position }
                 .sorted { PhotoPosition($0) > PhotoPosition($1) }
@@ -148,12 +143,9 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     private func albumRecord(
         _ id: Int64, _ client: NextcloudClient
     ) async throws -> FileRecord? {
-        let shared = try await client.albums(in: "sharedalbums").map {
-            NextcloudSource.sharedAlbum($0.name)
-        }
-        let own = try await client.albums(in: "albums").map { NextcloudSource.album($0.name) }
-        for album in (shared + own).prefix(Self.maximumSearchedAlbums) {
-            let records = try await client.photos(of: album)
+        let albums = try await client.albums(isShared: true) + client.albums(isShared: false)
+        for album in albums.prefix(Self.maximumSearchedAlbums) {
+            let records = try await client.photos(of: album.source)
             if let record = records.first(where: { $0.id == id }) { return record }
         }
         return nil

@@ -8,10 +8,8 @@ enum NextcloudSource: Hashable, Sendable {
     case likes
     /// The photos taken on today's date in earlier years.
     case memories
-    /// An album of the user, by its name.
-    case album(String)
-    /// An album that another user shares, by its name, which contains the owner.
-    case sharedAlbum(String)
+    /// An album, by its name. The name of one that another user shares contains the owner.
+    case album(String, isShared: Bool)
 
     /// The maximum length of the name of an album, in bytes.
     private static let maximumLength = 480
@@ -22,8 +20,8 @@ enum NextcloudSource: Hashable, Sendable {
         case ("all", nil): self = .all
         case ("likes", nil): self = .likes
         case ("memories", nil): self = .memories
-        case ("album", let name?) where Self.isName(name): self = .album(name)
-        case ("shared", let name?) where Self.isName(name): self = .sharedAlbum(name)
+        case ("album", let name?) where Self.isName(name): self = .album(name, isShared: false)
+        case ("shared", let name?) where Self.isName(name): self = .album(name, isShared: true)
         default: return nil
         }
     }
@@ -33,8 +31,8 @@ enum NextcloudSource: Hashable, Sendable {
         case .all: SourceID("all")
         case .likes: SourceID("likes")
         case .memories: SourceID("memories")
-        case .album(let name): SourceID("album:\(name)")
-        case .sharedAlbum(let name): SourceID("shared:\(name)")
+        case .album(let name, let isShared):
+            SourceID((isShared ? "shared:" : "album:") + name)
         }
     }
 

@@ -95,7 +95,7 @@ extension Refusal {
         case .photo(let id), .like(let id): return service.missing(id)
         case .source(let id):
             switch NextcloudSource(id) {
-            case .album, .sharedAlbum, nil: return service.missing(id)
+            case .album, nil: return service.missing(id)
             case .all, .likes, .memories: return unexpectedStatus
             }
         case .user, .other: return unexpectedStatus
