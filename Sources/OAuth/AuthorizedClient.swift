@@ -171,11 +171,6 @@ nonisolated package protocol AccessTokens: Sendable {
     @MainActor func isIssued(_ token: Secret) -> Bool
 }
 
-nonisolated extension AccessTokens {
-    /// Returns false.
-    @MainActor package func isIssued(_ token: Secret) -> Bool { false }
-}
-
 /// The token of a login in progress, or of a revocation.
 nonisolated package struct FixedToken: AccessTokens {
     private let token: Secret

@@ -16,6 +16,7 @@ struct AuthorizedClientTests {
             return Secret("second")
         }
         func refused(_ token: Secret) { events.append("refused") }
+        func isIssued(_ token: Secret) -> Bool { false }
     }
 
     private let http = ScriptedHTTP()

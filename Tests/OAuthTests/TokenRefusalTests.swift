@@ -16,6 +16,7 @@ struct TokenRefusalTests {
         }
 
         func refused(_ token: Secret) {}
+        func isIssued(_ token: Secret) -> Bool { false }
     }
 
     @Test(arguments: [
