@@ -125,18 +125,16 @@ public protocol OAuthLogin: Provider {
 
 /// The settings of a provider: the group `[Provider ID]` of the configuration.
 public struct ProviderSettings: Hashable, Sendable {
-    private var values: [String: String]
+    /// All settings by key.
+    public private(set) var all: [String: String]
 
     /// Creates settings.
-    public init(_ values: [String: String] = [:]) { self.values = values }
-
-    /// All settings by key.
-    public var all: [String: String] { values }
+    public init(_ values: [String: String] = [:]) { all = values }
 
     /// The value of a key; nil if it is missing or empty.
     public subscript(key: String) -> String? {
-        get { values[key].flatMap { $0.isEmpty ? nil : $0 } }
-        set { values[key] = newValue }
+        get { all[key].flatMap { $0.isEmpty ? nil : $0 } }
+        set { all[key] = newValue }
     }
 }
 
