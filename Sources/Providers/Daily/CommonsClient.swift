@@ -66,15 +66,6 @@ struct CommonsClient: Sendable {
         }
     }
 
-    /// The files of some templates.
-    struct Files {
-        fileprivate var pages: [String: File] = [:]
-        fileprivate var redirects: [String: String] = [:]
-
-        /// Returns a file; nil if it does not exist.
-        subscript(title: String) -> File? { pages[title] ?? redirects[title].flatMap { pages[$0] } }
-    }
-
     /// A file, with its thumbnails.
     struct File {
         /// The page ID.
@@ -86,8 +77,8 @@ struct CommonsClient: Sendable {
         var largeImage: ServiceRecord?
     }
 
-    /// Fetches the files that the templates of days show.
-    func files(of days: [Day]) async throws -> Files {
+    /// Fetches the files that the templates of days show, by their titles and those that redirect to them.
+    func files(of days: [Day]) async throws -> [String: File] {
         try await files([
             ("titles", Self.titles(of: days)), ("generator", "images"), ("gimlimit", "max"),
             ("redirects", "1"),
@@ -101,11 +92,11 @@ struct CommonsClient: Sendable {
     /// - Throws: ``ProviderError``, ``HTTPError``, `CancellationError`.
     func files(pages: [Int]) async throws -> [Int: File] {
         let ids = pages.map { "\($0)" }.joined(separator: "|")
-        let files = try await files([("pageids", ids)]).pages.values
+        let files = try await files([("pageids", ids)]).values
         return Dictionary(files.map { ($0.id, $0) }) { first, _ in first }
     }
 
-    private func files(_ selection: Fields) async throws -> Files {
+    private func files(_ selection: Fields) async throws -> [String: File] {
         // Each request returns the thumbnails of one width and of its double.
         let small = try await query(
             selection + [
@@ -118,13 +109,14 @@ struct CommonsClient: Sendable {
                 ("prop", "imageinfo"), ("iiprop", "url|thumbmime"),
                 ("iiurlwidth", "\(Self.widths.large)"),
             ])
-        var files = Files()
-        files.redirects = small.redirects
+        var pages: [String: File] = [:]
         for page in small.pages {
             guard let id = page.id, let title = page.title, let image = page.image else { continue }
-            files.pages[title] = File(id: id, title: title, image: image)
+            pages[title] = File(id: id, title: title, image: image)
         }
-        for page in large.pages { files.pages[page.title ?? ""]?.largeImage = page.image }
+        for page in large.pages { pages[page.title ?? ""]?.largeImage = page.image }
+        var files = pages
+        for (from, to) in small.redirects where pages[from] == nil { files[from] = pages[to] }
         return files
     }
 
