@@ -34,7 +34,7 @@ enum CharacterReference {
         // Some names need no semicolon; the longest match counts (§13.2.5.73).
         for length in stride(from: min(word.count, 6), to: 1, by: -1) {
             let name = String(decoding: word.prefix(length), as: UTF8.self)
-            guard bare.contains(name), let scalar = scalars[name] else { continue }
+            guard let scalar = bareScalars[name] else { continue }
             let next = start + length < input.endIndex ? input[start + length] : 0
             if inAttribute, next == UInt8(ascii: "=") || next.isLetter || next.isDigit { break }
             return (Array(String(scalar).utf8), length + 1)
@@ -76,21 +76,18 @@ enum CharacterReference {
     private static let windows: [Unicode.Scalar] = Array(
         "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ".unicodeScalars)
 
-    private static let scalars: [String: Unicode.Scalar] = {
+    private static let scalars = table(withoutSemicolon + " " + withSemicolon)
+    private static let bareScalars = table(withoutSemicolon)
+
+    private static func table(_ text: String) -> [String: Unicode.Scalar] {
         var scalars: [String: Unicode.Scalar] = [:]
-        for entry in (withoutSemicolon + " " + withSemicolon).split(whereSeparator: \.isWhitespace)
-        {
+        for entry in text.split(whereSeparator: \.isWhitespace) {
             let parts = entry.split(separator: "=")
             guard parts.count == 2, let value = UInt32(parts[1], radix: 16) else { continue }
             scalars[String(parts[0])] = Unicode.Scalar(value)
         }
         return scalars
-    }()
-
-    private static let bare: Set<String> = Set(
-        withoutSemicolon.split(whereSeparator: \.isWhitespace).compactMap { entry in
-            entry.split(separator: "=").first.map(String.init)
-        })
+    }
 
     /// Names that are also valid without the semicolon, and their characters.
     private static let withoutSemicolon = """
