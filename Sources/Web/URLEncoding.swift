@@ -39,11 +39,8 @@ public enum URLEncoding {
         guard !fields.isEmpty else { return url }
         let fragment = url.firstIndex(of: "#") ?? url.endIndex
         let base = url[..<fragment]
-        let separator =
-            if !base.contains("?") { "?" } else if base.last == "?" || base.last == "&" { "" } else
-            {
-                "&"
-            }
+        let needsSeparator = base.last != "?" && base.last != "&"
+        let separator = !base.contains("?") ? "?" : needsSeparator ? "&" : ""
         return base + separator + form(fields) + url[fragment...]
     }
 
