@@ -97,7 +97,7 @@ extension Transfer {
     // MARK: The response
 
     private func receiveHeader(_ line: UnsafeRawBufferPointer) -> Int {
-        stirred()
+        watchdog?.stirred()
         do {
             let wasComplete = head.isComplete
             try head.receive(line, settings.limits)
@@ -119,7 +119,7 @@ extension Transfer {
     }
 
     private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
-        stirred()
+        watchdog?.stirred()
         if next != nil {
             received += bytes.count
             // Closing the connection is cheaper than reading the rest of an unused body.
@@ -130,7 +130,7 @@ extension Transfer {
             return 0
         }
         if writesFile, let download {
-            bodyStirred()
+            watchdog?.bodyStirred()
             guard !download.isFull else {
                 hold()
                 return Int(CURL_WRITEFUNC_PAUSE)

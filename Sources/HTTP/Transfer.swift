@@ -23,7 +23,7 @@ final class Transfer {
     private var redirects = 0
     /// True if a redirect led to another origin, after which the credentials are not sent.
     private var leftOrigin = false
-    private var watchdog: Watchdog?
+    private(set) var watchdog: Watchdog?
     /// The state that an interrupted download needs to continue.
     private var resumption: Resumption?
     private var pause: MainLoopTimer?
@@ -200,17 +200,11 @@ final class Transfer {
         watchdog?.state = .connected
     }
 
-    /// Records that data arrived.
-    func stirred() { watchdog?.stirred() }
-
     /// Pauses the transfer until earlier data is written to the file.
     func hold() {
         isPaused = true
         watchdog?.state = .held
     }
-
-    /// Records that data of the downloaded body arrived.
-    func bodyStirred() { watchdog?.bodyStirred() }
 
     private func limitExpired(_ error: HTTPError, mayResume: Bool) {
         retireConnection(after: .zero)
