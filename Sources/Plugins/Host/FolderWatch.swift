@@ -78,7 +78,8 @@ nonisolated struct FileStamps: Hashable, Sendable {
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }
             let file = [
-                Int(status.st_dev), Int(status.st_ino), Int(status.st_size),
+                Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino),
+                Int(status.st_size),
                 status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
             ]
             return [Int(status.st_mode)] + (index < paths.count ? file : [])
