@@ -390,7 +390,7 @@ for target in package.targets where target.type != .system {
     if target.name == "ImageHelper" || target.name.hasSuffix("Simulator") {
         settings.append(.unsafeFlags(["-O"]))
     }
-    // Optimized, the tests take longer to build, and do not run faster: they mostly wait for programs.
+    // Optimized tests take longer to build; they mostly wait for programs.
     if target.type == .test || target.name == "TestSupport" {
         settings.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
     }

@@ -65,9 +65,9 @@ nonisolated package struct FeedTables {
     package static let variantSeparator = "\n"
 
     /// Returns the cache variant of a source that was fetched last; nil if the source was never fetched.
-    package func latestVariant(_ account: AccountID, _ id: SourceID) throws(StorageError)
-        -> SourceState?
-    {
+    package func latestVariant(
+        _ account: AccountID, _ id: SourceID
+    ) throws(StorageError) -> SourceState? {
         let prefix = id.text + Self.variantSeparator
         let latest = try database.first(
             """
