@@ -1,5 +1,3 @@
-package import Translation
-
 /// Runs `body` with a time limit.
 ///
 /// The task of `body` is cancelled at the end of the limit, and with the task of the caller. Work that must
@@ -92,17 +90,5 @@ package final class CallGroup {
         let ends = ends.values
         self.ends = [:]
         for end in ends { end(error) }
-    }
-}
-
-extension Duration {
-    /// Returns the duration in tenths of a second, such as `1 second`, `13.9 seconds` or `14 seconds`.
-    package func secondsMessage(
-        rounded rule: FloatingPointRoundingRule = .toNearestOrAwayFromZero
-    ) -> Message {
-        let tenths = Int((self / .milliseconds(100)).rounded(rule))
-        let number = tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
-        return tenths == 10
-            ? Message("1 second") : Message("{number} seconds", ["number": number])
     }
 }

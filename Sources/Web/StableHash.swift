@@ -12,6 +12,17 @@ package struct StableHash {
     package mutating func combine(_ bytes: some Sequence<UInt8>) {
         for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
     }
+
+    /// Returns the hash of a list of texts as 16 hexadecimal digits.
+    package static func digits(of texts: [String]) -> String {
+        var hash = StableHash()
+        for text in texts {
+            hash.combine(text.utf8)
+            // 0xff does not occur in UTF-8, so it separates the texts.
+            hash.combine([0xff])
+        }
+        return hash.value.hexDigits
+    }
 }
 
 extension UInt64 {

@@ -34,16 +34,3 @@ nonisolated package enum FeedCursor {
         StableHash.digits(of: [position, account.text, source.text])
     }
 }
-
-nonisolated extension StableHash {
-    /// Returns the hash of a list of texts as 16 hexadecimal digits.
-    package static func digits(of texts: [String]) -> String {
-        var hash = StableHash()
-        for text in texts {
-            hash.combine(text.utf8)
-            // 0xff does not occur in UTF-8, so it separates the texts.
-            hash.combine([0xff])
-        }
-        return hash.value.hexDigits
-    }
-}
