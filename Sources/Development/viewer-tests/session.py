@@ -125,7 +125,9 @@ class Session:
 
     def start_display(self, width, height):
         reading, writing = os.pipe()
-        self.start("Xvfb", "-displayfd", writing, "-screen", "0", f"{width}x{height}x24", "-nolisten", "tcp",
+        # By default, the display closes and forgets its properties when its last client leaves, and refuses clients
+        # meanwhile.
+        self.start("Xvfb", "-displayfd", writing, "-screen", "0", f"{width}x{height}x24", "-nolisten", "tcp", "-noreset",
                    pass_fds=[writing])
         os.close(writing)
         with os.fdopen(reading) as pipe:
