@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func `photos appended page by page are laid out as if they came at once`() {
-        let ratios = (0..<300).map { 0.5 + Double($0 * 37 % 20) / 10 }
+        let ratios = (0..<300).map { number -> Double in 0.5 + Double(number * 37 % 20) / 10 }
         var whole = JustifiedLayout(width: 800, targetHeight: 180, spacing: 4)
         whole.append(ratios)
         var pages = JustifiedLayout(width: 800, targetHeight: 180, spacing: 4)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func `a section begins a row below a heading`() {
-        let ratios = (0..<100).map { 0.5 + Double($0 * 37 % 20) / 10 }
+        let ratios = (0..<100).map { number -> Double in 0.5 + Double(number * 37 % 20) / 10 }
         let sections = [0, 1, 30, 31, 99]
         var layout = JustifiedLayout(
             width: 800, targetHeight: 180, spacing: 4, headingHeight: 40)

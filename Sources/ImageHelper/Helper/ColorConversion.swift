@@ -134,7 +134,10 @@ final class ColorConversion {
         functions.cmsDoTransform(transform, bytes, &output, UInt32(count))
         return (0..<count).allSatisfy { pixel in
             (0..<3).allSatisfy { channel in
-                abs(Int(input[pixel * 4 + channel]) - Int(output[pixel * 4 + 2 - channel])) <= 2
+                // The output has blue first.
+                let before: UInt8 = input[pixel * 4 + channel]
+                let after: UInt8 = output[pixel * 4 + 2 - channel]
+                return abs(Int(before) - Int(after)) <= 2
             }
         }
     }
