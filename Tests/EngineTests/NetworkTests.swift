@@ -47,10 +47,12 @@ struct NetworkTests {
     }
 
     @Test func `a clock that is set back does not extend a rate limit`() async throws {
-        let fixture = try await ServiceFixture(["a"], isOpen: true, isRead: true)
+        let fixture = try await ServiceFixture(["a", "b"], isOpen: true, isRead: true)
         _ = try await queueLike(fixture)
         // Ten hours: by the wall clock, the limit would hold that much longer.
         fixture.ports.time.update { $0 = $0 + .seconds(-36_000) }
+        // Another like is another reason for a retry.
+        #expect(try await fixture.account.setLiked("b", true) == .queued)
         try await fixture.ports.clock.endSleep(at: .seconds(600))
         try await fixture.waitForEvent("liked a 1")
         #expect(fixture.account.state == .ready)

@@ -276,7 +276,9 @@ package final class RemoteService: AccountPhotos {
         if isClosed || credentials.problem != nil {
             return cancelRetry()
         } else if case .rateLimited(let until) = health.problem(now: now) {
-            pause = .seconds(max(1, until.secondsSince1970 - now.secondsSince1970))
+            // The timer of a limit continues if the system clock is set.
+            guard retry == nil || retryAt != until else { return }
+            pause = .seconds(until.secondsSince1970 - now.secondsSince1970)
         } else if health.wantsRetry || likeFailures > 0 {
             // Requests of callers do not delay it.
             guard retry == nil else { return }
