@@ -3,10 +3,21 @@ import Testing
 
 /// Tests that only the files of a provider name its service.
 struct NamesTests {
-    @Test(arguments: [
-        ("dailyprovider", "Daily"), ("wikimedia", "Daily"), ("immich", "Immich"),
-        ("mastodon", "Mastodon"), ("nextcloud", "Nextcloud"), ("pixelfed", "Mastodon"),
-    ])
+    /// The names of the providers and their services, and the folders of the providers.
+    private static let names: [(name: String, folder: String)] = {
+        let folders = try? FileManager.default.contentsOfDirectory(
+            atPath: repository.appending(path: "Sources/Providers").path)
+        // The photos of this computer, and the code that providers share.
+        let own = (folders ?? []).filter { !["Local", "WebService"].contains($0) }
+        // Other texts contain these words, too.
+        let words = ["Daily", "Unsplash"]
+        return own.map { ((words.contains($0) ? "\($0)Provider" : $0).lowercased(), $0) }
+            + [("wikimedia", "Daily"), ("pixelfed", "Mastodon")]
+    }()
+
+    @Test func `each provider is tested`() { #expect(Self.names.count >= 7) }
+
+    @Test(arguments: names)
     func `a provider consists of its folder and one line in the daemon`(
         name: String, folder: String
     ) throws {
@@ -17,8 +28,9 @@ struct NamesTests {
             "Development/\(folder == "Daily" ? "Wikimedia" : folder)Simulator/",
             "Development/\(folder.lowercased())-simulator/",
             "Development/\(folder.lowercased())-plugin/",
-            // The fuzzer uses every parser, and this program contains every simulator.
-            "Development/Fuzzer/", "Development/simulated-services/",
+            // The fuzzer uses every parser, and this program contains every simulator. The benchmark compares a provider
+            // with its plugin.
+            "Development/Fuzzer/", "Development/simulated-services/", "Development/Benchmark/",
         ]
         var found: Set<String> = []
         let files = try #require(FileManager.default.enumerator(atPath: sources.path))
