@@ -68,10 +68,6 @@ extension RemoteService {
         return try await withCallTimeout { try await feed.refresh(source) }
     }
 
-    package func setMarked(_ photos: Set<PhotoID>, _ mark: PhotoMark) async throws {
-        // The IDs are those of the service.
-    }
-
     func photos() throws -> CachedFeed {
         guard let feed else {
             throw EngineError.notSupported(Message("This service has no photos."))
@@ -127,6 +123,7 @@ extension RemoteService {
         profileFetched.map { $0 <= now && now < $0 + Self.profileFreshness } ?? false
     }
 
+    /// Fetches the profile of the user; nil if the service has no profiles.
     package func profile() async throws -> Profile? {
         guard let session = session.profileSession else { return nil }
         return try await withCallTimeout { [self] in
@@ -179,6 +176,7 @@ extension RemoteService {
         }
     }
 
+    /// Returns the path of the avatar, and fetches it if necessary; empty if there is none.
     package func avatar(of profile: Profile) async -> String {
         guard !profile.avatarURL.isEmpty else { return "" }
         let key = ImageStore.Key(
