@@ -33,7 +33,7 @@ protocol FeedPhotos {
     func imagePath(_ photo: String, size: String) async throws -> String
     func openImage(_ photo: String, size: String, for client: String) async throws -> Int32
     func download(
-        _ photo: String, into destination: consuming TransferDestination, for client: String
+        _ photo: String, into destination: TransferDestination, for client: String
     ) async throws -> Transfer
     func refresh(_ source: String) async throws -> Int
     func setDefaultSource(_ source: SourceID) async throws

@@ -29,13 +29,10 @@ extension CombinedFeed {
 
     /// Starts a download.
     package func download(
-        _ photo: String, into destination: consuming TransferDestination, for client: String
+        _ photo: String, into destination: TransferDestination, for client: String
     ) async throws -> Transfer {
-        let (account, id) = try find(photo)
-        do {
-            return try await account.download(id.photo.text, into: destination, for: client)
-        } catch {
-            throw id.translating(error)
+        try await call(photo) { account, photo in
+            try await account.download(photo, into: destination, for: client)
         }
     }
 
@@ -93,20 +90,14 @@ extension CombinedFeed {
     private func call<Value>(
         _ photo: String, _ body: (Account, String) async throws -> Value
     ) async throws -> Value {
-        let (account, id) = try find(photo)
+        guard let id = CombinedPhotoID(photo),
+            let account = accounts.first(where: { $0.id == id.account })
+        else { throw EngineError.notFound("There is no photo \(photo.quoted).") }
         do {
             return try await body(account, id.photo.text)
         } catch {
             throw id.translating(error)
         }
-    }
-
-    /// Returns the account of a photo, and the parsed ID.
-    private func find(_ photo: String) throws -> (account: Account, id: CombinedPhotoID) {
-        guard let id = CombinedPhotoID(photo),
-            let account = accounts.first(where: { $0.id == id.account })
-        else { throw EngineError.notFound("There is no photo \(photo.quoted).") }
-        return (account, id)
     }
 }
 
