@@ -39,49 +39,34 @@ package enum EngineEvent {
     case slideshowRemoved(Slideshow)
 }
 
-/// The observers of an engine, in the order in which they were added. They are referenced weakly.
-struct EngineObservers {
-    private struct Entry {
-        weak var observer: (any EngineObserver)?
-    }
-
-    private var entries: [Entry] = []
-    /// The events that have not reached all observers yet, the current one first.
-    var pending: [EngineEvent] = []
-
-    var all: [any EngineObserver] { entries.compactMap(\.observer) }
-
-    mutating func add(_ observer: any EngineObserver) {
-        remove(observer)
-        entries.append(Entry(observer: observer))
-    }
-
-    mutating func remove(_ observer: any EngineObserver) {
-        entries.removeAll { $0.observer == nil || $0.observer === observer }
-    }
-
-    func contains(_ observer: any EngineObserver) -> Bool {
-        entries.contains { $0.observer === observer }
-    }
+/// A reference to an observer, which does not keep it alive.
+struct EngineObserverReference {
+    weak var observer: (any EngineObserver)?
 }
 
 extension Engine {
     /// Adds an observer of later events. The engine references it weakly. An object is added only once.
-    package func addObserver(_ observer: any EngineObserver) { observers.add(observer) }
+    package func addObserver(_ observer: any EngineObserver) {
+        removeObserver(observer)
+        observers.append(EngineObserverReference(observer: observer))
+    }
 
     /// Removes an observer. It receives no further event.
-    package func removeObserver(_ observer: any EngineObserver) { observers.remove(observer) }
+    package func removeObserver(_ observer: any EngineObserver) {
+        observers.removeAll { $0.observer == nil || $0.observer === observer }
+    }
 
     /// Passes an event to the observers. The state that it reports must be stored.
     func emit(_ event: EngineEvent) {
-        observers.pending.append(event)
+        pendingEvents.append(event)
         // Otherwise the delivery in progress continues with this event.
-        guard observers.pending.count == 1 else { return }
-        while let event = observers.pending.first {
-            for observer in observers.all where observers.contains(observer) {
+        guard pendingEvents.count == 1 else { return }
+        while let event = pendingEvents.first {
+            for observer in observers.compactMap(\.observer)
+            where observers.contains(where: { $0.observer === observer }) {
                 observer.handle(event)
             }
-            observers.pending.removeFirst()
+            pendingEvents.removeFirst()
         }
     }
 
