@@ -33,7 +33,9 @@ package final class Engine {
     let ports: EnginePorts
     private(set) lazy var revocations = TokenRevocations(clock: ports.clock, logger: ports.logger)
     package private(set) lazy var logins = LoginList(self)
-    private(set) lazy var transfers = TransferList(self)
+    private(set) lazy var transfers = RetainedList<Transfer>(ports.clock) { [unowned self] in
+        emit(.transferRemoved($0))
+    }
     private(set) lazy var sealedImages = SealedImages(clock: ports.clock)
     private(set) lazy var notifications = Notifications(self, ports.notificationPresenter)
     package private(set) lazy var slideshows = Slideshows(

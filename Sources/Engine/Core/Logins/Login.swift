@@ -23,7 +23,7 @@ package struct LoginOptions {
 }
 
 /// One attempt to log in, which ends with an account or an error. It is retained for a minute after its end.
-package final class Login {
+package final class Login: RetainedItem {
     package enum State: String {
         case waiting
         case exchanging
@@ -36,12 +36,7 @@ package final class Login {
     package static let timeLimit = Duration.seconds(600)
     /// The time limit of a login that the engine polls for: the lifetime of the address for the browser.
     static let pollingTimeLimit = Duration.seconds(1200)
-    /// The time for which a finished login is retained for late callers.
-    static let retentionTime = Duration.seconds(60)
-
-    /// The largest number of unfinished logins of one client.
     static let maximumUnfinishedPerClient = 16
-    /// The largest number of unfinished logins of all clients.
     static let maximumUnfinished = 64
     /// The time after the end in which the page in the browser can be loaded again.
     static let pageGracePeriod = Duration.seconds(5)
@@ -60,7 +55,6 @@ package final class Login {
     let expectedAccount: Account?
     /// The server that the caller named; empty for a service that is not federated.
     let server: String
-    /// The client that started the login.
     let client: String
     private unowned let engine: Engine
     private var work: Task<Void, Never>?
@@ -144,6 +138,7 @@ package final class Login {
 
     /// True if the login succeeded, failed or was cancelled.
     package var hasEnded: Bool { state != .waiting && state != .exchanging }
+    var isOver: Bool { hasEnded }
 
     /// Starts the login.
     ///

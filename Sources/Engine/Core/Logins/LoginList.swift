@@ -9,11 +9,10 @@ internal import Translation
 /// The list of unfinished logins, and of finished logins that are retained for late callers.
 package final class LoginList {
     /// The logins in the order of their start.
-    package private(set) var all: [Login] = []
-    private lazy var finished = FinishedItems<Login>(ports.clock, time: Login.retentionTime) {
-        [unowned self] in remove($0)
+    package var all: [Login] { logins.all }
+    private lazy var logins = RetainedList<Login>(ports.clock) { [unowned engine] login in
+        engine.emit(.loginRemoved(login))
     }
-    private var lastNumber = 0
     /// The listeners for the redirects of browsers, which logins share.
     let redirects: RedirectListeners
     /// The exchanges of codes for tokens, by the number of the login. They continue after the end of a login, so
@@ -47,11 +46,7 @@ package final class LoginList {
         if let account = options.account, account.provider.info.id != id {
             throw EngineError.invalidArgument("The account \(account.id) does not belong to \(id).")
         }
-        let unfinished = all.filter { !$0.hasEnded }
-        guard unfinished.count < Login.maximumUnfinished,
-            unfinished.count(where: { $0.client == options.client })
-                < Login.maximumUnfinishedPerClient
-        else { throw EngineError.tooManyLogins }
+        guard logins.hasRoom(for: options.client) else { throw EngineError.tooManyLogins }
         let method = provider.loginMethod
         switch method {
         case .federated, .key, .polling: break
@@ -94,11 +89,11 @@ package final class LoginList {
         _ provider: any Provider, _ options: LoginOptions, _ authorization: Authorization? = nil,
         server: String = "", isPreparing: Bool = false
     ) -> Login {
-        lastNumber += 1
-        let login = Login(
-            number: lastNumber, provider, options, at: server, authorization,
-            isPreparing: isPreparing, in: engine)
-        all.append(login)
+        let login = logins.add { number in
+            Login(
+                number: number, provider, options, at: server, authorization,
+                isPreparing: isPreparing, in: engine)
+        }
         engine.updateSecretsConnection()
         engine.emit(.loginAdded(login))
         engine.loginBegan(login)
@@ -107,15 +102,8 @@ package final class LoginList {
 
     /// Limits the number of finished logins.
     func finish(_ login: Login) {
-        finished.append(login, of: login.client)
+        logins.finish(login)
         engine.updateSecretsConnection()
-    }
-
-    /// Removes a finished login.
-    func remove(_ login: Login) {
-        finished.remove(login)
-        all.removeAll { $0 === login }
-        engine.emit(.loginRemoved(login))
     }
 
     // MARK: Login with a user name

@@ -5,7 +5,7 @@ internal import System
 internal import Translation
 
 /// A download of a photo to a caller's descriptor. It is retained for a minute after its end.
-package final class Transfer {
+package final class Transfer: RetainedItem {
     package enum State: String {
         case running
         case done
@@ -13,11 +13,7 @@ package final class Transfer {
         case cancelled
     }
 
-    /// The time for which a finished transfer is retained for late callers.
-    static let retentionTime = Duration.seconds(60)
-    /// The largest number of running transfers of one client.
     static let maximumUnfinishedPerClient = 8
-    /// The largest number of running transfers of all clients.
     static let maximumUnfinished = 32
     /// The shortest time between two progress reports to clients.
     static let reportInterval = Duration.milliseconds(100)
@@ -30,7 +26,6 @@ package final class Transfer {
     package private(set) var total = 0
     package private(set) var error: (any Error)?
     let account: Account
-    /// The client that started the transfer.
     let client: String
     private let engine: Engine
     private var work: Task<Void, Never>?
@@ -125,6 +120,40 @@ package final class Transfer {
         pause = nil
         engine.emit(.transferChanged(self))
         outcome.complete(error.map { .failure($0) } ?? .success(()))
-        engine.transfers.finished(self)
+        engine.transfers.finish(self)
+    }
+}
+
+extension RetainedList<Transfer> {
+    /// Ends the transfers of an account, or of all accounts.
+    func stop(of account: Account? = nil, _ reason: String) {
+        for transfer in all where account == nil || transfer.account === account {
+            transfer.stop(reason)
+        }
+    }
+}
+
+extension Account {
+    /// Starts to write the image of a photo in the best available quality to a descriptor.
+    ///
+    /// - Parameters:
+    ///   - photo: The photo.
+    ///   - destination: The caller's descriptor.
+    ///   - client: The client that calls. The number of transfers of one client is limited.
+    /// - Returns: The transfer. It continues if the caller disconnects.
+    /// - Throws: The errors of ``photo(_:)``, and ``EngineError/tooManyTransfers``. The transfer reports all other
+    ///   errors.
+    package func download(
+        _ photo: String, into destination: TransferDestination, for client: String = ""
+    ) async throws -> Transfer {
+        try await original(photo) { [engine] original in
+            guard engine.transfers.hasRoom(for: client) else { throw EngineError.tooManyTransfers }
+            let transfer = engine.transfers.add { number in
+                Transfer(number: number, of: self, for: client, in: engine)
+            }
+            engine.emit(.transferAdded(transfer))
+            transfer.begin(original, to: destination)
+            return transfer
+        }
     }
 }
