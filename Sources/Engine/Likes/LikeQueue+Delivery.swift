@@ -103,17 +103,38 @@ nonisolated extension LikeQueue {
             let isCounted = !wasUnknown && known != nil && known != like.isWanted
             return updateCache(CacheUpdate(like: like, likes: likes, isCounted: isCounted))
         case .failure(let error):
-            let failure = DeliveryFailure(error)
-            // All other errors prove that the service did not change the liked state.
-            if failure != .temporary(isReply: false), !wasUnknown { outcomeUnknown.remove(group) }
-            switch failure {
-            case .notFound:
+            if !wasUnknown, !Self.mayHaveSucceeded(error) { outcomeUnknown.remove(group) }
+            switch error {
+            case ProviderError.notFound:
+                // The service has no such photo, or no likes.
                 delivery = .checking(like)
                 return [.fetchPhoto(like.photo, isCachedEnough: false)]
-            case .unavailable: return likesUnavailable(like, now)
-            case .refused: return refuse(like, error, now)
-            case .temporary: return deferDelivery(of: like, error, now)
+            // The service does not offer likes, or does not permit them to this application.
+            case ProviderError.denied: return likesUnavailable(like, now)
+            // The service would refuse this like again.
+            case ProviderError.refused, ProviderError.invalidArgument, ProviderError.notSupported,
+                // Errors that are not expected in reply to a like.
+                ProviderError.staleCursor, ProviderError.noSuchUser, ProviderError.userExists,
+                ProviderError.wrongPassword:
+                return refuse(like, error, now)
+            default: return deferDelivery(of: like, error, now)
             }
+        }
+    }
+
+    /// Returns false if an error proves that the service did not change the liked state.
+    private static func mayHaveSucceeded(_ error: any Error) -> Bool {
+        switch error {
+        case ProviderError.failed, ProviderError.storageFull: true
+        default: !(error is ProviderError || error is EngineError || error is SecretStoreError)
+        }
+    }
+
+    /// Returns true if the same request may succeed for another photo.
+    private static func concernsOnePhoto(_ error: any Error) -> Bool {
+        switch error {
+        case ProviderError.failed, HTTPError.failed, HTTPError.tooLarge: true
+        default: false
         }
     }
 
@@ -127,7 +148,7 @@ nonisolated extension LikeQueue {
         }
         deferred.insert(likeGroup(like.photo))
         failuresInRound += 1
-        guard DeliveryFailure.concernsOnePhoto(error), failuresInRound < Self.failureLimit else {
+        guard Self.concernsOnePhoto(error), failuresInRound < Self.failureLimit else {
             return endRound()
         }
         return nextDelivery(now)
@@ -297,42 +318,6 @@ nonisolated extension LikeQueue {
         if case .storingLocally(like) = delivery { return deferDelivery(of: like, error, now) }
         guard let (id, _) = writingCall() else { return [] }
         return fail(id, error)
-    }
-}
-
-/// A classification of the errors with which a delivery fails.
-nonisolated enum DeliveryFailure: Equatable {
-    /// The service has no such photo, or no likes.
-    case notFound
-    /// The service does not offer likes, or does not permit them to this application.
-    case unavailable
-    /// The service refused this like; it would refuse it again.
-    case refused
-    /// The like may succeed later. `isReply` is true if the error proves that the service changed nothing.
-    case temporary(isReply: Bool)
-
-    init(_ error: any Error) {
-        self =
-            switch error {
-            case ProviderError.notFound: .notFound
-            case ProviderError.denied: .unavailable
-            case ProviderError.refused, ProviderError.invalidArgument, ProviderError.notSupported,
-                // Errors that are not expected in reply to a like.
-                ProviderError.staleCursor, ProviderError.noSuchUser, ProviderError.userExists,
-                ProviderError.wrongPassword:
-                .refused
-            case ProviderError.failed, ProviderError.storageFull: .temporary(isReply: false)
-            case is ProviderError, is EngineError, is SecretStoreError: .temporary(isReply: true)
-            default: .temporary(isReply: false)
-            }
-    }
-
-    /// Returns true if the same request may succeed for another photo.
-    static func concernsOnePhoto(_ error: any Error) -> Bool {
-        switch error {
-        case ProviderError.failed, HTTPError.failed, HTTPError.tooLarge: true
-        default: false
-        }
     }
 }
 
