@@ -103,8 +103,11 @@ extension Engine {
                 try await tokenEndpoint(for: token, at: server, provider, settings).revoke(token)
             }
         }
-        revocations.revoke(token, by: send) { [weak self] in
-            await self?.isInUse(token, of: provider, user) ?? true
+        revocations.revoke(token) { [weak self] in
+            // An account may have received the token since the last attempt.
+            guard await self?.isInUse(token, of: provider, user) == false, !Task.isCancelled
+            else { return }
+            try await send()
         }
     }
 

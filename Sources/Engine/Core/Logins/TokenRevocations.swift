@@ -18,20 +18,14 @@ final class TokenRevocations {
     private final class Revocation {
         let token: OAuthToken
         let send: () async throws -> Void
-        let isInUse: () async -> Bool
-        var failures = 0
-        /// The attempt in progress.
-        var attempt: Task<Void, Never>?
+        /// All attempts, and the delays between them.
+        var attempts: Task<Void, Never>?
         /// Waits for the next attempt.
         var delay: Task<Void, Never>?
 
-        init(
-            _ token: OAuthToken, _ send: @escaping () async throws -> Void,
-            _ isInUse: @escaping () async -> Bool
-        ) {
+        init(_ token: OAuthToken, _ send: @escaping () async throws -> Void) {
             self.token = token
             self.send = send
-            self.isInUse = isInUse
         }
     }
 
@@ -49,21 +43,27 @@ final class TokenRevocations {
     /// - Parameters:
     ///   - token: The token.
     ///   - send: Sends the revocation, once for each attempt.
-    ///   - isInUse: Returns true if an account has the token. Called before each attempt: some services issue the
-    ///     same token to each login.
-    func revoke(
-        _ token: OAuthToken, by send: @escaping () async throws -> Void,
-        unless isInUse: @escaping () async -> Bool
-    ) {
-        let revocation = Revocation(token, send, isInUse)
+    func revoke(_ token: OAuthToken, by send: @escaping () async throws -> Void) {
+        let revocation = Revocation(token, send)
         pending.append(revocation)
         if pending.count > Self.maximumCount, let oldest = pending.first { remove(oldest) }
-        start(revocation)
+        revocation.attempts = Task { [weak self, clock, logger] in
+            var delays = Self.retryDelays[...]
+            while await Self.mayRepeat(revocation, logger), !Task.isCancelled,
+                let pause = delays.popFirst()
+            {
+                let delay = clock.after(pause) {}
+                revocation.delay = delay
+                await delay.value
+                guard !Task.isCancelled else { return }
+            }
+            self?.remove(revocation)
+        }
     }
 
     /// Attempts all revocations that wait: the network or the keyring is available again.
     func retryNow() {
-        for revocation in pending { start(revocation) }
+        for revocation in pending { revocation.delay?.cancel() }
     }
 
     /// Drops the revocations of a token that a login has received, and of tokens that share a secret with it.
@@ -78,45 +78,22 @@ final class TokenRevocations {
         for revocation in pending { remove(revocation) }
     }
 
-    private func start(_ revocation: Revocation) {
-        guard revocation.attempt == nil else { return }
-        revocation.delay?.cancel()
-        revocation.delay = nil
-        revocation.attempt = Task { [weak self] in
-            let isFinished = await self?.attempt(revocation) ?? true
-            revocation.attempt = nil
-            self?.finishAttempt(of: revocation, isFinished: isFinished)
-        }
-    }
-
-    private func finishAttempt(of revocation: Revocation, isFinished: Bool) {
-        guard pending.contains(where: { $0 === revocation }) else { return }
-        guard !isFinished, revocation.failures < Self.retryDelays.count else {
-            return remove(revocation)
-        }
-        revocation.delay = clock.after(Self.retryDelays[revocation.failures]) { [weak self] in
-            self?.start(revocation)
-        }
-        revocation.failures += 1
-    }
-
     private func remove(_ revocation: Revocation) {
         pending.removeAll { $0 === revocation }
-        revocation.attempt?.cancel()
+        revocation.attempts?.cancel()
         revocation.delay?.cancel()
     }
 
     /// Sends the revocation.
     ///
-    /// - Returns: False if another attempt may succeed.
-    private func attempt(_ revocation: Revocation) async -> Bool {
-        guard await !revocation.isInUse(), !Task.isCancelled else { return true }
+    /// - Returns: True if that failed, and another attempt may succeed.
+    private static func mayRepeat(_ revocation: Revocation, _ logger: Logger) async -> Bool {
         do {
             try await revocation.send()
-            return true
+            return false
         } catch {
             logger.notice("A token cannot be revoked", metadata: ["error": "\(error)"])
-            return !Self.isTemporary(error)
+            return isTemporary(error)
         }
     }
 
