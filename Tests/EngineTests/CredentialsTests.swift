@@ -23,15 +23,17 @@ struct CredentialsTests {
     /// The access tokens that were passed to the revocation.
     private let revoked = Observed<[String]>()
 
-    private func again() -> Credentials {
+    private var endpoint: TokenEndpoint {
         var description = OAuthDescription(
             authorizationURL: "https://service.test/authorize",
             tokenURL: "https://service.test/token", scopes: [],
             tokenOrigins: ["https://api.service.test"])
         description.revocationURL = "https://service.test/revoke"
-        let endpoint = TokenEndpoint(
-            description, OAuthClient(id: "id", secret: Secret("secret")), http)
-        let revoked = revoked
+        return TokenEndpoint(description, OAuthClient(id: "id", secret: Secret("secret")), http)
+    }
+
+    private func again() -> Credentials {
+        let (endpoint, revoked) = (self.endpoint, self.revoked)
         return Credentials(
             id, label: "", secrets, now: { [now] in now },
             revoke: { token, _ in revoked.append(token.accessToken.withText { $0 }) }
@@ -41,7 +43,8 @@ struct CredentialsTests {
     private func token(_ name: String) -> OAuthToken {
         OAuthToken(
             accessToken: Secret(name), refreshToken: Secret("\(name)-refresh"), scopes: [],
-            obtained: now + .seconds(-7200), expires: now + .seconds(60))
+            obtained: now + .seconds(-7200), expires: now + .seconds(60),
+            client: endpoint.tokenClient)
     }
 
     private func answer(_ status: Int, _ body: String) {

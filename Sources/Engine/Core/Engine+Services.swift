@@ -23,10 +23,6 @@ extension Engine {
             isNeeded: access?.keyField != nil || access == nil || provider is UnusableProvider,
             now: ports.now,
             // The provider is not captured: it may hold the session, and with it the credentials.
-            currentClient: { [weak self, weak account] in
-                guard let self, let account else { return nil }
-                return await currentClient(at: server, account.provider, settings)
-            },
             // An OAuth token contains its client, which is needed if the provider is no longer installed.
             revoke: { [weak self, weak account] token, endpoint in
                 guard let account else { return }

@@ -63,18 +63,6 @@ extension Engine {
                 ["provider": info.name, "section": info.id]))
     }
 
-    /// Returns the client to store with a token that was stored without one: the client that is registered now.
-    func currentClient(
-        at server: String, _ provider: any Provider, _ settings: ProviderSettings
-    ) async -> TokenClient? {
-        if let provider = provider.loginMethod.oauth {
-            return try? await tokenEndpoint(provider, settings).tokenClient
-        }
-        guard provider.loginMethod.isFederated else { return nil }
-        let known = try? await logins.registrations.stored(at: server, provider)
-        return known.map { TokenClient($0.client, $0.description) }
-    }
-
     /// Revokes a token in the background, unless an account has it.
     ///
     /// - Parameters:

@@ -23,7 +23,6 @@ package final class Credentials: AccessTokens {
     package var label: String
     private let secrets: any SecretStore
     private let endpoint: (OAuthToken) async throws -> TokenEndpoint
-    private let currentClient: () async -> TokenClient?
     private let revoke: (OAuthToken, TokenEndpoint?) -> Void
     /// True if a new login registers the client again after the service deleted the registration.
     private let registersItself: Bool
@@ -48,15 +47,13 @@ package final class Credentials: AccessTokens {
     ///   - registersItself: True if a new login registers the client again after the service deleted the registration.
     ///   - isNeeded: True if the account has a token.
     ///   - now: Returns the current time.
-    ///   - currentClient: Returns the client to store with a token that was stored without one.
     ///   - revoke: Revokes a token in the background. The endpoint is nil if it is not known yet.
-    ///   - endpoint: Returns the endpoint at which a token is renewed. Called only when the endpoint is needed, because
-    ///     it may read the client's secret.
+    ///   - endpoint: Returns the endpoint at which a token is renewed. Its client is stored with a token that was stored
+    ///     without one. Called only when the endpoint is needed, because it may read the client's secret.
     package init(
         _ account: AccountID, label: String, _ secrets: any SecretStore,
         clientKeys: [SecretKey] = [], registersItself: Bool = false, isNeeded: Bool = true,
         now: @escaping () -> Timestamp,
-        currentClient: @escaping () async -> TokenClient? = { nil },
         revoke: @escaping (OAuthToken, TokenEndpoint?) -> Void = { _, _ in },
         endpoint: @escaping (OAuthToken) async throws -> TokenEndpoint
     ) {
@@ -67,7 +64,6 @@ package final class Credentials: AccessTokens {
         self.secrets = secrets
         self.registersItself = registersItself
         self.now = now
-        self.currentClient = currentClient
         self.revoke = revoke
         self.endpoint = endpoint
     }
@@ -123,7 +119,7 @@ package final class Credentials: AccessTokens {
                     reason: Message("The token is not in the keyring; log in again."))
                 throw ProviderError.unauthorized
             }
-            if token.client == nil, let client = await currentClient() {
+            if token.client == nil, let client = try? await endpoint(token).tokenClient {
                 if let token = self.token { return token }
                 token.client = client
                 // The token is stored with the next request.
