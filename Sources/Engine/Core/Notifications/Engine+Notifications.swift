@@ -108,9 +108,7 @@ extension Engine {
     private func subject(
         of provider: any Provider, _ account: Account?, at server: String
     ) -> IssueSubject {
-        if let account { return .account(account.id) }
-        let id = provider.info.id
-        return server.isEmpty ? .provider(id) : .server(server, of: id)
+        account.map { IssueSubject.account($0.id) } ?? .provider(provider.info.id, server: server)
     }
 
     /// Starts a login in the browser, because the user chose that action. Opens the address of an unfinished login
@@ -123,9 +121,8 @@ extension Engine {
             guard let account = accounts[account] else { return }
             options.account = account
             id = account.provider.info.id
-        case .provider(let provider): id = provider
-        case .server(let server, let provider):
-            options.server = server
+        case .provider(let provider, let server):
+            if !server.isEmpty { options.server = server }
             id = provider
         case .secretStore, .disk, .accounts: return
         }

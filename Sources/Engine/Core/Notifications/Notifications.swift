@@ -157,7 +157,7 @@ extension Notifications: NotificationPresenterDelegate {
                 }
             }
         case (.secretStore, _): Task { await engine.unlockAgain() }
-        case (.pluginFailed, .provider(let id)): engine.restartSessions(of: id)
+        case (.pluginFailed, .provider(let id, _)): engine.restartSessions(of: id)
         default: engine.retryNow()
         }
     }

@@ -6,10 +6,9 @@ internal import Translation
 /// The subject of an issue. Each subject gets at most one new notification in 30 seconds.
 nonisolated enum IssueSubject: Hashable, Sendable {
     case account(AccountID)
-    /// A provider, also for a login of a user without an account.
-    case provider(String)
-    /// A server of a federated service, for a login of a user without an account.
-    case server(String, of: String)
+    /// A provider, also for a login of a user without an account. The server is empty except for a login at a server
+    /// that the user named.
+    case provider(String, server: String = "")
     /// The secret store, which all accounts share.
     case secretStore
     case disk
