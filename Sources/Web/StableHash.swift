@@ -8,6 +8,9 @@ package struct StableHash {
     /// Creates the hash of no bytes.
     package init() {}
 
+    /// Creates the hash of bytes.
+    package init(of bytes: some Sequence<UInt8>) { combine(bytes) }
+
     /// Adds bytes.
     package mutating func combine(_ bytes: some Sequence<UInt8>) {
         for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }

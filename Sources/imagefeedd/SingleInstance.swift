@@ -103,9 +103,8 @@ final class SingleInstance {
         let lock = FolderLock(folder: folder)
         cache = lock
         guard case .inUse = try await wait(for: lock, Self.releaseTime) else { return folder }
-        var hash = StableHash()
-        hash.combine(data.folder.utf8)
-        let own = FolderLock(folder: "\(folder)-\(hash.value.hexDigits)")
+        let hash = StableHash(of: data.folder.utf8).value.hexDigits
+        let own = FolderLock(folder: "\(folder)-\(hash)")
         cache = own
         _ = own.attempt()
         logger.notice(

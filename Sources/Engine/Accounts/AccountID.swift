@@ -36,8 +36,6 @@ nonisolated package struct AccountID: Hashable, Sendable, CustomStringConvertibl
     /// contains a `-`, which no ID contains.
     package var folderName: String {
         guard text.utf8.count > 200 else { return text }
-        var hash = StableHash()
-        hash.combine(text.utf8)
-        return "\(text.prefix(150))-\(hash.value.hexDigits)"
+        return "\(text.prefix(150))-\(StableHash(of: text.utf8).value.hexDigits)"
     }
 }

@@ -18,9 +18,8 @@ struct InitialsAvatar {
 
     init(name: String, pixels: Int) {
         initials = Self.initials(of: name)
-        var hash = StableHash()
-        hash.combine(name.utf8)
-        color = Self.colors[Int(hash.value % UInt64(Self.colors.count))]
+        let hash = StableHash(of: name.utf8).value
+        color = Self.colors[Int(hash % UInt64(Self.colors.count))]
         self.pixels = pixels
     }
 

@@ -194,9 +194,7 @@ struct PictureIndex {
 
     /// Returns the row of a path in an empty index.
     static func firstRow(of path: RelativePath) -> Int64 {
-        var hash = StableHash()
-        hash.combine(path.bytes)
-        return Int64(bitPattern: hash.value)
+        Int64(bitPattern: StableHash(of: path.bytes).value)
     }
 
     /// Adds a file.

@@ -68,9 +68,7 @@ struct StatusPhotoID: Hashable, Sendable {
         if Self.isPart(attachment) {
             self.attachment = attachment
         } else {
-            var hash = StableHash()
-            hash.combine(attachment.utf8)
-            self.attachment = hash.value.hexDigits
+            self.attachment = StableHash(of: attachment.utf8).value.hexDigits
         }
     }
 

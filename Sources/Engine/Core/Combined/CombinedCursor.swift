@@ -111,8 +111,7 @@ nonisolated struct CombinedCursor: Equatable {
 
     /// Returns a short hash of a source of an account, which detects that the account has another default source now.
     static func hash(of source: SourceID) -> UInt32 {
-        var hash = StableHash()
-        hash.combine(source.text.utf8)
-        return UInt32(truncatingIfNeeded: hash.value ^ hash.value >> 32)
+        let hash = StableHash(of: source.text.utf8).value
+        return UInt32(truncatingIfNeeded: hash ^ hash >> 32)
     }
 }
