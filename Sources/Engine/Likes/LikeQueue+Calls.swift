@@ -118,19 +118,10 @@ nonisolated extension LikeQueue {
 // Calls: from their arrival to the record.
 nonisolated extension LikeQueue {
     mutating func called(_ id: CallID, _ photo: PhotoID, _ isWanted: Bool?) -> [Effect] {
-        var call = Call(photo: photo, isWanted: isWanted)
-        guard closing == nil else {
-            calls[id] = call
-            return fail(id, Self.closedError(.replaced))
-        }
-        guard isLoaded else {
-            calls[id] = call
-            guard loading == .notStarted else { return [] }
-            loading = .inProgress
-            return [.readRecords]
-        }
-        call.step = .reading(isOutdated: false)
-        calls[id] = call
+        calls[id] = Call(photo: photo, isWanted: isWanted)
+        guard closing == nil else { return fail(id, Self.closedError(.replaced)) }
+        guard isLoaded else { return load() }
+        calls[id]?.step = .reading(isOutdated: false)
         return [.readPhoto(id, photo)]
     }
 

@@ -228,7 +228,8 @@ nonisolated package struct LikeQueue {
 
     // MARK: Records
 
-    private mutating func load() -> [Effect] {
+    /// Starts to read the records, unless they are read or being read.
+    mutating func load() -> [Effect] {
         guard loading == .notStarted, closing == nil else { return [] }
         loading = .inProgress
         return [.readRecords]
