@@ -46,19 +46,11 @@ extension CombinedFeed {
         let tasks = members(of: source).map { account, source in
             Task.immediate { try await account.refreshFeed(source.text) }
         }
-        var new = 0
-        var firstError: (any Error)?
-        var isRefreshed = tasks.isEmpty
-        for task in tasks {
-            do {
-                new += try await task.value
-                isRefreshed = true
-            } catch {
-                firstError = firstError ?? error
-            }
-        }
-        if !isRefreshed, let firstError { throw firstError }
-        return new
+        var results: [Result<Int, any Error>] = []
+        for task in tasks { results.append(await task.result) }
+        let new = results.compactMap { try? $0.get() }
+        if new.isEmpty, let first = results.first { return try first.get() }
+        return new.reduce(0, +)
     }
 
     /// Likes or unlikes a photo; see ``Account/changeLike(of:to:)``.
