@@ -69,12 +69,8 @@ final class FolderPhotos: AccountPhotos {
         _ photo: PhotoID, _ isLiked: Bool?
     ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
         let (isWanted, change) = try await changes.run { [self] in
-            let isWanted: Bool
-            if let isLiked {
-                isWanted = isLiked
-            } else {
-                isWanted = try await !session.photo(photo).isLiked
-            }
+            let isWanted =
+                if let isLiked { isLiked } else { try await !session.photo(photo).isLiked }
             let change = try await session.setLiked(photo, isWanted)
             if let change { likeCount = change.count }
             return (isWanted, change)

@@ -111,13 +111,9 @@ extension LoginList {
     /// Throws before the user opens the browser if the client secret is missing. A locked keyring may contain it, so
     /// that is not an error.
     private func checkClientSecret(of provider: any OAuthLogin) async throws {
-        let secret: Secret?
-        do {
-            secret = try await ports.secrets.lookUp(.provider(provider.info.id), unlocking: false)
-        } catch {
-            return
-        }
-        if secret == nil { throw Engine.notConfigured(provider) }
+        let key = SecretKey.provider(provider.info.id)
+        let isMissing = try? await ports.secrets.lookUp(key, unlocking: false) == nil
+        if isMissing == true { throw Engine.notConfigured(provider) }
     }
 }
 
