@@ -297,15 +297,6 @@ package final class Account {
             of: original, isComplete: !isLocal, for: client)
     }
 
-    /// Passes the image of a photo in the best available quality to `use`, unless the account is logged out by then.
-    func original<Value>(
-        _ photo: String, _ use: (Original) throws -> Value
-    ) async throws -> Value {
-        let original = try await session().original(PhotoID(photo))
-        _ = try session()
-        return try use(original)
-    }
-
     // MARK: Profile
 
     /// Fetches the profile, unless it was fetched a few minutes ago. Does nothing for a service without profiles.

@@ -146,14 +146,15 @@ extension Account {
     package func download(
         _ photo: String, into destination: TransferDestination, for client: String = ""
     ) async throws -> Transfer {
-        try await original(photo) { [engine] original in
-            guard engine.transfers.hasRoom(for: client) else { throw EngineError.tooManyTransfers }
-            let transfer = engine.transfers.add { number in
-                Transfer(number: number, of: self, for: client, in: engine)
-            }
-            engine.emit(.transferAdded(transfer))
-            transfer.begin(original, to: destination)
-            return transfer
+        let original = try await session().original(PhotoID(photo))
+        // The account may have been logged out in the meantime.
+        _ = try session()
+        guard engine.transfers.hasRoom(for: client) else { throw EngineError.tooManyTransfers }
+        let transfer = engine.transfers.add { number in
+            Transfer(number: number, of: self, for: client, in: engine)
         }
+        engine.emit(.transferAdded(transfer))
+        transfer.begin(original, to: destination)
+        return transfer
     }
 }
