@@ -34,7 +34,6 @@ final class FolderPhotos: AccountPhotos {
     }
 
     func photo(_ id: PhotoID) async throws -> Photo { try await session.photo(id) }
-    func cachedPhoto(_ id: PhotoID) async throws -> Photo? { try await session.photo(id) }
     func sources() async throws -> [Source] { try await session.sources() }
     func hasSource(_ id: SourceID) async throws -> Bool { try await session.hasSource(id) }
     func refresh(_ source: SourceID) async throws -> Int { try await session.refresh(source) }
@@ -42,10 +41,6 @@ final class FolderPhotos: AccountPhotos {
     // MARK: Images
 
     func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
-        try await session.imagePath(photo, size)
-    }
-
-    func cachedImage(_ photo: PhotoID, _ size: ImageSize) async throws -> String? {
         try await session.imagePath(photo, size)
     }
 

@@ -28,8 +28,6 @@ package protocol AccountPhotos: AnyObject {
         _ source: SourceID, after cursor: String?, count: Int, fillsGaps: Bool
     ) async throws -> Page
     func photo(_ id: PhotoID) async throws -> Photo
-    /// Returns a photo without a request to a service; nil if it is not cached.
-    func cachedPhoto(_ id: PhotoID) async throws -> Photo?
     func sources() async throws -> [Source]
     func hasSource(_ id: SourceID) async throws -> Bool
     /// Fetches the newest photos of a source.
@@ -40,8 +38,6 @@ package protocol AccountPhotos: AnyObject {
     // MARK: Images
 
     func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String
-    /// Returns the path of an image without a request to a service; nil if it is not cached.
-    func cachedImage(_ photo: PhotoID, _ size: ImageSize) async throws -> String?
     /// Opens an image. The caller closes the descriptor.
     func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32
     /// Returns the largest image of a photo that exists. The image is not fetched yet.

@@ -40,6 +40,7 @@ extension RemoteService {
         }
     }
 
+    /// Returns a photo without a request to the service; nil if it is not cached.
     package func cachedPhoto(_ id: PhotoID) async throws -> Photo? {
         let feed = try photos()
         try? await likes?.load()
@@ -213,6 +214,7 @@ extension RemoteService {
         return path
     }
 
+    /// Returns the path of an image without a request to the service; nil if it is not cached.
     package func cachedImage(_ photo: PhotoID, _ size: ImageSize) async throws -> String? {
         guard let known = try await photos().knownPhoto(photo), !known.remote.images.isEmpty else {
             return nil
