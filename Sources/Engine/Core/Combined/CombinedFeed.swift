@@ -213,16 +213,12 @@ package final class CombinedFeed {
         _ requests: [CombinedMerge.Request], of walk: [Participant], timeout: Duration
     ) async -> [(CombinedMerge.Request, Result<Page, any Error>)] {
         let tasks = requests.map { request in
-            Task.immediate {
-                await Result {
-                    try await read(request, of: walk[request.member], timeout)
-                }
-            }
+            Task.immediate { try await read(request, of: walk[request.member], timeout) }
         }
         return await withTaskCancellationHandler {
             var results: [(CombinedMerge.Request, Result<Page, any Error>)] = []
             for (request, task) in zip(requests, tasks) {
-                results.append((request, await task.value))
+                results.append((request, await task.result))
             }
             return results
         } onCancel: {
