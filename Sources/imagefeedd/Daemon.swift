@@ -214,13 +214,13 @@ final class Daemon {
         let http = CurlClient(userAgent: userAgent) { [unowned self] in trimMemory() }
         http.certificateFiles = settings.configuration.certificateFiles(folders)
         self.http = http
-        return EnginePorts(
-            http: http,
-            secrets: KeyringStore(),
-            settings: settings, cacheFolder: folders.cache,
+        var ports = EnginePorts(
+            http: http, secrets: KeyringStore(), settings: settings, cacheFolder: folders.cache,
             cacheLimitBytes: settings.configuration.bytes("Daemon", "CacheLimit") ?? 512 << 20,
-            logger: logger, notificationPresenter: notifications,
-            openURL: { [browser] in try await browser.open($0, activationToken: $1) })
+            logger: logger)
+        ports.notificationPresenter = notifications
+        ports.openURL = { [browser] in try await browser.open($0, activationToken: $1) }
+        return ports
     }
 
     /// Releases memory after a minute without requests to a service.

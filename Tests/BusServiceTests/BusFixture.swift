@@ -59,13 +59,14 @@ class BusFixture {
         }
         let (store, contents) = try AccountStore.open(folder: folder.appending("data"))
         let time = time
+        var ports = EnginePorts(
+            http: ScriptedHTTP(), secrets: secrets, settings: FixedSettings(),
+            cacheFolder: folder.appending("cache"), cacheLimitBytes: 1 << 20,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        ports.clock = clock
+        ports.now = { time.value }
         engine = Engine(
-            providers: [service], store: store, contents: contents,
-            ports: EnginePorts(
-                http: ScriptedHTTP(), secrets: secrets, settings: FixedSettings(),
-                cacheFolder: folder.appending("cache"), cacheLimitBytes: 1 << 20,
-                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: clock,
-                now: { time.value }))
+            providers: [service], store: store, contents: contents, ports: ports)
         connection = try PrivateBus.current.connect()
         _ = try await connection.requestName(BusService.name, replacing: true) {}
         let tree = BusService.makeTree(connection)

@@ -21,15 +21,18 @@ final class FakePorts {
 
     init(cache: String) {
         let (time, opened, hasBrowser) = (time, opened, hasBrowser)
-        enginePorts = EnginePorts(
+        var ports = EnginePorts(
             http: http, secrets: secrets, settings: settings, cacheFolder: cache,
             cacheLimitBytes: 1 << 20,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            clock: clock, now: { time.value }, notificationPresenter: presenter,
-            openURL: { address, token in
-                guard hasBrowser.value else { throw EngineError.notSupported("No browser.") }
-                opened.append("\(address) \(token)")
-            })
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        ports.clock = clock
+        ports.now = { time.value }
+        ports.notificationPresenter = presenter
+        ports.openURL = { address, token in
+            guard hasBrowser.value else { throw EngineError.notSupported("No browser.") }
+            opened.append("\(address) \(token)")
+        }
+        enginePorts = ports
     }
 
     /// Returns a token that does not expire.

@@ -15,22 +15,20 @@ package struct EnginePorts {
     /// The size limit of the image cache.
     let cacheLimitBytes: Int
     let logger: Logger
-    let clock: any Clock<Duration>
-    let now: () -> Timestamp
+    package var clock: any Clock<Duration> = MainLoopClock()
+    package var now: () -> Timestamp = { .now }
     /// The service that shows notifications; nil if none are shown.
-    let notificationPresenter: (any NotificationPresenter)?
+    package var notificationPresenter: (any NotificationPresenter)?
     /// Opens an address in the user's browser. The activation token permits the browser to take the focus.
-    let openURL: (_ address: String, _ activationToken: String) async throws -> Void
+    package var openURL: (_ address: String, _ activationToken: String) async throws -> Void = {
+        _, _ in
+        throw EngineError.notSupported(
+            Message("No browser is available; open the address of the login yourself."))
+    }
 
     package init(
         http: any HTTPClient, secrets: any SecretStore, settings: any SettingsStore,
-        cacheFolder: String, cacheLimitBytes: Int, logger: Logger,
-        clock: any Clock<Duration> = MainLoopClock(), now: @escaping () -> Timestamp = { .now },
-        notificationPresenter: (any NotificationPresenter)? = nil,
-        openURL: @escaping (String, String) async throws -> Void = { _, _ in
-            throw EngineError.notSupported(
-                Message("No browser is available; open the address of the login yourself."))
-        }
+        cacheFolder: String, cacheLimitBytes: Int, logger: Logger
     ) {
         self.http = http
         self.secrets = secrets
@@ -38,10 +36,6 @@ package struct EnginePorts {
         self.cacheFolder = cacheFolder
         self.cacheLimitBytes = cacheLimitBytes
         self.logger = logger
-        self.clock = clock
-        self.now = now
-        self.notificationPresenter = notificationPresenter
-        self.openURL = openURL
     }
 }
 
