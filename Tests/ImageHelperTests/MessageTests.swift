@@ -90,7 +90,7 @@ struct MessageTests {
         let messages =
             try Self.jobs.map { try #require($0.message) } + Self.replies.map(\.message)
         var decodedCount = 0
-        for round in 0..<4000 {
+        for round in 0..<8000 {
             var bytes: [UInt8]
             if round % 2 == 0 {
                 bytes = (0..<Int.random(in: 0...64, using: &random)).map { _ in
@@ -98,7 +98,7 @@ struct MessageTests {
                 }
                 if bytes.count > 1 {
                     let kinds: [UInt8] = [1, 2, 3, 4, 5, 101, 103, 106, 107]
-                    bytes[0] = 1
+                    bytes[0] = 2
                     bytes[1] = kinds[Int.random(in: kinds.indices, using: &random)]
                 }
             } else {
