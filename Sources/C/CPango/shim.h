@@ -36,7 +36,6 @@ void pango_layout_set_text(PangoLayout *layout, const char *text, int length);
 enum {
     SHIM_CAIRO_FORMAT_RGB24 = 1,
     SHIM_CAIRO_STATUS_SUCCESS = 0,
-    SHIM_CAIRO_STATUS_WRITE_ERROR = 11,
     SHIM_PANGO_SCALE = 1024,
 };
 

@@ -66,23 +66,23 @@ struct InitialsAvatar {
             context, Double(pixels - Int(ink.width)) / 2 - Double(ink.x),
             Double(pixels - Int(ink.height)) / 2 - Double(ink.y))
         functions.pango_cairo_show_layout(context, layout)
-        let writer = DescriptorWriter(descriptor)
-        let status = functions.cairo_surface_write_to_png_stream(
-            surface,
-            { context, bytes, count in
-                DescriptorWriter.from(context).write(bytes, Int(count))
-                    ? UInt32(SHIM_CAIRO_STATUS_SUCCESS)
-                    : UInt32(SHIM_CAIRO_STATUS_WRITE_ERROR)
-            }, Unmanaged.passUnretained(writer).toOpaque())
-        try writer.check()
+        var bytes: [UInt8] = []
+        let status = withUnsafeMutablePointer(to: &bytes) { bytes in
+            functions.cairo_surface_write_to_png_stream(
+                surface,
+                { context, part, count in
+                    context?.assumingMemoryBound(to: [UInt8].self).pointee
+                        .append(contentsOf: UnsafeBufferPointer(start: part, count: Int(count)))
+                    return UInt32(SHIM_CAIRO_STATUS_SUCCESS)
+                }, bytes)
+        }
         guard status == UInt32(SHIM_CAIRO_STATUS_SUCCESS) else { throw .tooLarge }
+        try writeAll(bytes, bytes.count, to: descriptor)
     }
 
     /// Writes an image of the background color without text.
     func fill(to descriptor: Int32) throws(ImageFailure) {
         let bytes = PNGFile.plain(color, width: pixels, height: pixels)
-        let writer = DescriptorWriter(descriptor)
-        _ = bytes.withUnsafeBytes { writer.write($0.baseAddress, $0.count) }
-        try writer.check()
+        try writeAll(bytes, bytes.count, to: descriptor)
     }
 }

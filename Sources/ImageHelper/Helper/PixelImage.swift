@@ -84,11 +84,9 @@ extension PixelImage {
             throw .tooLarge
         }
         let chunks = PNGFile.chunks(texts)
-        let writer = DescriptorWriter(descriptor)
-        _ = writer.write(bytes, headBytes)
-        _ = writer.write(chunks, chunks.count)
-        _ = writer.write(bytes + headBytes, byteCount - headBytes)
-        try writer.check()
+        try writeAll(bytes, headBytes, to: descriptor)
+        try writeAll(chunks, chunks.count, to: descriptor)
+        try writeAll(bytes + headBytes, byteCount - headBytes, to: descriptor)
     }
 
     private func dropAlpha() {
@@ -109,39 +107,17 @@ extension PixelImage {
     }
 }
 
-/// A destination for libraries that write in pieces. Stores the first error.
-final class DescriptorWriter {
-    private let descriptor: Int32
-    private var code: Int32 = 0
-
-    init(_ descriptor: Int32) { self.descriptor = descriptor }
-
-    /// Returns the writer in the context of a callback.
-    static func from(_ context: UnsafeMutableRawPointer?) -> DescriptorWriter {
-        guard let context else { preconditionFailure("The callback has no context") }
-        return Unmanaged<DescriptorWriter>.fromOpaque(context).takeUnretainedValue()
-    }
-
-    /// Writes all bytes.
-    ///
-    /// - Returns: False after an error. Later calls write nothing.
-    func write(_ bytes: UnsafeRawPointer?, _ count: Int) -> Bool {
-        guard code == 0, let bytes else { return code == 0 && count == 0 }
-        var done = 0
-        while done < count {
-            let written = Glibc.write(descriptor, bytes + done, count - done)
-            if written < 0 && errno == EINTR { continue }
-            guard written > 0 else {
-                code = written < 0 ? errno : EIO
-                return false
-            }
-            done += written
-        }
-        return true
-    }
-
-    /// Throws the error of an earlier ``write(_:_:)``.
-    func check() throws(ImageFailure) {
-        if code != 0 { throw .cannotWrite(code) }
+/// Writes all bytes to a file.
+///
+/// - Throws: ``ImageFailure/cannotWrite(_:)``.
+func writeAll(
+    _ bytes: UnsafeRawPointer, _ count: Int, to descriptor: Int32
+) throws(ImageFailure) {
+    var done = 0
+    while done < count {
+        let written = write(descriptor, bytes + done, count - done)
+        if written < 0 && errno == EINTR { continue }
+        guard written > 0 else { throw .cannotWrite(written < 0 ? errno : EIO) }
+        done += written
     }
 }
