@@ -22,7 +22,8 @@ final class ImageBuilder {
     private let request: ImageSizeRequest
     private let header: ImageHeader
     private let colors: shim_color?
-    private let memory: PixelMemory
+    /// An open memory file for the pixels; nil for memory of this process.
+    private let output: Int32?
     private var image: PixelImage?
     private var conversion: ColorConversion?
     private var scaler: Scaler?
@@ -37,12 +38,12 @@ final class ImageBuilder {
 
     init(
         _ request: ImageSizeRequest, _ header: ImageHeader, _ colors: shim_color?,
-        _ memory: PixelMemory
+        sharedIn output: Int32?
     ) {
         self.request = request
         self.header = header
         self.colors = colors
-        self.memory = memory
+        self.output = output
     }
 
     /// Returns the least size that a decoder may scale the stored image to.
@@ -103,7 +104,7 @@ final class ImageBuilder {
             PixelSize(
                 width: swaps ? size.height : size.width, height: swaps ? size.width : size.height,
                 fullWidth: swaps ? full.height : full.width,
-                fullHeight: swaps ? full.width : full.height), memory)
+                fullHeight: swaps ? full.width : full.height), sharedIn: output)
         self.image = image
         placement = Placement(image, orientation)
         conversion = ColorConversion(colors, layout)

@@ -58,11 +58,11 @@ struct ImageDecoders {
     /// - Parameters:
     ///   - descriptor: The file.
     ///   - size: The requested size.
-    ///   - memory: Provides the memory for the pixels.
+    ///   - output: An open memory file for the pixels; nil for memory of this process.
     /// - Returns: The image.
     /// - Throws: ``ImageFailure``.
     func decode(
-        _ descriptor: Int32, _ size: ImageSizeRequest, _ memory: PixelMemory
+        _ descriptor: Int32, _ size: ImageSizeRequest, sharedIn output: Int32?
     ) throws(ImageFailure) -> PixelImage {
         let bytes = FileBytes(descriptor: descriptor)
         let format = try ImageDecoders.format(bytes)
@@ -77,7 +77,7 @@ struct ImageDecoders {
             mapping != MAP_FAILED
         else { throw .tooLarge }
         defer { munmap(mapping, bytes.count) }
-        let image = ImageBuilder(size, header, colors, memory)
+        let image = ImageBuilder(size, header, colors, sharedIn: output)
         try decoder.decode(
             UnsafeRawBufferPointer(start: mapping, count: bytes.count), header, into: image)
         return try image.finish()

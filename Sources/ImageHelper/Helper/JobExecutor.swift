@@ -1,5 +1,4 @@
 internal import CPango
-internal import Glibc
 internal import ImageMetadata
 internal import ImageProtocol
 
@@ -34,14 +33,10 @@ struct JobExecutor {
             try writePNG(descriptors, .fit(width: pixels, height: pixels), texts)
         case .square(let pixels): try writePNG(descriptors, .square(pixels), [:])
         case .pixels(let width, let height):
-            var status = stat()
-            guard fstat(descriptors[1], &status) == 0 else { throw .cannotWrite(errno) }
-            let memory = PixelMemory.shared(
-                descriptor: descriptors[1], byteCount: Int(status.st_size))
             guard let decoders else { throw .misunderstood }
             // The memory is unmapped before the reply, because the receiver seals it.
             let image = try decoders.decode(
-                descriptors[0], .fit(width: width, height: height), memory)
+                descriptors[0], .fit(width: width, height: height), sharedIn: descriptors[1])
             return .pixels(image.size)
         case .initials(let name, let pixels):
             let avatar = InitialsAvatar(name: name, pixels: pixels)
@@ -71,7 +66,7 @@ struct JobExecutor {
         _ descriptors: [Int32], _ size: ImageSizeRequest, _ texts: [String: String]
     ) throws(ImageFailure) {
         guard let decoders else { throw .misunderstood }
-        try decoders.decode(descriptors[0], size, .allocated)
+        try decoders.decode(descriptors[0], size, sharedIn: nil)
             .writePNG(texts, try decoders.png.get(), to: descriptors[1])
     }
 }

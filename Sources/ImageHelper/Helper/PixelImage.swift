@@ -11,47 +11,38 @@ enum ImageSizeRequest {
     case square(Int)
 }
 
-/// The memory for the pixels of an image.
-enum PixelMemory {
-    /// Memory of this process.
-    case allocated
-    /// The pages of an open memory file, which the receiver of the pixels maps as well. It has at least the given size.
-    case shared(descriptor: Int32, byteCount: Int)
-}
-
 /// An image of upright rows from the top to the bottom, in sRGB. Each pixel has the bytes blue, green, red and alpha,
 /// multiplied by alpha.
 final class PixelImage {
     /// The size, and that of the whole image before it was scaled or cropped.
     let size: PixelSize
     let pixels: UnsafeMutablePointer<UInt8>
-    private let isMapped: Bool
 
     var width: Int { size.width }
     var height: Int { size.height }
 
-    /// - Throws: ``ImageFailure/tooLarge``.
-    init(_ size: PixelSize, _ memory: PixelMemory) throws(ImageFailure) {
+    /// - Parameters:
+    ///   - size: The size.
+    ///   - descriptor: An open memory file for the pixels, which their receiver maps as well; nil for memory of this
+    ///     process.
+    /// - Throws: ``ImageFailure/tooLarge``, also if the file is too small.
+    init(_ size: PixelSize, sharedIn descriptor: Int32?) throws(ImageFailure) {
         self.size = size
-        switch memory {
-        case .allocated:
-            guard let memory = malloc(size.byteCount) else { throw .tooLarge }
-            pixels = memory.assumingMemoryBound(to: UInt8.self)
-            isMapped = false
-        case .shared(let descriptor, let limit):
-            guard size.byteCount <= limit,
-                let memory = mmap(
-                    nil, size.byteCount, PROT_READ | PROT_WRITE, Int32(MAP_SHARED), descriptor, 0),
-                memory != MAP_FAILED
-            else { throw .tooLarge }
-            pixels = memory.assumingMemoryBound(to: UInt8.self)
-            isMapped = true
+        if let descriptor {
+            var status = stat()
+            guard fstat(descriptor, &status) == 0 else { throw .cannotWrite(errno) }
+            guard size.byteCount <= status.st_size else { throw .tooLarge }
         }
+        let flags = Int32(descriptor == nil ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED)
+        guard
+            let memory = mmap(
+                nil, size.byteCount, PROT_READ | PROT_WRITE, flags, descriptor ?? -1, 0),
+            memory != MAP_FAILED
+        else { throw .tooLarge }
+        pixels = memory.assumingMemoryBound(to: UInt8.self)
     }
 
-    deinit {
-        if isMapped { munmap(pixels, size.byteCount) } else { free(pixels) }
-    }
+    deinit { munmap(pixels, size.byteCount) }
 }
 
 extension PixelImage {
