@@ -27,7 +27,7 @@ final class ImageBuilder {
     private var image: PixelImage?
     private var conversion: ColorConversion?
     private var scaler: Scaler?
-    private var placement = Placement()
+    private var placement: Placement?
     /// The columns and rows of the decoded image that are used.
     private var columns = 0..<0
     private var rows = 0..<0
@@ -106,7 +106,8 @@ final class ImageBuilder {
                 fullWidth: swaps ? full.height : full.width,
                 fullHeight: swaps ? full.width : full.height), sharedIn: output)
         self.image = image
-        placement = Placement(image, orientation)
+        let placement = Placement(image, orientation)
+        self.placement = placement
         conversion = ColorConversion(colors, layout)
         pixelBytes = layout.isDeep ? 8 : 4
         line = [UInt8](repeating: 0, count: columns.count * 4)
@@ -119,7 +120,7 @@ final class ImageBuilder {
     /// Adds the next row.
     func add(_ row: UnsafeRawPointer) {
         defer { nextRow += 1 }
-        guard rows.contains(nextRow), let conversion else { return }
+        guard rows.contains(nextRow), let conversion, let placement else { return }
         let start = row + columns.lowerBound * pixelBytes
         line.withUnsafeMutableBufferPointer { line in
             guard let pixels = line.baseAddress else { return }
@@ -152,12 +153,10 @@ final class ImageBuilder {
 
 /// The places of stored pixels in an upright image.
 struct Placement {
-    private var origin: UnsafeMutablePointer<UInt8>?
+    private let origin: UnsafeMutablePointer<UInt8>
     /// The distances of the places of adjacent stored pixels, in bytes.
-    private var columnStep = 0
-    private var rowStep = 0
-
-    init() {}
+    private let columnStep: Int
+    private let rowStep: Int
 
     init(_ image: PixelImage, _ orientation: ImageOrientation) {
         let stride = image.width * 4
@@ -178,13 +177,13 @@ struct Placement {
     }
 
     /// Returns the place of the first pixel of a stored row, and the distance to the next one.
-    func row(_ y: Int) -> (UnsafeMutablePointer<UInt8>, step: Int)? {
-        origin.map { ($0 + y * rowStep, columnStep) }
+    func row(_ y: Int) -> (UnsafeMutablePointer<UInt8>, step: Int) {
+        (origin + y * rowStep, columnStep)
     }
 
     /// Copies a row, and multiplies its colors by alpha.
     func place(_ pixels: UnsafeMutablePointer<UInt8>, _ count: Int, row y: Int) {
-        guard let (start, step) = row(y) else { return }
+        let (start, step) = row(y)
         var place = start
         for x in 0..<count {
             let pixel = pixels + x * 4

@@ -137,7 +137,7 @@ final class Scaler {
     }
 
     private func write(_ row: [SIMD4<Float>]) {
-        guard let (start, step) = placement.row(firstActive) else { return }
+        let (start, step) = placement.row(firstActive)
         var place = start
         row.withUnsafeBufferPointer { row in
             for x in 0..<width {
