@@ -1,53 +1,53 @@
+internal import Contract
+internal import Glibc
 internal import Logging
 
-/// The command line of the daemon.
-enum Options {
-    case run(replacing: Bool, logLevel: Logger.Level)
-    case version
-    case help
-    case invalid(String)
+private let usage = """
+    Usage: imagefeedd [--replace] [--log-level LEVEL]
 
-    static let usage = """
-        Usage: imagefeedd [--replace] [--log-level LEVEL]
+    Serves photo feeds on the session bus. Normally started by D-Bus or systemd.
 
-        Serves photo feeds on the session bus. Normally started by D-Bus or systemd.
+      --replace          replace a running daemon
+      --log-level LEVEL  trace, debug, info, notice, warning, error or critical; default: notice
+      --version          print the version
+      --help             print this help
+    """
 
-          --replace          replace a running daemon
-          --log-level LEVEL  trace, debug, info, notice, warning, error or critical; default: notice
-          --version          print the version
-          --help             print this help
-        """
-
-    /// Parses the arguments, without the program name.
-    init(_ arguments: some Sequence<String>) {
-        var replaces = false
-        var logLevel = Logger.Level.notice
-        var iterator = arguments.makeIterator()
-        while let argument = iterator.next() {
-            switch argument {
-            case "--version": self = .version
-            case "--help", "-h": self = .help
-            case "--replace":
-                replaces = true
-                continue
-            case let argument where argument.hasPrefix("--log-level"):
-                let value =
-                    argument == "--log-level"
-                    ? iterator.next() : String(argument.dropFirst("--log-level=".count))
-                guard let level = value.flatMap(Logger.Level.init(rawValue:)) else {
-                    self = .invalid("--log-level takes one of \(Self.levels)")
-                    return
-                }
-                logLevel = level
-                continue
-            default: self = .invalid("unknown argument \(argument)")
+/// Reads the command line of the daemon. Ends the process after `--version` and `--help`, and at an invalid argument.
+///
+/// - Parameter arguments: The arguments, without the program name.
+/// - Returns: True if a running daemon is to be replaced, and the lowest level of logged events.
+func readOptions(
+    _ arguments: some Sequence<String>
+) -> (replaces: Bool, logLevel: Logger.Level) {
+    var replaces = false
+    var logLevel = Logger.Level.notice
+    var iterator = arguments.makeIterator()
+    while let argument = iterator.next() {
+        switch argument {
+        case "--version":
+            print("imagefeedd \(programVersion)")
+            exit(EXIT_SUCCESS)
+        case "--help", "-h":
+            print(usage)
+            exit(EXIT_SUCCESS)
+        case "--replace": replaces = true
+        case let argument where argument.hasPrefix("--log-level"):
+            let value =
+                argument == "--log-level"
+                ? iterator.next() : String(argument.dropFirst("--log-level=".count))
+            guard let level = value.flatMap(Logger.Level.init(rawValue:)) else {
+                let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+                failUsage("--log-level takes one of \(levels)")
             }
-            return
+            logLevel = level
+        default: failUsage("unknown argument \(argument)")
         }
-        self = .run(replacing: replaces, logLevel: logLevel)
     }
+    return (replaces, logLevel)
+}
 
-    private static var levels: String {
-        Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
-    }
+private func failUsage(_ reason: String) -> Never {
+    printError("\(reason); see imagefeedd --help")
+    exit(EX_USAGE)
 }

@@ -1,18 +1,12 @@
 internal import CLinux
-internal import Contract
 internal import DBus
 internal import Desktop
 internal import Glibc
 internal import Logging
 internal import System
 
-switch Options(CommandLine.arguments.dropFirst()) {
-case .version: print("imagefeedd \(programVersion)")
-case .help: print(Options.usage)
-case .invalid(let reason):
-    printError("\(reason); see imagefeedd --help")
-    exit(EX_USAGE)
-case .run(let replacing, let logLevel):
+do {
+    let (replacing, logLevel) = readOptions(CommandLine.arguments.dropFirst())
     // Blocked until the handlers exist, so that signals during the start are not lost.
     var signals = sigset_t()
     sigemptyset(&signals)
@@ -33,24 +27,22 @@ case .run(let replacing, let logLevel):
     let isJournal = Supervision.writesToJournal
     LoggingSystem.bootstrap { _ in JournalLogHandler(logLevel: logLevel, isJournal: isJournal) }
     let handlers = SignalHandlers()
-    do {
-        let connection = try BusConnection.session()
-        connection.onDisconnect = { exit(EXIT_SUCCESS) }
-        Task {
-            do {
-                try await Daemon.start(
-                    connection, replacing: replacing, signals: handlers,
-                    logger: Logger(label: "imagefeedd"))
-            } catch {
-                printError("\(error)")
-                exit(EXIT_FAILURE)
-            }
+    let connection = try BusConnection.session()
+    connection.onDisconnect = { exit(EXIT_SUCCESS) }
+    Task {
+        do {
+            try await Daemon.start(
+                connection, replacing: replacing, signals: handlers,
+                logger: Logger(label: "imagefeedd"))
+        } catch {
+            printError("\(error)")
+            exit(EXIT_FAILURE)
         }
-        MainLoop.run()
-    } catch BusError.noBus(let reason) {
-        printError("there is no session bus: \(reason)")
-        exit(EX_UNAVAILABLE)
     }
+    MainLoop.run()
+} catch BusError.noBus(let reason) {
+    printError("there is no session bus: \(reason)")
+    exit(EX_UNAVAILABLE)
 }
 
 func printError(_ reason: String) {
