@@ -165,10 +165,10 @@ final class HelperProcess {
             switch socket.receive() {
             case .nothing: return
             case .end: awaitExit()
-            case .message(let message):
+            case .message(let message, let descriptors):
                 // The helper never sends descriptors.
-                for descriptor in message.descriptors { close(descriptor) }
-                switch ImageReply(message: message.bytes) {
+                for descriptor in descriptors { close(descriptor) }
+                switch ImageReply(message: message) {
                 case .ready(let confinesFiles): self.confinesFiles = confinesFiles
                 case let reply?: resume(.reply(reply))
                 case nil:

@@ -117,9 +117,9 @@ package enum ImageHelper {
             switch socket.receive() {
             case .end: return EXIT_SUCCESS
             case .nothing: return EX_PROTOCOL
-            case .message(let message):
-                let reply = executor.reply(to: message)
-                for descriptor in message.descriptors { close(descriptor) }
+            case .message(let message, let descriptors):
+                let reply = executor.reply(to: message, descriptors)
+                for descriptor in descriptors { close(descriptor) }
                 guard socket.send(reply.message) else { return EXIT_SUCCESS }
                 malloc_trim(0)
             }

@@ -13,12 +13,12 @@ struct JobExecutor {
     }
 
     /// Performs the job in a message.
-    func reply(to message: MessageSocket.Message) -> ImageReply {
-        guard let job = ImageJob(message: message.bytes),
-            message.descriptors.count == job.inputs + job.outputs
+    func reply(to message: [UInt8], _ descriptors: [Int32]) -> ImageReply {
+        guard let job = ImageJob(message: message),
+            descriptors.count == job.inputs + job.outputs
         else { return .failure(.misunderstood) }
         do {
-            return try perform(job, message.descriptors)
+            return try perform(job, descriptors)
         } catch {
             return .failure(error)
         }

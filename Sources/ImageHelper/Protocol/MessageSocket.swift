@@ -9,16 +9,10 @@ package struct MessageSocket: Sendable {
 
     package init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// A received message.
-    package struct Message {
-        package let bytes: [UInt8]
-        /// The receiver closes these.
-        package let descriptors: [Int32]
-    }
-
     /// The result of ``receive()``.
     package enum Arrival {
-        case message(Message)
+        /// A message. The receiver closes the descriptors.
+        case message([UInt8], descriptors: [Int32])
         /// There is no message, or it cannot be received.
         case nothing
         /// The other end is closed.
@@ -54,7 +48,6 @@ package struct MessageSocket: Sendable {
         }
         if received == 0 { return .end }
         guard received > 0 else { return errno == ECONNRESET ? .end : .nothing }
-        return .message(
-            Message(bytes: bytes, descriptors: Array(descriptors.prefix(Int(descriptorCount)))))
+        return .message(bytes, descriptors: Array(descriptors.prefix(Int(descriptorCount))))
     }
 }
