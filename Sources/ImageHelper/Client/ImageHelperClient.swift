@@ -22,7 +22,8 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     private let files = DispatchQueue(label: "image-files")
     private var process: HelperProcess?
     private let turns = ChangeQueue()
-    private var crashingFiles = CrashingFiles()
+    /// The versions of the last thousand files that crashed the helper, or exceeded the time limit.
+    private var crashingFiles: [JobFiles.Stamp] = []
     private var hasLoggedRestrictions = false
 
     /// - Parameters:
@@ -156,7 +157,7 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     private func send(
         _ job: ImageJob, _ message: [UInt8], _ source: [UInt8]?, _ files: JobFiles
     ) async throws(ImageProcessorError) -> ImageReply {
-        guard !crashingFiles.contains(files.stamp) else { throw .damaged }
+        if let stamp = files.stamp, crashingFiles.contains(stamp) { throw .damaged }
         // An idle process may end at this moment. The second attempt then uses a new process.
         for _ in 0..<2 {
             let process = try helper(for: HelperRole(job, files.format))
@@ -175,7 +176,7 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
                 logger.warning(
                     "The image helper crashed",
                     metadata: ["end": "\(exit)", "job": "\(job.kind)"])
-                crashingFiles.insert(files.stamp)
+                rejectLater(files.stamp)
                 throw .failed(Message("The image helper crashed on this file; use another image."))
             case .timedOut(waitedForDisk: true):
                 if let source { threads.suspend(source) }
@@ -183,7 +184,7 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
             case .timedOut:
                 logger.warning(
                     "The image helper exceeded the time limit", metadata: ["job": "\(job.kind)"])
-                crashingFiles.insert(files.stamp)
+                rejectLater(files.stamp)
                 throw .tooLarge
             case .failedToStart(let exit):
                 logger.error(
@@ -194,6 +195,13 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
             }
         }
         throw .failed(Message("The image helper ended right after its start; try again."))
+    }
+
+    /// Rejects later jobs with a version of a file.
+    private func rejectLater(_ stamp: JobFiles.Stamp?) {
+        guard let stamp else { return }
+        crashingFiles.append(stamp)
+        if crashingFiles.count > 1000 { crashingFiles.removeFirst() }
     }
 
     /// Logs once if the kernel does not support all restrictions.

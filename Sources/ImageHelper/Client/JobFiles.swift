@@ -171,20 +171,6 @@ nonisolated struct JobFiles: Sendable {
     }
 }
 
-/// The versions of the last thousand files that crashed the helper, or exceeded the time limit.
-nonisolated struct CrashingFiles {
-    private var stamps: Set<JobFiles.Stamp> = []
-    private var order: [JobFiles.Stamp] = []
-
-    func contains(_ stamp: JobFiles.Stamp?) -> Bool { stamp.map(stamps.contains) ?? false }
-
-    mutating func insert(_ stamp: JobFiles.Stamp?) {
-        guard let stamp, stamps.insert(stamp).inserted else { return }
-        order.append(stamp)
-        if order.count > 1000 { stamps.remove(order.removeFirst()) }
-    }
-}
-
 /// The pixels of an image: upright rows in sRGB, from the top to the bottom. Each pixel has the bytes blue, green, red and
 /// alpha, multiplied by alpha.
 ///
