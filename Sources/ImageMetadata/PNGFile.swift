@@ -1,17 +1,3 @@
-/// A color with components from 0 to 255.
-package struct RGBColor: Hashable, Sendable {
-    package let red: UInt8
-    package let green: UInt8
-    package let blue: UInt8
-
-    /// - Parameter value: `0xRRGGBB`.
-    package init(_ value: UInt32) {
-        red = UInt8(truncatingIfNeeded: value >> 16)
-        green = UInt8(truncatingIfNeeded: value >> 8)
-        blue = UInt8(truncatingIfNeeded: value)
-    }
-}
-
 /// A writer of PNG files of one color, and a reader of the texts in PNG files. Neither needs a decoder.
 ///
 /// Source: PNG, third edition, §5, §10, §11.3.3.3; RFC 1950, RFC 1951 §3.2.4.
@@ -21,18 +7,18 @@ package enum PNGFile {
     /// Returns a file with an image of one color.
     ///
     /// - Parameters:
-    ///   - color: The color of all pixels.
+    ///   - color: The color of all pixels, `0xRRGGBB`.
     ///   - width: The width in pixels.
     ///   - height: The height in pixels.
     ///   - texts: Written as `tEXt` chunks; keys and texts are ASCII.
     /// - Returns: The bytes of the file.
     package static func plain(
-        _ color: RGBColor, width: Int, height: Int, texts: [String: String] = [:]
+        _ color: UInt32, width: Int, height: Int, texts: [String: String] = [:]
     ) -> [UInt8] {
         var file = signature
         // One bit per pixel, indexes into a palette of one color.
         append("IHDR", bigEndian(width) + bigEndian(height) + [1, 3, 0, 0, 0], to: &file)
-        append("PLTE", [color.red, color.green, color.blue], to: &file)
+        append("PLTE", Array(bigEndian(Int(color)).suffix(3)), to: &file)
         file += chunks(texts)
         // Each row consists of the filter type 0, none, and zeros.
         append("IDAT", zeros(height * (1 + (width + 7) / 8)), to: &file)

@@ -17,7 +17,7 @@ struct ImageSizeTests {
                     return HTTPResponse(
                         status: 200,
                         body: PNGFile.plain(
-                            RGBColor(0), width: isFull ? 300 : 30, height: isFull ? 200 : 20),
+                            0, width: isFull ? 300 : 30, height: isFull ? 200 : 20),
                         url: request.url)
                 }
             }

@@ -14,7 +14,7 @@ enum TestImages {
     }
 
     static func png(_ width: Int, _ height: Int) -> [UInt8] {
-        PNGFile.plain(RGBColor(0x204080), width: width, height: height)
+        PNGFile.plain(0x204080, width: width, height: height)
     }
 
     /// A PNG file with a header that states this size, and hardly any pixels.

@@ -85,7 +85,7 @@ struct ImageHeaderTests {
         let texts = ["Thumb::URI": "file:///a%20b", "Thumb::MTime": "7"]
         for (width, height) in [(1, 1), (1000, 700)] {
             let file = Bytes(
-                PNGFile.plain(RGBColor(0x123456), width: width, height: height, texts: texts))
+                PNGFile.plain(0x123456, width: width, height: height, texts: texts))
             #expect(PNGFile.texts(file) == texts)
             let header = try #require(ImageHeader(file, format: .png))
             #expect(header.shownSize == (width, height))

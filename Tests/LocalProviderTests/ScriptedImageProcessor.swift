@@ -36,7 +36,7 @@ final class ScriptedImageProcessor: ImageProcessor {
         made.append("\(pixels)")
         _ = try? await isHeld.wait { $0 ? nil : true }
         if let error = error.value { throw error }
-        let bytes = PNGFile.plain(RGBColor(0xff0000), width: pixels, height: 1, texts: texts)
+        let bytes = PNGFile.plain(0xff0000, width: pixels, height: 1, texts: texts)
         let descriptor = open(destination, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         defer { close(descriptor) }
         guard write(descriptor, bytes, bytes.count) == bytes.count else { throw .storageFull }

@@ -28,7 +28,7 @@ struct ThumbnailTests {
     private func writeThumbnail(_ texts: [String: String], at path: String) throws {
         PhotosFixture.makeFolder(String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]))
         try PhotosFixture.write(
-            PNGFile.plain(RGBColor(1), width: 1, height: 1, texts: texts), to: Array(path.utf8))
+            PNGFile.plain(1, width: 1, height: 1, texts: texts), to: Array(path.utf8))
     }
 
     @Test(arguments: [

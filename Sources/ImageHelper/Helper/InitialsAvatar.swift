@@ -7,14 +7,15 @@ internal import Web
 /// A generated avatar: initials on a background color.
 struct InitialsAvatar {
     let initials: String
-    let color: RGBColor
+    /// The background color, `0xRRGGBB`.
+    let color: UInt32
     let pixels: Int
 
     /// Background colors on which white text is readable.
-    private static let colors: [RGBColor] = [
+    private static let colors: [UInt32] = [
         0xb53389, 0xc01c28, 0xc64600, 0x9c6e03, 0x5e7a1e, 0x26a269, 0x0b8078, 0x1a6fb5,
         0x3554c4, 0x613583, 0x813d9c, 0x63452c, 0x5e5c64, 0x3d6480,
-    ].map(RGBColor.init)
+    ]
 
     init(name: String, pixels: Int) {
         initials = Self.initials(of: name)
@@ -48,7 +49,8 @@ struct InitialsAvatar {
         let context = functions.cairo_create(surface)
         defer { functions.cairo_destroy(context) }
         functions.cairo_set_source_rgb(
-            context, Double(color.red) / 255, Double(color.green) / 255, Double(color.blue) / 255)
+            context, Double(color >> 16) / 255, Double(color >> 8 & 0xff) / 255,
+            Double(color & 0xff) / 255)
         functions.cairo_paint(context)
         functions.cairo_set_source_rgb(context, 1, 1, 1)
         let layout = functions.pango_cairo_create_layout(context)

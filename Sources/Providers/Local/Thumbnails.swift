@@ -209,7 +209,7 @@ final class Thumbnails: Sendable {
         guard (try? PrivateFolder.create(failureFolder)) != nil else { return }
         var texts = original.texts
         if reason == .tooLarge { texts[Self.tooLarge.key] = Self.tooLarge.text }
-        let bytes = PNGFile.plain(RGBColor(0), width: 1, height: 1, texts: texts)
+        let bytes = PNGFile.plain(0, width: 1, height: 1, texts: texts)
         // Best effort: without the record, there is another attempt to create the thumbnail.
         try? AtomicFile.write(bytes, to: path, through: "\(path).part")
     }
