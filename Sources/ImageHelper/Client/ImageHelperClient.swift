@@ -114,7 +114,9 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     ) async throws(ImageProcessorError) -> ImageReply {
         guard let message = job.message else { throw Self.versionMismatch }
         if let source {
-            let readable = await threads.run(source) { JobFiles.read(source, $0) }
+            let readable = await threads.run(source) { progress in
+                JobFiles.openSource(source, progress).map { $0.discard() }
+            }
             guard let readable else { throw Self.noResponse }
             try readable.get()
         }
@@ -206,9 +208,8 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
 
     /// Logs once if the kernel does not support all restrictions.
     private func logMissingRestrictions(of process: HelperProcess) {
-        guard !hasLoggedRestrictions, let confinesFiles = process.confinesFiles else { return }
+        guard process.confinesFiles == false, !hasLoggedRestrictions else { return }
         hasLoggedRestrictions = true
-        guard !confinesFiles else { return }
         logger.notice(
             "Landlock is not available; only the system call filter protects image decoding")
     }

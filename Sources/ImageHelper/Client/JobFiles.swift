@@ -24,13 +24,6 @@ nonisolated struct JobFiles: Sendable {
     /// The descriptors in the order that the helper expects.
     var descriptors: [Int32] { [input, output].compactMap(\.self) }
 
-    /// Opens a file and reads its first bytes. If the file does not respond, this blocks instead of the helper.
-    static func read(
-        _ path: [UInt8], _ progress: FileProgress
-    ) -> Result<Void, ImageProcessorError> {
-        openSource(path, progress).map { $0.discard() }
-    }
-
     /// Duplicates the descriptor of an image, and creates the memory file for its pixels.
     static func forPixels(of file: Int32) throws(ImageProcessorError) -> JobFiles {
         try JobFiles().opening { files throws(ImageProcessorError) in
@@ -73,7 +66,8 @@ nonisolated struct JobFiles: Sendable {
         return DecodedPixels(size, UnsafeRawBufferPointer(start: memory, count: size.byteCount))
     }
 
-    /// Opens the file that a job reads.
+    /// Opens the file that a job reads, and reads its first bytes. If the file does not respond, this blocks instead of
+    /// the helper.
     static func openSource(
         _ path: [UInt8], _ progress: FileProgress
     ) -> Result<JobFiles, ImageProcessorError> {
