@@ -27,11 +27,11 @@ internal import System
 
 /// Parses messages between the daemon and its image helper. Each of both validates the messages of the other.
 @MainActor func readImageMessage(_ bytes: [UInt8]) {
-    if let job = ImageJob(message: bytes) {
-        precondition(job.message.map { ImageJob(message: $0) } == job)
+    if let job = try? ImageJob(message: bytes) {
+        precondition(job.message.flatMap { try? ImageJob(message: $0) } == job)
     }
-    if let reply = ImageReply(message: bytes) {
-        precondition(ImageReply(message: reply.message) == reply)
+    if let reply = try? ImageReply(message: bytes) {
+        precondition((try? ImageReply(message: reply.message)) == reply)
     }
 }
 

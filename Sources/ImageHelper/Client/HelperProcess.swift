@@ -168,7 +168,7 @@ final class HelperProcess {
             case .message(let message, let descriptors):
                 // The helper never sends descriptors.
                 for descriptor in descriptors { close(descriptor) }
-                switch ImageReply(message: message) {
+                switch try? ImageReply(message: message) {
                 case .ready(let confinesFiles): self.confinesFiles = confinesFiles
                 case let reply?: resume(.reply(reply))
                 case nil:

@@ -14,7 +14,7 @@ struct JobExecutor {
 
     /// Performs the job in a message.
     func reply(to message: [UInt8], _ descriptors: [Int32]) -> ImageReply {
-        guard let job = ImageJob(message: message),
+        guard let job = try? ImageJob(message: message),
             descriptors.count == job.inputs + job.outputs
         else { return .failure(.misunderstood) }
         do {

@@ -21,7 +21,7 @@ private func encoded(
 }
 
 /// The error of a message that is malformed, or contains a value that is out of range.
-struct MalformedMessage: Error {}
+package struct MalformedMessage: Error {}
 
 /// A reader of messages. It checks every field, because the sender may be compromised.
 struct MessageReader {
@@ -89,11 +89,8 @@ extension ImageJob {
         return bytes.count <= maximumMessageBytes ? bytes : nil
     }
 
-    package init?(message: [UInt8]) {
-        do { try self.init(reading: message) } catch { return nil }
-    }
-
-    private init(reading message: [UInt8]) throws(MalformedMessage) {
+    /// Decodes a message.
+    package init(message: [UInt8]) throws(MalformedMessage) {
         var reader = try MessageReader(message)
         let sizes = 1...4096
         let sides = 1...65_535
@@ -139,11 +136,8 @@ extension ImageReply {
         }
     }
 
-    package init?(message: [UInt8]) {
-        do { try self.init(reading: message) } catch { return nil }
-    }
-
-    private init(reading message: [UInt8]) throws(MalformedMessage) {
+    /// Decodes a message.
+    package init(message: [UInt8]) throws(MalformedMessage) {
         var reader = try MessageReader(message)
         switch reader.kind {
         case 101: self = .ready(confinesFiles: try reader.flag())
