@@ -38,25 +38,20 @@ func readHEIF(_ source: some ByteSource) -> ImageHeader? {
 
 /// Returns the indices of the properties of an item, counted from 1.
 private func propertyIndices(of item: Int, _ table: Bytes) -> [Int] {
-    guard let version = table.number(at: 0, 1), let flags = table.number(at: 1, 3),
-        let count = table.number(at: 4, 4)
+    var reader = NumberReader(bytes: table)
+    guard let version = reader.number(1), let flags = reader.number(3),
+        let count = reader.number(4)
     else { return [] }
-    let idBytes = version == 0 ? 2 : 4
     let indexBytes = flags & 1 == 0 ? 1 : 2
-    var offset = 8
     for _ in 0..<count {
-        guard let id = table.number(at: offset, idBytes),
-            let properties = table.number(at: offset + idBytes, 1)
+        guard let id = reader.number(version == 0 ? 2 : 4), let properties = reader.number(1)
         else { return [] }
-        offset += idBytes + 1
         if id == item {
             // The highest bit marks an essential property.
             let mask = indexBytes == 1 ? 0x7f : 0x7fff
-            return (0..<properties).compactMap {
-                table.number(at: offset + $0 * indexBytes, indexBytes).map { $0 & mask }
-            }
+            return (0..<properties).compactMap { _ in reader.number(indexBytes).map { $0 & mask } }
         }
-        offset += properties * indexBytes
+        reader.offset += properties * indexBytes
     }
     return []
 }
@@ -91,40 +86,45 @@ private func exifItem(_ source: some ByteSource, _ boxes: [Box]) -> Int? {
 
 /// Returns the range of an item in the file, if it consists of one extent.
 private func location(of item: Int, _ table: Bytes) -> Range<Int>? {
-    guard let version = table.number(at: 0, 1), version <= 2,
-        let widths = table.number(at: 4, 2)
+    var reader = NumberReader(bytes: table)
+    guard let version = reader.number(1), version <= 2, reader.number(3) != nil,
+        let widths = reader.number(2)
     else { return nil }
     let (offsetBytes, lengthBytes) = (widths >> 12, widths >> 8 & 15)
     let (baseBytes, indexBytes) = (widths >> 4 & 15, version == 0 ? 0 : widths & 15)
     let idBytes = version == 2 ? 4 : 2
-    guard let count = table.number(at: 6, idBytes) else { return nil }
-    var offset = 6 + idBytes
+    guard let count = reader.number(idBytes) else { return nil }
     for _ in 0..<count {
-        guard let id = table.number(at: offset, idBytes) else { return nil }
-        offset += idBytes
-        var method = 0
-        if version > 0 {
-            guard let value = table.number(at: offset, 2) else { return nil }
-            method = value & 15
-            offset += 2
-        }
-        // A data reference index, and the base offset of all extents.
-        guard let base = table.number(at: offset + 2, baseBytes),
-            let extents = table.number(at: offset + 2 + baseBytes, 2)
+        guard let id = reader.number(idBytes), let method = reader.number(version > 0 ? 2 : 0),
+            // A data reference index, and the base offset of all extents.
+            reader.number(2) != nil, let base = reader.number(baseBytes),
+            let extents = reader.number(2)
         else { return nil }
-        offset += 4 + baseBytes
-        if id == item {
-            guard method == 0, extents == 1,
-                let start = table.number(at: offset + indexBytes, offsetBytes),
-                let length = table.number(at: offset + indexBytes + offsetBytes, lengthBytes)
-            else { return nil }
-            let (first, isTooFar) = base.addingReportingOverflow(start)
-            let (end, isTooLong) = first.addingReportingOverflow(length)
-            return isTooFar || isTooLong ? nil : first..<end
+        guard id == item else {
+            reader.offset += extents * (indexBytes + offsetBytes + lengthBytes)
+            continue
         }
-        offset += extents * (indexBytes + offsetBytes + lengthBytes)
+        reader.offset += indexBytes
+        guard method & 15 == 0, extents == 1, let start = reader.number(offsetBytes),
+            let length = reader.number(lengthBytes)
+        else { return nil }
+        let (first, isTooFar) = base.addingReportingOverflow(start)
+        let (end, isTooLong) = first.addingReportingOverflow(length)
+        return isTooFar || isTooLong ? nil : first..<end
     }
     return nil
+}
+
+/// A reader of consecutive numbers.
+private struct NumberReader {
+    let bytes: Bytes
+    var offset = 0
+
+    /// Reads the next number of `count` bytes; nil if the bytes end before it.
+    mutating func number(_ count: Int) -> Int? {
+        defer { offset += count }
+        return bytes.number(at: offset, count)
+    }
 }
 
 /// A box of an ISO base media file: its type, four characters, and the range of its contents.
