@@ -7,8 +7,8 @@ internal import CGLib
 /// Source: Desktop Entry Specification, "Basic format of the file", as `GKeyFile` reads it.
 package struct KeyFile: Sendable {
     /// A line that could not be read.
-    package struct BadLine: Hashable, Sendable {
-        /// The line number, counted from 1.
+    package struct BadLine: Error, Hashable {
+        /// The line number, counted from 1; 0 for the file as a whole.
         package let number: Int
         package let reason: String
     }
@@ -20,7 +20,7 @@ package struct KeyFile: Sendable {
 
     /// Parses the contents of a key file.
     package init(_ text: String) {
-        if case .success(let groups) = Self.parse(text) {
+        if let groups = try? Self.parse(text) {
             self.groups = groups
             return
         }
@@ -33,22 +33,21 @@ package struct KeyFile: Sendable {
             let line = String(scalars.last == "\r" ? scalars.dropLast() : scalars)
             // Each line is parsed separately, in some group: GKeyFile rejects a file with any invalid line.
             let isGroup = line.first == "["
-            switch Self.parse(hasGroup && !isGroup ? "[group]\n\(line)" : line) {
-            case .success:
+            do throws(BadLine) {
+                _ = try Self.parse(hasGroup && !isGroup ? "[group]\n\(line)" : line, index + 1)
                 good += "\(line)\n"
                 hasGroup = hasGroup || isGroup
-            case .failure(let error):
-                badLines.append(BadLine(number: index + 1, reason: error.reason))
+            } catch {
+                badLines.append(error)
             }
         }
-        groups = (try? Self.parse(good).get()) ?? [:]
+        groups = (try? Self.parse(good)) ?? [:]
     }
 
-    private struct ParseError: Error { let reason: String }
-
+    /// Parses a file, or the line with a number in it.
     private static func parse(
-        _ text: String
-    ) -> Result<[String: [String: String]], ParseError> {
+        _ text: String, _ number: Int = 0
+    ) throws(BadLine) -> [String: [String: String]] {
         let file = g_key_file_new()
         defer { g_key_file_unref(file) }
         var error: UnsafeMutablePointer<GError>?
@@ -58,7 +57,7 @@ package struct KeyFile: Sendable {
         else {
             defer { g_error_free(error) }
             let reason = error.map { String(cString: $0.pointee.message) } ?? "it cannot be read"
-            return .failure(ParseError(reason: reason))
+            throw BadLine(number: number, reason: reason)
         }
         var groups: [String: [String: String]] = [:]
         for group in strings(g_key_file_get_groups(file, nil)) {
@@ -68,7 +67,7 @@ package struct KeyFile: Sendable {
                 groups[group, default: [:]][key] = String(cString: value)
             }
         }
-        return .success(groups)
+        return groups
     }
 
     private static func strings(
