@@ -41,8 +41,7 @@ final class Daemon {
     private var network: NetworkWatch?
     private var http: CurlClient?
     private let plugins: PluginHost
-    private var keyring: KeyringWatch?
-    private var watchesKeyring = false
+    private var keyring: Task<KeyringWatch?, Never>?
     private let instance: SingleInstance
 
     /// The daemon of this process, after it has started.
@@ -203,10 +202,9 @@ final class Daemon {
 
     /// Retries accounts when the keyring is unlocked. Called only if an account needs the keyring.
     private func watchKeyring() {
-        guard !watchesKeyring else { return }
-        watchesKeyring = true
-        Task {
-            keyring = try? await KeyringWatch(connection) { [weak engine] in engine?.retryNow() }
+        guard keyring == nil else { return }
+        keyring = Task {
+            try? await KeyringWatch(connection) { [weak engine] in engine?.retryNow() }
         }
     }
 
