@@ -24,7 +24,7 @@ final class ColorConversion {
     init(_ functions: shim_color?, _ layout: RowLayout) {
         self.layout = layout
         self.functions = functions
-        transform = functions.flatMap { Self.transform($0, layout) }
+        transform = functions?.transform(layout)
     }
 
     deinit { if let transform { functions?.cmsDeleteTransform(transform) } }
@@ -88,15 +88,15 @@ final class ColorConversion {
             input += 4 * channelBytes
         }
     }
+}
 
-    // MARK: Profiles
-
+extension shim_color {
     /// Returns a transform to sRGB; nil if the colors are sRGB already, or if the description is not usable.
-    private static func transform(_ functions: shim_color, _ layout: RowLayout) -> cmsHTRANSFORM? {
-        guard let profile = profile(functions, layout.colors) else { return nil }
-        defer { _ = functions.cmsCloseProfile(profile) }
+    fileprivate func transform(_ layout: RowLayout) -> cmsHTRANSFORM? {
+        guard let profile = profile(layout.colors) else { return nil }
+        defer { _ = self.cmsCloseProfile(profile) }
         let format: Int
-        switch (Int(functions.cmsGetColorSpace(profile)), layout.channels) {
+        switch (Int(self.cmsGetColorSpace(profile)), layout.channels) {
         case (SHIM_cmsSigRgbData, .rgba):
             format = layout.isDeep ? SHIM_TYPE_RGBA_16 : SHIM_TYPE_RGBA_8
         case (SHIM_cmsSigGrayData, .rgba):
@@ -105,24 +105,22 @@ final class ColorConversion {
             format = layout.isDeep ? SHIM_TYPE_CMYK_16 : SHIM_TYPE_CMYK_8
         default: return nil
         }
-        let output = functions.cmsCreate_sRGBProfile()
-        defer { _ = functions.cmsCloseProfile(output) }
+        let output = self.cmsCreate_sRGBProfile()
+        defer { _ = self.cmsCloseProfile(output) }
         guard
-            let transform = functions.cmsCreateTransform(
+            let transform = self.cmsCreateTransform(
                 profile, UInt32(format), output, UInt32(SHIM_TYPE_BGRA_8),
                 UInt32(SHIM_INTENT_PERCEPTUAL), UInt32(SHIM_cmsFLAGS_NOCACHE))
         else { return nil }
-        if layout.channels == .rgba, isIdentity(functions, transform, layout) {
-            functions.cmsDeleteTransform(transform)
+        if layout.channels == .rgba, isIdentity(transform, layout) {
+            self.cmsDeleteTransform(transform)
             return nil
         }
         return transform
     }
 
     /// Returns true if a transform changes no color visibly, as most embedded profiles are sRGB.
-    private static func isIdentity(
-        _ functions: shim_color, _ transform: cmsHTRANSFORM, _ layout: RowLayout
-    ) -> Bool {
+    private func isIdentity(_ transform: cmsHTRANSFORM, _ layout: RowLayout) -> Bool {
         let levels: [UInt8] = [0, 40, 90, 128, 180, 255]
         var input: [UInt8] = []
         for red in levels {
@@ -131,7 +129,7 @@ final class ColorConversion {
         let count = input.count / 4
         let bytes = layout.isDeep ? input.flatMap { [$0, $0] } : input
         var output = [UInt8](repeating: 0, count: count * 4)
-        functions.cmsDoTransform(transform, bytes, &output, UInt32(count))
+        self.cmsDoTransform(transform, bytes, &output, UInt32(count))
         return (0..<count).allSatisfy { pixel in
             (0..<3).allSatisfy { channel in
                 // The output has blue first.
@@ -142,13 +140,11 @@ final class ColorConversion {
         }
     }
 
-    private static func profile(
-        _ functions: shim_color, _ colors: ColorDescription
-    ) -> cmsHPROFILE? {
+    private func profile(_ colors: ColorDescription) -> cmsHPROFILE? {
         switch colors {
         case .sRGB: return nil
         case .profile(let bytes):
-            return functions.cmsOpenProfileFromMem(bytes, UInt32(bytes.count))
+            return self.cmsOpenProfileFromMem(bytes, UInt32(bytes.count))
         case .codes(let primaries, let transfer):
             guard let curve = TransferCurve.samples(transfer) else { return nil }
             let points =
@@ -160,33 +156,28 @@ final class ColorConversion {
                 case 9: [0.3127, 0.3290, 0.708, 0.292, 0.170, 0.797, 0.131, 0.046]
                 case 11: [0.314, 0.351, 0.680, 0.320, 0.265, 0.690, 0.150, 0.060]
                 case 12: [0.3127, 0.3290, 0.680, 0.320, 0.265, 0.690, 0.150, 0.060]
-                default: bt709
+                default: Self.bt709
                 }
-            return profile(functions, points, curve)
+            return profile(points, curve)
         case .gamma(let exponent, let points):
-            return profile(
-                functions, points ?? bt709,
-                TransferCurve.samples { pow($0, exponent) })
+            return profile(points ?? Self.bt709, TransferCurve.samples { pow($0, exponent) })
         }
     }
 
     /// The chromaticities of sRGB.
     private static let bt709 = [0.3127, 0.3290, 0.64, 0.33, 0.30, 0.60, 0.15, 0.06]
 
-    private static func profile(
-        _ functions: shim_color, _ points: [Double], _ curve: [UInt16]
-    ) -> cmsHPROFILE? {
+    private func profile(_ points: [Double], _ curve: [UInt16]) -> cmsHPROFILE? {
         func point(_ index: Int) -> cmsCIExyY {
             cmsCIExyY(x: points[index * 2], y: points[index * 2 + 1], Y: 1)
         }
-        guard
-            let curve = functions.cmsBuildTabulatedToneCurve16(nil, UInt32(curve.count), curve)
+        guard let curve = self.cmsBuildTabulatedToneCurve16(nil, UInt32(curve.count), curve)
         else { return nil }
-        defer { functions.cmsFreeToneCurve(curve) }
+        defer { self.cmsFreeToneCurve(curve) }
         var white = point(0)
         var primaries = cmsCIExyYTRIPLE(Red: point(1), Green: point(2), Blue: point(3))
         let curves: [OpaquePointer?] = [curve, curve, curve]
-        return functions.cmsCreateRGBProfile(&white, &primaries, curves)
+        return self.cmsCreateRGBProfile(&white, &primaries, curves)
     }
 }
 
