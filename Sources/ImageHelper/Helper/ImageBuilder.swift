@@ -20,7 +20,8 @@ struct RowLayout {
 /// Builds an image from decoded rows: converts the colors, scales, and applies the orientation.
 final class ImageBuilder {
     private let request: ImageSizeRequest
-    private let header: ImageHeader
+    /// The header of the file.
+    let header: ImageHeader
     private let colors: shim_color?
     /// An open memory file for the pixels; nil for memory of this process.
     private let output: Int32?

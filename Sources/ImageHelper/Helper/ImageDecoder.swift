@@ -14,12 +14,9 @@ protocol ImageDecoder {
     ///
     /// - Parameters:
     ///   - file: The bytes of the file, which may change during the call.
-    ///   - header: The header of the file. The library may read another part of the file.
-    ///   - image: Receives the rows.
+    ///   - image: Receives the rows. It has the header of the file; the library may read another part of the file.
     /// - Throws: ``ImageFailure``.
-    func decode(
-        _ file: UnsafeRawBufferPointer, _ header: ImageHeader, into image: ImageBuilder
-    ) throws(ImageFailure)
+    func decode(_ file: UnsafeRawBufferPointer, into image: ImageBuilder) throws(ImageFailure)
 }
 
 /// The decoders of one helper process. Their libraries are loaded before the restrictions are applied.
@@ -79,7 +76,7 @@ struct ImageDecoders {
         defer { munmap(mapping, bytes.count) }
         let image = ImageBuilder(size, header, colors, sharedIn: output)
         try decoder.decode(
-            UnsafeRawBufferPointer(start: mapping, count: bytes.count), header, into: image)
+            UnsafeRawBufferPointer(start: mapping, count: bytes.count), into: image)
         return try image.finish()
     }
 

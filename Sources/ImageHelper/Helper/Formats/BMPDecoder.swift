@@ -20,9 +20,7 @@ struct BMPDecoder: ImageDecoder {
         }
     }
 
-    func decode(
-        _ file: UnsafeRawBufferPointer, _ header: ImageHeader, into image: ImageBuilder
-    ) throws(ImageFailure) {
+    func decode(_ file: UnsafeRawBufferPointer, into image: ImageBuilder) throws(ImageFailure) {
         func number(_ offset: Int, _ count: Int) -> Int {
             guard offset >= 0, offset + count <= file.count else { return 0 }
             return (0..<count).reduce(0) { $0 | Int(file[offset + $1]) << ($1 * 8) }
@@ -36,7 +34,7 @@ struct BMPDecoder: ImageDecoder {
         guard [1, 4, 8, 16, 24, 32].contains(bits), [0, 3, 6].contains(compression) else {
             throw .notSupported("Compressed bitmaps are not supported; convert the image to PNG.")
         }
-        let (width, height) = (header.width, header.height)
+        let (width, height) = (image.header.width, image.header.height)
         let start = number(10, 4)
         let stride = (width * bits + 31) / 32 * 4
         guard start >= 14 + headerBytes, start + stride * height <= file.count else {

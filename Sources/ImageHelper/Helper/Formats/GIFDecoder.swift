@@ -12,9 +12,7 @@ struct GIFDecoder: ImageDecoder {
             ["libgif.so.7"], package: "libgif7 or giflib", shim_gif(), shim_gif_load)
     }
 
-    func decode(
-        _ file: UnsafeRawBufferPointer, _ header: ImageHeader, into image: ImageBuilder
-    ) throws(ImageFailure) {
+    func decode(_ file: UnsafeRawBufferPointer, into image: ImageBuilder) throws(ImageFailure) {
         var rest = file
         try withUnsafeMutablePointer(to: &rest) { rest throws(ImageFailure) in
             let gif = functions.DGifOpen(

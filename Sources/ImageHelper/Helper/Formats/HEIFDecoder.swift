@@ -13,9 +13,7 @@ struct HEIFDecoder: ImageDecoder {
         _ = functions.heif_init(nil)
     }
 
-    func decode(
-        _ file: UnsafeRawBufferPointer, _ header: ImageHeader, into image: ImageBuilder
-    ) throws(ImageFailure) {
+    func decode(_ file: UnsafeRawBufferPointer, into image: ImageBuilder) throws(ImageFailure) {
         guard let context = functions.heif_context_alloc() else { throw .tooLarge }
         defer { functions.heif_context_free(context) }
         try check(

@@ -13,9 +13,7 @@ struct JPEGDecoder: ImageDecoder {
             shim_jpeg(), shim_jpeg_load)
     }
 
-    func decode(
-        _ file: UnsafeRawBufferPointer, _ header: ImageHeader, into image: ImageBuilder
-    ) throws(ImageFailure) {
+    func decode(_ file: UnsafeRawBufferPointer, into image: ImageBuilder) throws(ImageFailure) {
         guard let handle = functions.tjInitDecompress() else { throw .tooLarge }
         defer { _ = functions.tjDestroy(handle) }
         let bytes = file.bindMemory(to: UInt8.self).baseAddress
@@ -39,7 +37,8 @@ struct JPEGDecoder: ImageDecoder {
         var layout = RowLayout(channels: hasInks ? .cmyk : .rgba)
         layout.colors = Self.profile(file).map(ColorDescription.profile) ?? .sRGB
         try image.begin(
-            width: size.width, height: size.height, scaledFrom: full, layout, header.orientation)
+            width: size.width, height: size.height, scaledFrom: full, layout,
+            image.header.orientation)
         guard let pixels = malloc(size.width * size.height * 4) else { throw .tooLarge }
         defer { free(pixels) }
         let samples = pixels.assumingMemoryBound(to: UInt8.self)

@@ -17,9 +17,7 @@ struct JPEGXLDecoder: ImageDecoder {
             package: "libjxl0.11, libjxl0.7 or libjxl", shim_jxl(), shim_jxl_load)
     }
 
-    func decode(
-        _ file: UnsafeRawBufferPointer, _ header: ImageHeader, into image: ImageBuilder
-    ) throws(ImageFailure) {
+    func decode(_ file: UnsafeRawBufferPointer, into image: ImageBuilder) throws(ImageFailure) {
         guard let decoder = functions.JxlDecoderCreate(nil) else { throw .tooLarge }
         defer { functions.JxlDecoderDestroy(decoder) }
         let events = SHIM_JXL_DEC_COLOR_ENCODING | SHIM_JXL_DEC_FULL_IMAGE
@@ -27,7 +25,7 @@ struct JPEGXLDecoder: ImageDecoder {
         _ = functions.JxlDecoderSetInput(
             decoder, file.bindMemory(to: UInt8.self).baseAddress, file.count)
         functions.JxlDecoderCloseInput(decoder)
-        let (width, height) = header.shownSize
+        let (width, height) = image.header.shownSize
         let stride = width * 4
         var format = JxlPixelFormat()
         format.num_channels = 4

@@ -20,13 +20,11 @@ struct PNGDecoder: ImageDecoder {
     /// The state of a call, for the callbacks.
     private final class Reading {
         let image: ImageBuilder
-        let header: ImageHeader
         let colors: ColorDescription?
         var failure: ImageFailure?
 
-        init(_ image: ImageBuilder, _ header: ImageHeader, _ colors: ColorDescription?) {
+        init(_ image: ImageBuilder, _ colors: ColorDescription?) {
             self.image = image
-            self.header = header
             self.colors = colors
         }
 
@@ -45,7 +43,7 @@ struct PNGDecoder: ImageDecoder {
             do throws(ImageFailure) {
                 try image.begin(
                     width: Int(source.width), height: Int(source.height), layout,
-                    header.orientation)
+                    image.header.orientation)
                 return true
             } catch {
                 failure = error
@@ -54,10 +52,8 @@ struct PNGDecoder: ImageDecoder {
         }
     }
 
-    func decode(
-        _ file: UnsafeRawBufferPointer, _ header: ImageHeader, into image: ImageBuilder
-    ) throws(ImageFailure) {
-        let reading = Reading(image, header, Self.colors(file))
+    func decode(_ file: UnsafeRawBufferPointer, into image: ImageBuilder) throws(ImageFailure) {
+        let reading = Reading(image, Self.colors(file))
         let result = withUnsafePointer(to: functions) { functions in
             var source = shim_png_image()
             source.functions = functions

@@ -13,9 +13,7 @@ struct TIFFDecoder: ImageDecoder {
             shim_tiff_load)
     }
 
-    func decode(
-        _ file: UnsafeRawBufferPointer, _ header: ImageHeader, into image: ImageBuilder
-    ) throws(ImageFailure) {
+    func decode(_ file: UnsafeRawBufferPointer, into image: ImageBuilder) throws(ImageFailure) {
         var source = shim_tiff_file()
         source.file = file.bindMemory(to: UInt8.self).baseAddress
         source.bytes = UInt64(file.count)
@@ -23,7 +21,7 @@ struct TIFFDecoder: ImageDecoder {
             try withUnsafePointer(to: functions) { functions throws(ImageFailure) in
                 guard let tiff = shim_tiff_open(functions, source) else { throw .damaged }
                 defer { functions.pointee.TIFFClose(tiff) }
-                try Reading(functions, tiff, header).read(into: image)
+                try Reading(functions, tiff).read(into: image)
             }
         }
     }
@@ -32,18 +30,14 @@ struct TIFFDecoder: ImageDecoder {
     private struct Reading {
         let functions: UnsafePointer<shim_tiff>
         let tiff: OpaquePointer
-        let header: ImageHeader
         let width: Int
         let height: Int
         let channels: Int
         let isDeep: Bool
 
-        init(
-            _ functions: UnsafePointer<shim_tiff>, _ tiff: OpaquePointer, _ header: ImageHeader
-        ) throws(ImageFailure) {
+        init(_ functions: UnsafePointer<shim_tiff>, _ tiff: OpaquePointer) throws(ImageFailure) {
             self.functions = functions
             self.tiff = tiff
-            self.header = header
             width = Int(shim_tiff_number32(functions, tiff, UInt32(SHIM_TIFFTAG_IMAGEWIDTH)))
             height = Int(shim_tiff_number32(functions, tiff, UInt32(SHIM_TIFFTAG_IMAGELENGTH)))
             channels = Int(
@@ -94,7 +88,7 @@ struct TIFFDecoder: ImageDecoder {
             }
             var layout = RowLayout(channels: colors == 4 ? .cmyk : .rgba, isDeep: isDeep)
             layout.colors = profile
-            try image.begin(width: width, height: height, layout, header.orientation)
+            try image.begin(width: width, height: height, layout, image.header.orientation)
             // 1 is alpha that is multiplied already, 2 is alpha.
             let extra = shim_tiff_extra(functions, tiff)
             let hasAlpha = colors < 4 && channels > colors && (extra == 1 || extra == 2)
@@ -129,7 +123,7 @@ struct TIFFDecoder: ImageDecoder {
                     != 0
             else { throw .damaged }
             // The library mirrors images, but does not exchange rows and columns.
-            let isTransposed = header.orientation.swapsSides
+            let isTransposed = image.header.orientation.swapsSides
             try image.begin(
                 width: width, height: height, RowLayout(), isTransposed ? .leftMirrored : .upright)
             image.add(pixels, stride: width * 4)

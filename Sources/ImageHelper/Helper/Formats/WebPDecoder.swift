@@ -12,9 +12,7 @@ struct WebPDecoder: ImageDecoder {
             ["libwebp.so.7"], package: "libwebp7 or libwebp", shim_webp(), shim_webp_load)
     }
 
-    func decode(
-        _ file: UnsafeRawBufferPointer, _ header: ImageHeader, into image: ImageBuilder
-    ) throws(ImageFailure) {
+    func decode(_ file: UnsafeRawBufferPointer, into image: ImageBuilder) throws(ImageFailure) {
         let chunks = Chunks(file)
         let frame = chunks.firstFrame ?? file
         let bytes = frame.bindMemory(to: UInt8.self).baseAddress
@@ -39,7 +37,7 @@ struct WebPDecoder: ImageDecoder {
         let colors = chunks.profile.map(ColorDescription.profile) ?? .sRGB
         try image.begin(
             width: size.width, height: size.height, scaledFrom: full,
-            RowLayout(colors: colors), header.orientation)
+            RowLayout(colors: colors), image.header.orientation)
         let stride = size.width * 4
         guard let pixels = malloc(stride * size.height) else { throw .tooLarge }
         defer { free(pixels) }
