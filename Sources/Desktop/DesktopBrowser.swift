@@ -51,8 +51,7 @@ package final class DesktopBrowser {
 
     private func openWithManager(_ command: [String]) async throws {
         do {
-            let isDone = try await manager.run(
-                command[0], Array(command.dropFirst()), timeout: Self.timeout)
+            let isDone = try await manager.run(command, timeout: Self.timeout)
             guard isDone else { throw Self.noBrowser }
         } catch is BusError {
             throw Self.noBrowser

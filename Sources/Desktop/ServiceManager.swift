@@ -22,17 +22,14 @@ package final class ServiceManager {
     /// Runs a program in a separate unit, which may outlive this process.
     ///
     /// - Parameters:
-    ///   - program: The name of a program in the manager's path.
-    ///   - arguments: The arguments after the name of the program.
+    ///   - command: The name of a program in the manager's path, and its arguments.
     ///   - timeout: The time after which the program counts as successful. It continues to run.
     /// - Returns: True if the program succeeded.
     /// - Throws: `BusError` if there is no manager, or if it cannot start the unit.
-    func run(
-        _ program: String, _ arguments: [String], timeout: Duration
-    ) async throws -> Bool {
-        let command = Variant.structure([
-            .string(program), .array(([program] + arguments).map { .string($0) }, of: "s"),
-            .bool(false),
+    func run(_ command: [String], timeout: Duration) async throws -> Bool {
+        let program = command[0]
+        let execution = Variant.structure([
+            .string(program), .array(command.map { .string($0) }, of: "s"), .bool(false),
         ])
         return try await start(
             "\(program).service",
@@ -42,7 +39,7 @@ package final class ServiceManager {
                 "Type": .string("oneshot"), "KillMode": .string("process"),
                 // The output may contain the address, which is private.
                 "StandardOutput": .string("null"), "StandardError": .string("null"),
-                "ExecStart": .array([command], of: "(sasb)"),
+                "ExecStart": .array([execution], of: "(sasb)"),
             ], timeout: timeout)
     }
 
