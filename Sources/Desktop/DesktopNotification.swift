@@ -6,41 +6,36 @@ internal import Translation
 /// A notification in the form that a notification service supports.
 ///
 /// Source: Desktop Notifications Specification 1.2, `Notify`.
-nonisolated struct DesktopNotification {
+nonisolated extension NotificationContent {
     /// The limit of the text in bytes. The text may come from a service.
     private static let maximumTextBytes = 600
 
-    let summary: String
-    let body: String
-    /// The keys and labels of the actions, alternating.
-    let actions: [String]
-    let hints: [String: Variant]
-    /// The icon name.
-    let icon = "dialog-warning"
-
-    /// - Parameters:
-    ///   - notice: The notification.
-    ///   - capabilities: The result of `GetCapabilities`.
-    init(_ notice: NotificationContent, _ capabilities: [String]) {
+    /// Returns the texts, and the keys and labels of the actions, alternating.
+    ///
+    /// - Parameter capabilities: The result of `GetCapabilities`.
+    /// - Returns: The arguments of `Notify`.
+    func form(
+        _ capabilities: [String]
+    ) -> (summary: String, body: String, actions: [String]) {
         let hasActions = capabilities.contains("actions")
-        actions = hasActions ? notice.actions.flatMap { [$0.rawValue, $0.label] } : []
-        var text = Self.shortened(notice.text)
-        for remedy in notice.remedies where !hasActions || remedy.needsTerminal {
+        let actions = hasActions ? self.actions.flatMap { [$0.rawValue, $0.label] } : []
+        var text = Self.shortened(self.text)
+        for remedy in remedies where !hasActions || remedy.needsTerminal {
             if let command = remedy.command {
                 text += " " + tr("Run “{command}”.", ["command": command])
             }
         }
-        if capabilities.contains("body") {
-            summary = notice.title
-            body = capabilities.contains("body-markup") ? Self.escaped(text) : text
-        } else {
+        guard capabilities.contains("body") else {
             let line = text.split(separator: "\n").joined(separator: " ")
-            summary = "\(notice.title): \(line)"
-            body = ""
+            return ("\(title): \(line)", "", actions)
         }
-        hints = [
+        return (title, capabilities.contains("body-markup") ? Self.escaped(text) : text, actions)
+    }
+
+    var hints: [String: Variant] {
+        [
             "urgency": .byte(1),
-            "category": .string(notice.category),
+            "category": .string(category),
             "desktop-entry": .string("org.imagefeed.ImageFeed1"),
         ]
     }

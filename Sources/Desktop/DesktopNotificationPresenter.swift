@@ -57,11 +57,11 @@ package final class DesktopNotificationPresenter: NotificationPresenter {
 
     private func notify(_ notice: NotificationContent, _ number: Int) async throws {
         try await subscribe()
-        let form = DesktopNotification(notice, try await fetchCapabilities())
+        let form = notice.form(try await fetchCapabilities())
         let call = try BusMessage(
             .methodCall(Self.service, Self.path, Self.interface, "Notify"),
-            "Image Feed", ids[number] ?? 0, form.icon, form.summary, form.body, form.actions,
-            form.hints, -1 as Int32)
+            "Image Feed", ids[number] ?? 0, "dialog-warning", form.summary, form.body,
+            form.actions, notice.hints, -1 as Int32)
         // The ID is stored on arrival, because the next message may already contain an action of the user.
         _ = try await connection.call(
             call,
