@@ -31,8 +31,8 @@ extension Configuration {
     /// The entries that have no effect.
     var ineffective: [Problem] {
         var problems: [Problem] = []
-        for (group, values) in groups.sorted(by: { $0.key < $1.key }) {
-            for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+        for group in groups.keys.sorted() {
+            for (key, value) in self.group(group).sorted(by: { $0.key < $1.key }) {
                 guard let reason = problem(with: value, key, in: group) else { continue }
                 problems.append(Problem(path: "[\(group)] \(key)", line: 0, reason: reason))
             }

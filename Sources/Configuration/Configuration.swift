@@ -21,9 +21,8 @@ package struct Configuration: Sendable {
 
     /// The files, lines and entries that were ignored.
     package private(set) var problems: [Problem] = []
-    private(set) var groups: [String: [String: String]] = [:]
-    /// The values that are not valid UTF-8, as bytes.
-    private var rawValues: [String: [String: [UInt8]]] = [:]
+    /// The values by group and key. They may be invalid UTF-8.
+    private(set) var groups: [String: [String: [UInt8]]] = [:]
 
     /// Reads the existing files. An entry in a later file overrides those in earlier files.
     package init(paths: [String]) {
@@ -39,7 +38,9 @@ package struct Configuration: Sendable {
     }
 
     /// Returns all values in a group, by key.
-    package func group(_ name: String) -> [String: String] { groups[name] ?? [:] }
+    package func group(_ name: String) -> [String: String] {
+        groups[name, default: [:]].mapValues { String(decoding: $0, as: UTF8.self) }
+    }
 
     /// The names of the groups for servers: `photos.lan` for `[Server photos.lan]`.
     package var servers: [String] {
@@ -50,12 +51,12 @@ package struct Configuration: Sendable {
 
     /// Returns the value of a key; nil if it is not set or empty.
     package func string(_ group: String, _ key: String) -> String? {
-        groups[group]?[key].flatMap { $0.isEmpty ? nil : $0 }
+        path(group, key).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Returns the value of a key that is a path, which may be invalid UTF-8; nil if it is not set or empty.
     package func path(_ group: String, _ key: String) -> [UInt8]? {
-        rawValues[group]?[key] ?? string(group, key).map { Array($0.utf8) }
+        groups[group]?[key].flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// Returns the value of a key that is `true` or `false`; nil if it is not set or has another value.
@@ -98,12 +99,7 @@ package struct Configuration: Sendable {
     private mutating func merge(_ file: KeyFile, from path: String) {
         problems += file.badLines.map { Problem(path: path, line: $0.number, reason: $0.reason) }
         for (group, values) in file.groups {
-            for (key, value) in values {
-                let bytes = RawText.bytes(of: value)
-                let text = String(validating: bytes, as: UTF8.self)
-                groups[group, default: [:]][key] = text ?? String(decoding: bytes, as: UTF8.self)
-                rawValues[group, default: [:]][key] = text == nil ? bytes : nil
-            }
+            groups[group, default: [:]].merge(values.mapValues(RawText.bytes(of:))) { $1 }
         }
     }
 
