@@ -14,12 +14,9 @@ package struct XMLElement: Sendable {
     /// The name without a prefix.
     package var name: String { fullName.local }
 
-    /// Returns the first child with a name, in any namespace.
-    package func child(_ name: String) -> XMLElement? { children.first { $0.name == name } }
-
-    /// Returns the first child with a name in a namespace.
-    package func child(_ name: String, in namespace: String) -> XMLElement? {
-        children.first { $0.name == name && $0.namespace == namespace }
+    /// Returns the first child with a name in a namespace; in any namespace if it is nil.
+    package func child(_ name: String, in namespace: String? = nil) -> XMLElement? {
+        children.first { $0.name == name && $0.namespace == namespace ?? $0.namespace }
     }
 
     /// Returns the children with a name in a namespace.
