@@ -80,14 +80,15 @@ final class ImageBuilder {
     ///   - height: The number of the rows.
     ///   - full: The stored size of the whole image, if the decoder scaled it.
     ///   - layout: The contents of the rows.
-    ///   - orientation: The orientation of the rows.
+    ///   - orientation: The orientation of the rows; nil for that of the file.
     /// - Throws: ``ImageFailure/tooLarge`` and ``ImageFailure/damaged``.
     func begin(
         width: Int, height: Int, scaledFrom full: (width: Int, height: Int)? = nil,
-        _ layout: RowLayout, _ orientation: ImageOrientation
+        _ layout: RowLayout = RowLayout(), _ orientation: ImageOrientation? = nil
     ) throws(ImageFailure) {
         try ImageLimits.check(width, height)
         let full = full ?? (width, height)
+        let orientation = orientation ?? header.orientation
         var size = (width: width, height: height)
         switch request {
         case .fit:

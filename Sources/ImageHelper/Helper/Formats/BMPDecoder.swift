@@ -57,7 +57,7 @@ struct BMPDecoder: ImageDecoder {
                 Mask(bits: $0 < 3 || hasAlpha ? UInt32(number(54 + $0 * 4, 4)) : 0)
             }
         }
-        try image.begin(width: width, height: height, RowLayout(), .upright)
+        try image.begin(width: width, height: height)
         var row = [UInt8](repeating: 255, count: width * 4)
         for y in 0..<height {
             let line = start + (isTopDown ? y : height - 1 - y) * stride

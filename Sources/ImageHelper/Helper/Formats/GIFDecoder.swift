@@ -1,6 +1,5 @@
 internal import CImages
 internal import Glibc
-internal import ImageMetadata
 internal import ImageProtocol
 
 /// A decoder of GIF with giflib. It decodes the first frame.
@@ -86,7 +85,7 @@ struct GIFDecoder: ImageDecoder {
             let color = map.pointee.Colors[index]
             return [color.Red, color.Green, color.Blue, 255]
         }
-        try image.begin(width: width, height: height, RowLayout(), .upright)
+        try image.begin(width: width, height: height)
         var pixels = [SIMD4<UInt8>](repeating: .zero, count: width * height)
         var line = [UInt8](repeating: 0, count: columns)
         // An interlaced frame has every eighth row first.

@@ -1,5 +1,4 @@
 internal import CImages
-internal import ImageMetadata
 internal import ImageProtocol
 
 /// A decoder of HEIC and AVIF with libheif, which applies the orientation itself.
@@ -41,8 +40,7 @@ struct HEIFDecoder: ImageDecoder {
             let pixels = functions.heif_image_get_plane_readonly(decoded, channel, &stride),
             width > 0, Int(stride) >= width * 4
         else { throw .damaged }
-        try image.begin(
-            width: width, height: height, RowLayout(colors: colors(handle)), .upright)
+        try image.begin(width: width, height: height, RowLayout(colors: colors(handle)))
         image.add(pixels, stride: Int(stride))
     }
 

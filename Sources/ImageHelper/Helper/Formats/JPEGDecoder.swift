@@ -1,6 +1,5 @@
 internal import CImages
 internal import Glibc
-internal import ImageMetadata
 internal import ImageProtocol
 
 /// A decoder of JPEG with libjpeg-turbo, which scales while it decodes.
@@ -36,9 +35,7 @@ struct JPEGDecoder: ImageDecoder {
         let hasInks = [SHIM_TJCS_CMYK, SHIM_TJCS_YCCK].contains(Int(colors))
         var layout = RowLayout(channels: hasInks ? .cmyk : .rgba)
         layout.colors = Self.profile(file).map(ColorDescription.profile) ?? .sRGB
-        try image.begin(
-            width: size.width, height: size.height, scaledFrom: full, layout,
-            image.header.orientation)
+        try image.begin(width: size.width, height: size.height, scaledFrom: full, layout)
         guard let pixels = malloc(size.width * size.height * 4) else { throw .tooLarge }
         defer { free(pixels) }
         let samples = pixels.assumingMemoryBound(to: UInt8.self)

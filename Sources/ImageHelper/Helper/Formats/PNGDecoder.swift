@@ -1,5 +1,4 @@
 internal import CImages
-internal import ImageMetadata
 internal import ImageProtocol
 
 /// A decoder of PNG with libpng, row by row.
@@ -41,9 +40,7 @@ struct PNGDecoder: ImageDecoder {
                     Array(UnsafeBufferPointer(start: profile, count: Int(source.profile_bytes))))
             }
             do throws(ImageFailure) {
-                try image.begin(
-                    width: Int(source.width), height: Int(source.height), layout,
-                    image.header.orientation)
+                try image.begin(width: Int(source.width), height: Int(source.height), layout)
                 return true
             } catch {
                 failure = error

@@ -88,7 +88,7 @@ struct TIFFDecoder: ImageDecoder {
             }
             var layout = RowLayout(channels: colors == 4 ? .cmyk : .rgba, isDeep: isDeep)
             layout.colors = profile
-            try image.begin(width: width, height: height, layout, image.header.orientation)
+            try image.begin(width: width, height: height, layout)
             // 1 is alpha that is multiplied already, 2 is alpha.
             let extra = shim_tiff_extra(functions, tiff)
             let hasAlpha = colors < 4 && channels > colors && (extra == 1 || extra == 2)

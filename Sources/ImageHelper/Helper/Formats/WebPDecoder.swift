@@ -1,6 +1,5 @@
 internal import CImages
 internal import Glibc
-internal import ImageMetadata
 internal import ImageProtocol
 
 /// A decoder of WebP with libwebp, which scales while it decodes. Of an animation, it decodes the first frame.
@@ -36,8 +35,7 @@ struct WebPDecoder: ImageDecoder {
         )
         let colors = chunks.profile.map(ColorDescription.profile) ?? .sRGB
         try image.begin(
-            width: size.width, height: size.height, scaledFrom: full,
-            RowLayout(colors: colors), image.header.orientation)
+            width: size.width, height: size.height, scaledFrom: full, RowLayout(colors: colors))
         let stride = size.width * 4
         guard let pixels = malloc(stride * size.height) else { throw .tooLarge }
         defer { free(pixels) }
