@@ -25,8 +25,8 @@ struct ImageDecoders {
 
     private var decoders: [ImageFormat: Loaded] = [:]
     private let colors: shim_color?
-    /// The library that encodes images.
-    let png = Result { () throws(ImageFailure) in try PNGDecoder.library() }
+    /// The decoder whose library also encodes images.
+    let png = Result { () throws(ImageFailure) in try PNGDecoder() }
 
     /// - Parameter role: Determines the formats.
     init(_ role: HelperRole) {

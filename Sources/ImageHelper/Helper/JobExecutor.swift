@@ -67,6 +67,6 @@ struct JobExecutor {
     ) throws(ImageFailure) {
         guard let decoders else { throw .misunderstood }
         try decoders.decode(descriptors[0], size, sharedIn: nil)
-            .writePNG(texts, try decoders.png.get(), to: descriptors[1])
+            .writePNG(texts, try decoders.png.get().functions, to: descriptors[1])
     }
 }

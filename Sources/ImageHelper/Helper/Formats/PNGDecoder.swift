@@ -3,15 +3,11 @@ internal import ImageProtocol
 
 /// A decoder of PNG with libpng, row by row.
 struct PNGDecoder: ImageDecoder {
-    private let functions: shim_png
+    /// The library, which also encodes images.
+    let functions: shim_png
 
     init() throws(ImageFailure) {
-        functions = try Self.library()
-    }
-
-    /// Loads libpng, which also encodes images.
-    static func library() throws(ImageFailure) -> shim_png {
-        try loadLibrary(
+        functions = try loadLibrary(
             ["libpng16.so.16"], package: "libpng16-16, libpng16-16t64 or libpng", shim_png(),
             shim_png_load)
     }
