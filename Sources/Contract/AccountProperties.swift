@@ -5,12 +5,7 @@ package import ProviderKit
 package struct AccountProperties: Equatable {
     package let path: ObjectPath
     /// The properties by the names of their interfaces.
-    private let interfaces: [String: [String: Variant]]
-
-    package init(path: ObjectPath, interfaces: [String: [String: Variant]]) {
-        self.path = path
-        self.interfaces = interfaces
-    }
+    let interfaces: [String: [String: Variant]]
 
     /// Returns the properties of an interface; nil if the account does not have it.
     package func properties(_ interface: InterfaceName) -> [String: Variant]? {

@@ -9,11 +9,6 @@ package struct ProviderProperties: Equatable {
     /// True if the service is used without a login.
     package var isWithoutUsers: Bool { properties["Authentication"]?.string == "none" }
 
-    package init(_ path: ObjectPath, _ properties: [String: Variant]) {
-        self.path = path
-        self.properties = properties
-    }
-
     /// The provider after its settings were saved.
     package var configured: ProviderProperties {
         var configured = self
