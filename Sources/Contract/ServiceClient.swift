@@ -133,12 +133,6 @@ package struct LoginClient {
     }
 }
 
-/// The argument of a signal.
-@MainActor
-private final class ReceivedText {
-    var text: String?
-}
-
 /// `org.imagefeed.ImageFeed1.Account`, `.Feed`, `.Like` and `.Profile`.
 @MainActor
 package struct AccountClient {
@@ -159,17 +153,17 @@ package struct AccountClient {
     /// - Returns: The message of the signal `TokenRemains`, if there was one.
     @discardableResult
     package func remove() async throws -> String? {
-        let message = ReceivedText()
+        var warning: String?
         let watch = try await proxy.connection.subscribe(
             MatchRule(
                 sender: proxy.destination, path: proxy.path, interface: .account,
                 member: .tokenRemains)
         ) { signal in
-            if case .tokenRemains(let text) = ServiceEvent(signal) { message.text = text }
+            if case .tokenRemains(let text) = ServiceEvent(signal) { warning = text }
         }
         try await proxy.perform(.account, .remove, timeout: nil)
         withExtendedLifetime(watch) {}
-        return message.text
+        return warning
     }
 
     package func refresh() async throws {
