@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import Contract
+internal import DBus
+internal import Glibc
 internal import System
 internal import Translation
 
@@ -34,35 +36,126 @@ struct SlideshowWatchCommand: AsyncParsableCommand {
 
     @MainActor func run() async throws {
         let service = try ServiceClient()
-        let output = options.output
-        var runner: PhotoCommandRunner?
-        var shown: SlideshowPhoto?
-        let watch = SlideshowWatch(service, try await options.client(service)) { photo in
-            if output.json { return try output.show(photo) }
-            if shown == nil { Self.explainMissing(photo) }
-            // Other properties of the photo, such as its likes, may have changed.
-            let isNew = photo.path != shown?.path || runner != nil && photo.id != shown?.id
-            shown = photo
-            guard isNew, !photo.path.isEmpty else { return }
-            if let runner { return runner.run(photo) }
-            try output.show(FilePath(path: PathBytes(photo.path)))
-        }
-        runner = exec.map { PhotoCommandRunner($0) { [weak watch] in watch?.fail($0) } }
+        let slideshow = try await options.client(service)
+        try await SlideshowWatch(service, slideshow, options.output, exec).run()
+    }
+}
+
+/// A client that is attached to the slideshow, and prints its current photo or runs a program for it.
+///
+/// The client attaches again after a restart of the daemon. Only its first call starts the daemon.
+@MainActor
+final class SlideshowWatch {
+    private let client: ServiceClient
+    private let slideshow: SlideshowClient
+    private let output: OutputOptions
+    /// The program that runs for each photo; nil to print the photos.
+    private var runner: PhotoCommandRunner?
+    /// The properties of the slideshow; nil until the first attempt to attach has succeeded.
+    private var properties: SlideshowProperties?
+    private var reported: SlideshowPhoto?
+    /// True if this client has attached, or sent the request to attach, to the running daemon.
+    private var isAttached = false
+    private let end = OneShotResult<Void, any Error>()
+
+    init(
+        _ client: ServiceClient, _ slideshow: SlideshowClient, _ output: OutputOptions,
+        _ command: CommandWords?
+    ) {
+        self.client = client
+        self.slideshow = slideshow
+        self.output = output
+        guard let command else { return }
+        runner = PhotoCommandRunner(command) { [end] in end.complete(.failure($0)) }
+    }
+
+    /// Reports the photos until the program is interrupted with Ctrl-C, which is not an error, and detaches.
+    ///
+    /// - Throws: The error of the first attempt to attach; ``BusError/disconnected`` if the bus closes the connection;
+    ///   ``CommandFailure`` if a photo cannot be printed or the program cannot be started.
+    func run() async throws {
         let result = await Result {
-            try await watch.run()
-            await watch.detach()
+            try await watchPhotos()
+            // After an error, this client is not attached any more. Without this condition, the call would start the
+            // daemon.
+            if isAttached { try? await slideshow.detach() }
         }
         await runner?.stop()
         try result.get()
     }
 
-    /// Prints a message if the slideshow shows no photo at the start.
-    private static func explainMissing(_ photo: SlideshowPhoto) {
-        guard photo.path.isEmpty else { return }
-        Console.printMessage(
-            tr(
-                "The slideshow shows no photo. “imagefeedctl slideshow next” shows one, or says why there is none."
+    private func watchPhotos() async throws {
+        let watch = SignalWatch { [weak self] in self?.interrupt() }
+        client.connection.onDisconnect = { [end] in
+            end.complete(.failure(BusError.disconnected))
+        }
+        let signals = try await slideshow.watch { [weak self] in self?.merge($0) }
+        let (owners, changes) = AsyncStream.makeStream(
+            of: BusName?.self, bufferingPolicy: .bufferingNewest(1))
+        let ownerWatch = try await client.connection.watchOwner(of: ServiceName.bus) {
+            [weak self] owner in
+            self?.isAttached = false
+            changes.yield(owner)
+        }
+        try await attach()
+        let restarts = Task {
+            // If an attempt fails, the daemon has ended again, or has no slideshow. A later start reports another owner.
+            for await owner in owners where owner != nil { try? await attach() }
+        }
+        defer { restarts.cancel() }
+        try await end.value()
+        withExtendedLifetime((watch, signals, ownerWatch)) {}
+    }
+
+    private func attach() async throws {
+        isAttached = true
+        try await slideshow.attach()
+        properties = try await slideshow.properties()
+        reportChange()
+    }
+
+    private func merge(_ changes: [String: Variant]) {
+        properties?.merge(changes)
+        reportChange()
+    }
+
+    private func reportChange() {
+        guard let properties else { return }
+        let photo = SlideshowPhoto(properties)
+        guard photo != reported, !end.isComplete else { return }
+        let previous = reported
+        reported = photo
+        do {
+            try report(photo, after: previous)
+        } catch {
+            end.complete(.failure(error))
+        }
+    }
+
+    private func report(
+        _ photo: SlideshowPhoto, after previous: SlideshowPhoto?
+    ) throws(CommandFailure) {
+        if output.json { return try output.show(photo) }
+        if photo.path.isEmpty, previous == nil {
+            Console.printMessage(
+                tr(
+                    "The slideshow shows no photo. “imagefeedctl slideshow next” shows one, or says why there is none."
+                )
             )
-        )
+        }
+        // Other properties of the photo, such as its likes, may have changed.
+        let isNew =
+            photo.path != previous?.path || runner != nil && photo.id != previous?.id
+        guard isNew, !photo.path.isEmpty else { return }
+        if let runner { return runner.run(photo) }
+        try output.show(FilePath(path: PathBytes(photo.path)))
+    }
+
+    private func interrupt() {
+        // A second Ctrl-C exits without waiting for the daemon.
+        if end.isComplete { Glibc.exit(ProgramStatus.interrupted.rawValue) }
+        // The first call may wait for an image. The disconnection from the bus detaches this client.
+        if !end.hasWaiters { Glibc.exit(ProgramStatus.done.rawValue) }
+        end.complete(.success(()))
     }
 }
