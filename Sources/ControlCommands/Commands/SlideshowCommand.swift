@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Contract
+internal import DBus
 internal import JSONFormat
 internal import Translation
 
@@ -206,7 +207,7 @@ struct SlideshowOptions: ParsableArguments {
     }
 
     @MainActor func setPaused(_ isPaused: Bool) async throws {
-        try await client(ServiceClient()).setPaused(isPaused)
+        try await client(ServiceClient()).set(.paused, to: isPaused)
         try output.show(CommandResult(["Paused": JSON(isPaused)]))
     }
 
