@@ -104,7 +104,7 @@ struct ConfigureCommand: AsyncParsableCommand {
         Console.prompt(tr("Client ID:"))
         let id = await StandardInput.line() ?? ""
         if !id.isEmpty { settings[.clientID] = .string(id) }
-        let secret = try await SecretFile.prompt(.clientSecret)
+        let secret = try await SecretKind.clientSecret.prompt()
         if let secret { settings[.clientSecret] = .fileDescriptor(secret) }
         guard !settings.isEmpty else {
             throw CommandFailure.tr("Nothing was entered. The settings were not changed.")
@@ -119,7 +119,7 @@ struct ConfigureCommand: AsyncParsableCommand {
         settings[.clientID] = clientID.map { .string($0) }
         if let clientSecretFile {
             settings[.clientSecret] = .fileDescriptor(
-                try await SecretFile(clientSecretFile, .clientSecret).descriptor())
+                try await SecretKind.clientSecret.read(from: clientSecretFile))
         }
         return settings
     }

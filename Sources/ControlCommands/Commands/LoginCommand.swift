@@ -71,7 +71,7 @@ struct LoginCommand: AsyncParsableCommand {
             return try await dialogue.logIn(options)
         } catch let error as BusError where error.isReply(.wrongPassword) {
             guard options[.password] == nil else { throw error }
-            guard Console.canPrompt, let password = try await SecretFile.prompt(.password)
+            guard Console.canPrompt, let password = try await SecretKind.password.prompt()
             else {
                 throw CommandFailure(
                     error,
@@ -119,11 +119,11 @@ struct LoginCommand: AsyncParsableCommand {
         options[.manual] = manual ? .bool(true) : nil
         if let passwordFile {
             options[.password] = .fileDescriptor(
-                try await SecretFile(passwordFile, .password).descriptor())
+                try await SecretKind.password.read(from: passwordFile))
         } else if noPassword {
             // A login without a password.
         } else if register, hasPasswords, Console.canPrompt {
-            let password = try await SecretFile.promptForNewPassword()
+            let password = try await SecretKind.promptForNewPassword()
             options[.password] = password.map { .fileDescriptor($0) }
         } else if hasPasswords, !hasNames {
             options[.password] = .fileDescriptor(
@@ -157,7 +157,7 @@ struct LoginCommand: AsyncParsableCommand {
             case (true, true):
                 tr("Password or key of {provider} at {server}, sent without encryption:", names)
             }
-        guard let key = try await SecretFile.prompt(.key, question) else {
+        guard let key = try await SecretKind.key.prompt(question) else {
             throw CommandFailure.tr("No key was entered.")
         }
         return key

@@ -66,7 +66,7 @@ struct ProviderTestCommand: AsyncParsableCommand {
 
     @MainActor func run() async throws {
         var key: FileDescriptor?
-        if let passwordFile { key = try await SecretFile(passwordFile, .key).descriptor() }
+        if let passwordFile { key = try await SecretKind.key.read(from: passwordFile) }
         var settings: [String: String] = [:]
         for setting in set {
             let name = setting.prefix { $0 != "=" }
