@@ -1,6 +1,7 @@
 internal import Contract
 internal import Dispatch
 internal import Glibc
+internal import ProviderKit
 internal import System
 internal import Translation
 
@@ -12,19 +13,10 @@ enum StandardInput {
     /// Returns the next line without surrounding white space, which pasted text often has; nil at the end of input.
     static func line() async -> String? {
         let line = await DispatchQueue.global().run { readLine() }
-        return line.map { line in
-            let start = line.drop(while: \.isWhitespace)
-            return String(start.reversed().drop(while: \.isWhitespace).reversed())
-        }
+        return line.map { String($0.trimmed) }
     }
 
-    /// Prompts with a question, and returns true if the reply is "y" or "yes", in English or in the language of the user.
-    static func confirm(_ question: String) async -> Bool {
-        // Translators: y and N are the first letters of yes and no, which the user types.
-        Console.prompt(question + tr(" [y/N]"))
-        return isYes(await line())
-    }
-
+    /// Returns true if a reply is "y" or "yes", in English or in the language of the user.
     nonisolated static func isYes(_ reply: String?) -> Bool {
         let word = (reply ?? "").lowercased().filter { !$0.isWhitespace }
         // Translators: the first letter of yes, which the user types.
@@ -111,7 +103,11 @@ func requireConfirmation(_ question: String, isGiven: Bool) async throws(Command
             "This command needs a confirmation, but standard input is not a terminal. Add --yes.",
             status: .usage)
     }
-    guard await StandardInput.confirm(question) else { throw CommandFailure(.failed, "") }
+    // Translators: y and N are the first letters of yes and no, which the user types.
+    Console.prompt(question + tr(" [y/N]"))
+    guard StandardInput.isYes(await StandardInput.line()) else {
+        throw CommandFailure(.failed, "")
+    }
 }
 
 extension AccountProperties {
