@@ -76,7 +76,7 @@ struct SlideshowValueTests {
                 "Hidden": .array([.string("local_ada/1")], of: "s"),
             ])
         let target = OutputTarget.terminal(columns: columns, isColoured: false)
-        let lines = SlideshowDetails(slideshow: slideshow).text(for: target).split(separator: "\n")
+        let lines = slideshow.text(for: target).split(separator: "\n")
         #expect(lines.first == "Photo      local_ada/cac9a20756bcd20e")
         #expect(lines.allSatisfy { $0.displayWidth <= columns })
         let line = SlideshowPhoto(slideshow).text(for: target)

@@ -34,9 +34,12 @@ struct SlideshowStateCommand: AsyncParsableCommand {
 
     @MainActor func run() async throws {
         let client = try await options.client(ServiceClient())
-        let details = SlideshowDetails(slideshow: try await client.properties())
-        try options.output.show(details)
-        if let message = details.message { Console.printMessage(message) }
+        let slideshow = try await client.properties()
+        try options.output.show(slideshow)
+        if slideshow.photo == nil {
+            Console.printMessage(
+                tr("The slideshow shows no photo. Start it with “imagefeedctl slideshow next”."))
+        }
     }
 }
 

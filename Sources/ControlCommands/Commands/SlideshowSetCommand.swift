@@ -56,8 +56,7 @@ struct SlideshowSetCommand: AsyncParsableCommand {
         if let shuffle { try await client.set(.shuffle, to: shuffle) }
         if let interval { try await client.set(.interval, to: interval.seconds) }
         guard options.output.json else { return }
-        try options.output.show(
-            SlideshowDetails(slideshow: try await client.properties()))
+        try options.output.show(try await client.properties())
     }
 }
 
