@@ -11,8 +11,8 @@ struct SlideshowSetCommand: AsyncParsableCommand {
         help: .tr(
             "The time per photo: a number with s, m or h, at least 5s; 0 for no timer.",
             valueName: "duration"),
-        transform: SlideshowInterval.init(_:))
-    var interval: SlideshowInterval?
+        transform: SlideshowInterval.seconds(_:))
+    var interval: UInt32?
     @Flag(
         inversion: .prefixedNo,
         help: .tr("Show the photos in random order, or in that of the source."))
@@ -54,7 +54,7 @@ struct SlideshowSetCommand: AsyncParsableCommand {
         if let orientation { try await client.set(.orientation, to: orientation.rawValue) }
         if let size { try await client.set(.imageSize, to: size.rawValue) }
         if let shuffle { try await client.set(.shuffle, to: shuffle) }
-        if let interval { try await client.set(.interval, to: interval.seconds) }
+        if let interval { try await client.set(.interval, to: interval) }
         guard options.output.json else { return }
         try options.output.show(try await client.properties())
     }
@@ -90,23 +90,17 @@ struct SlideshowSource: Equatable {
 }
 
 /// The value of `slideshow set --interval`: a number with `s`, `m` or `h`, or 0.
-struct SlideshowInterval: Equatable {
+enum SlideshowInterval {
     /// The smallest time per photo.
-    static let minimumSeconds: UInt32 = 5
-    /// The time per photo in seconds; 0 for no timer.
-    let seconds: UInt32
-
-    init(seconds: UInt32) { self.seconds = seconds }
+    private static let minimumSeconds: UInt32 = 5
 
     /// Parses a value.
     ///
     /// - Parameter text: `0`, or a number with a unit that is at least ``minimumSeconds``.
+    /// - Returns: The time per photo in seconds; 0 for no timer.
     /// - Throws: `ValidationError`.
-    init(_ text: String) throws {
-        guard text != "0" else {
-            seconds = 0
-            return
-        }
+    static func seconds(_ text: String) throws -> UInt32 {
+        guard text != "0" else { return 0 }
         let units: [Character: UInt32] = ["s": 1, "m": 60, "h": 3600]
         let digits = text.dropLast()
         guard let unit = text.last.flatMap({ units[$0] }), !digits.isEmpty,
@@ -119,17 +113,17 @@ struct SlideshowInterval: Equatable {
                     ["interval": "\(UInt32.max / 3600)h"]))
         }
         let seconds = number * unit
-        guard seconds == 0 || seconds >= Self.minimumSeconds else {
+        guard seconds == 0 || seconds >= minimumSeconds else {
             throw ValidationError(
                 trn(
                     "The interval is 0 or at least {count} second.",
-                    "The interval is 0 or at least {count} seconds.", Int(Self.minimumSeconds)))
+                    "The interval is 0 or at least {count} seconds.", Int(minimumSeconds)))
         }
-        self.seconds = seconds
+        return seconds
     }
 
-    /// The interval in the form of the option, in the largest unit without a remainder.
-    var text: String {
+    /// Returns an interval in the form of the option, in the largest unit without a remainder.
+    static func text(_ seconds: UInt32) -> String {
         switch seconds {
         case 0: "0"
         case let seconds where seconds % 3600 == 0: "\(seconds / 3600)h"
