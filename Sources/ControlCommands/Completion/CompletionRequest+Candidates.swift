@@ -28,12 +28,8 @@ extension CompletionRequest {
     }
 
     @MainActor private func idCandidates(_ kind: String) async -> [Candidate] {
-        do {
-            return words(try await fetchIDs(kind))
-        } catch {
-            // Without a bus, a daemon or cached data, there are no candidates. A completion prints no errors.
-            return []
-        }
+        // Without a bus, a daemon or cached data, there are no candidates. A completion prints no errors.
+        words((try? await fetchIDs(kind)) ?? [])
     }
 
     /// Returns the candidates whose word begins with the typed part.
