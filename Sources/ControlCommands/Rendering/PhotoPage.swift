@@ -46,7 +46,7 @@ struct PhotoPage: Renderable {
 /// A formatter that prints consecutive pages of a source as one table.
 struct FeedListing {
     let target: OutputTarget
-    private var layout: Layout?
+    private var layout: [VisibleColumn]?
 
     init(target: OutputTarget) { self.target = target }
 

@@ -88,7 +88,7 @@ struct SlideshowPhoto: Renderable, Equatable {
     func text(for target: OutputTarget) -> String {
         let fields = [id, photo?.caption ?? ""].map(TerminalText.line)
         guard case .terminal(let columns, _) = target else { return TerminalText.fields(fields) }
-        let title = fields[1].truncated(to: max(12, columns - fields[0].displayWidth - Layout.gap))
+        let title = fields[1].truncated(to: max(12, columns - fields[0].displayWidth - Table.gap))
         return fields[0] + (title.isEmpty ? "" : "  \(title)") + "\n"
     }
 }

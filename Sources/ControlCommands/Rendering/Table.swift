@@ -26,22 +26,24 @@ struct Table {
     }
 
     /// Returns the rows in a given layout, for example to continue a table.
-    func text(for target: OutputTarget, _ layout: Layout, hasHeading: Bool) -> String {
+    func text(for target: OutputTarget, _ layout: [VisibleColumn], hasHeading: Bool) -> String {
         let heading = columns.map { Cell($0.title, .heading) }
         return ((hasHeading ? [heading] : []) + rows)
             .map { line($0, layout, target) + "\n" }.joined()
     }
 
-    private func line(_ cells: [Cell], _ layout: Layout, _ target: OutputTarget) -> String {
+    private func line(
+        _ cells: [Cell], _ layout: [VisibleColumn], _ target: OutputTarget
+    ) -> String {
         var line = ""
         var padding = 0
-        for column in layout.columns {
+        for column in layout {
             let (index, width) = (column.index, column.width)
             let cell = cells[index]
             let text =
                 columns[index].minimumWidth == nil ? cell.text : cell.text.truncated(to: width)
             guard !text.isEmpty else {
-                padding += width + Layout.gap
+                padding += width + Table.gap
                 continue
             }
             let missing = max(0, width - text.displayWidth)
@@ -49,7 +51,7 @@ struct Table {
             // Padding is written only in front of another field, so that no line ends in spaces.
             line +=
                 String(repeating: " ", count: padding + before) + target.styled(text, cell.style)
-            padding = missing - before + Layout.gap
+            padding = missing - before + Table.gap
         }
         return line
     }
@@ -77,7 +79,7 @@ extension OutputTarget {
         guard case .terminal(let columns, _) = self else {
             return shown.map { "\($0.name)\t\($0.value)\n" }.joined()
         }
-        let indent = (shown.map(\.name.displayWidth).max() ?? 0) + Layout.gap
+        let indent = (shown.map(\.name.displayWidth).max() ?? 0) + Table.gap
         return shown.map { name, value in
             let lines = value.wrapped(to: max(10, columns - indent))
             let padding = String(repeating: " ", count: indent - name.displayWidth)
