@@ -85,7 +85,7 @@ struct ProviderTestCommand: AsyncParsableCommand {
             try Console.write(text)
         }
         if output.json {
-            try output.show(report)
+            try Console.write(report.json.text + "\n")
         } else if target != .pipe, let summary = report.summary {
             Console.printMessage(summary)
         }
@@ -128,7 +128,7 @@ struct ProviderTestCommand: AsyncParsableCommand {
 }
 
 /// The results of the test of a plugin that have arrived so far.
-struct ProviderTestReport: Renderable {
+struct ProviderTestReport {
     /// The members `manifest`, `id` and `name`.
     private var plugin = JSON.null
     /// The objects with `name`, `section`, `result`, `findings` and `note`.
@@ -213,16 +213,11 @@ struct ProviderTestReport: Renderable {
         return text
     }
 
-    // MARK: Renderable
-
+    /// The report as one JSON document.
     var json: JSON {
         let result = status == .done ? "passed" : status == .failed ? "failed" : "inconclusive"
         let names = ["manifest", "id", "name"].map { JSON.Member($0, plugin[$0] ?? .null) }
         return .object(
             names + [.init("result", .string(result)), .init("checks", .array(checks))])
-    }
-
-    func text(for target: OutputTarget) -> String {
-        checks.map { Self.text($0, target) }.joined()
     }
 }
