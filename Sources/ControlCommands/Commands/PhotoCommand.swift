@@ -17,7 +17,7 @@ struct PhotoCommand: AsyncParsableCommand {
         let properties = try await addingHints(for: photo.account) {
             try await photo.client.photo(photo.id)
         }
-        if !output.json { await PhotoPreview(client: photo.client).show(photo.id) }
+        if !output.json { await photo.client.drawPhoto(photo.id) }
         try output.show(properties)
     }
 }

@@ -64,7 +64,7 @@ struct FeedWalk {
             if output.json {
                 photos.photos += page
             } else if isDrawn {
-                try await PhotoPreview(client: client).show(current)
+                try await client.drawPage(current)
             } else {
                 try Console.write(listing.text(of: current))
             }

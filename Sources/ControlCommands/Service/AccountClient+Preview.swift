@@ -2,14 +2,11 @@ internal import Contract
 internal import DBus
 
 /// Previews of photos on the terminal.
-@MainActor
-struct PhotoPreview {
-    let client: AccountClient
-
+extension AccountClient {
     /// Draws one photo, if the terminal and `chafa` allow it.
-    func show(_ photo: String) async {
+    func drawPhoto(_ photo: String) async {
         guard Picture.canShow, case .terminal(let columns, _) = OutputTarget.standardOutput,
-            let path = await file(photo, "small")
+            let path = await previewPath(photo, "small")
         else { return }
         await Picture.show(path, columns: min(columns, 60), rows: 20)
     }
@@ -17,14 +14,14 @@ struct PhotoPreview {
     /// Draws the photos of a page in a grid.
     ///
     /// - Throws: ``CommandFailure`` if standard output cannot be written.
-    func show(_ page: PhotoPage) async throws(CommandFailure) {
+    func drawPage(_ page: PhotoPage) async throws(CommandFailure) {
         guard case .terminal(let columns, _) = OutputTarget.standardOutput else { return }
         let grid = PictureGrid(columns: columns)
         var rest = page.photos[...]
         while !rest.isEmpty {
             var tiles: [PictureGrid.Tile] = []
             for photo in rest.prefix(grid.perRow) {
-                let path = await file(photo.id, "thumb")
+                let path = await previewPath(photo.id, "thumb")
                 tiles.append(
                     PictureGrid.Tile(
                         picture: await Picture.lines(path, columns: grid.width, rows: grid.height),
@@ -36,11 +33,11 @@ struct PhotoPreview {
     }
 
     /// Returns the path of the photo's image; nil if it is not available, for example while offline.
-    private func file(_ photo: String, _ size: String) async -> String? {
+    private func previewPath(_ photo: String, _ size: String) async -> String? {
         do {
-            return try await client.imagePath(photo, size: size)
+            return try await imagePath(photo, size: size)
         } catch let error as BusError where error.isReply(.notSupported) {
-            return try? await client.imagePath(photo, size: "full")
+            return try? await imagePath(photo, size: "full")
         } catch {
             return nil
         }
