@@ -4,17 +4,10 @@ package import ProviderKit
 /// The properties of a provider on D-Bus.
 package struct ProviderProperties: Equatable {
     package let path: ObjectPath
-    package private(set) var properties: [String: Variant]
+    package let properties: [String: Variant]
 
     /// True if the service is used without a login.
     package var isWithoutUsers: Bool { properties["Authentication"]?.string == "none" }
-
-    /// The provider after its settings were saved.
-    package var configured: ProviderProperties {
-        var configured = self
-        configured.properties["Configured"] = .bool(true)
-        return configured
-    }
 
     package func has(_ capability: String) -> Bool { capabilities.contains(capability) }
 

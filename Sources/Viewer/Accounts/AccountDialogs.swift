@@ -54,7 +54,7 @@ final class AccountDialogs {
     /// Logs in to a provider.
     func logIn(to provider: ProviderProperties) {
         guard provider.isConfigured else { return configure(provider) }
-        LoginDialog(window, service, loader, toasts, provider, again: nil).present()
+        showLogin(provider)
     }
 
     /// Logs in to a known account again, or to one of the user's choice if it is unknown or the combined one.
@@ -62,13 +62,19 @@ final class AccountDialogs {
         guard let account, let provider = service.provider(of: account) else {
             return chooseProvider()
         }
+        showLogin(provider, again: account)
+    }
+
+    private func showLogin(
+        _ provider: ProviderProperties, again account: AccountProperties? = nil
+    ) {
         LoginDialog(window, service, loader, toasts, provider, again: account).present()
     }
 
     /// Shows the settings of a provider, and logs in after they were saved.
     func configure(_ provider: ProviderProperties) {
         ConfigureDialog(window, service, provider) { [weak self] in
-            self?.logIn(to: provider.configured)
+            self?.showLogin(provider)
         }.present()
     }
 
