@@ -39,22 +39,20 @@ struct OutputOptions: ParsableArguments {
             try Console.write(result.bytes(for: .standardOutput))
         }
     }
-}
 
-/// The result of a command that prints one line, or nothing, to standard output without `--json`.
-struct CommandResult: Renderable {
-    let json: JSON
-    private let fields: ((OutputTarget) -> [String])?
-
+    /// Prints the result of a command that prints one line, or nothing, without `--json`.
+    ///
     /// - Parameters:
-    ///   - json: The JSON document.
+    ///   - document: The JSON document.
     ///   - fields: Returns the fields of the line; nil to print nothing.
-    init(_ json: JSON, fields: ((OutputTarget) -> [String])? = nil) {
-        self.json = json
-        self.fields = fields
-    }
-
-    func text(for target: OutputTarget) -> String {
-        fields.map { TerminalText.fields($0(target)) } ?? ""
+    /// - Throws: ``CommandFailure`` if it cannot be written.
+    @MainActor func show(
+        _ document: JSON, fields: ((OutputTarget) -> [String])? = nil
+    ) throws(CommandFailure) {
+        if json {
+            try Console.write(document.text + "\n")
+        } else if let fields {
+            try Console.write(TerminalText.fields(fields(.standardOutput)))
+        }
     }
 }

@@ -48,7 +48,7 @@ struct ConfigureCommand: AsyncParsableCommand {
                     "{provider} is configured. Log in with “imagefeedctl login {id}”.",
                     ["provider": provider.name, "id": provider.id])
         )
-        try output.show(CommandResult(JSON(properties, of: .provider)))
+        try output.show(JSON(properties, of: .provider))
     }
 
     /// Checks before the prompts that the provider has settings.

@@ -20,6 +20,6 @@ struct DefaultCommand: AsyncParsableCommand {
         }
         Console.printMessage(
             tr("{account} is the default account.", ["account": account.id]))
-        try output.show(CommandResult(["DefaultAccount": JSON(account.path.text)]))
+        try output.show(["DefaultAccount": JSON(account.path.text)])
     }
 }

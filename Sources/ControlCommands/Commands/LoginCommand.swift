@@ -59,8 +59,7 @@ struct LoginCommand: AsyncParsableCommand {
                 advice: tr("Run “imagefeedctl configure {provider}”.", ["provider": provider]))
         }
         let properties = try await service.account(path).properties(.account)
-        try output.show(
-            CommandResult(JSON(properties, of: .account)) { _ in [path.lastElement] })
+        try output.show(JSON(properties, of: .account)) { _ in [path.lastElement] }
     }
 
     /// Logs in. If the daemon reports a wrong password and none was given, prompts for the password and logs in again.

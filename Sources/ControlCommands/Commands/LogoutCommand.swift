@@ -25,6 +25,6 @@ struct LogoutCommand: AsyncParsableCommand {
         try await client.logout()
         Console.printMessage(tr("Logged out of {account}.", ["account": account.label]))
         let properties = try await client.properties(.account)
-        try output.show(CommandResult(JSON(properties, of: .account)))
+        try output.show(JSON(properties, of: .account))
     }
 }

@@ -22,12 +22,12 @@ struct OpenCommand: AsyncParsableCommand {
                 try await photo.client.photo(photo.id)
             }
             try await DesktopViewer.openWindow(reference, service.connection)
-            return try output.show(CommandResult(["photo": JSON(reference)]))
+            return try output.show(["photo": JSON(reference)])
         }
         let path = try await addingHints(for: photo.account) {
             try await photo.client.imagePath(photo.id, size: ImageSize.full.rawValue)
         }
         try await DesktopViewer.openPhoto(path)
-        try output.show(CommandResult(["path": JSON(path)]))
+        try output.show(["path": JSON(path)])
     }
 }

@@ -85,7 +85,7 @@ struct ProviderTestCommand: AsyncParsableCommand {
             try Console.write(text)
         }
         if output.json {
-            try Console.write(report.json.text + "\n")
+            try output.show(report.json)
         } else if target != .pipe, let summary = report.summary {
             Console.printMessage(summary)
         }

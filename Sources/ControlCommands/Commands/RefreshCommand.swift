@@ -16,14 +16,13 @@ struct RefreshCommand: AsyncParsableCommand {
         let count = try await addingHints(for: account, hasSource: true) {
             try await client.refresh(sourceOption.source)
         }
-        try output.show(
-            CommandResult(["new": JSON(Int(count))]) { target in
-                guard target != .pipe else { return [String(count)] }
-                return [
-                    count == 0
-                        ? tr("No new photos")
-                        : trn("{count} new photo", "{count} new photos", Int(count))
-                ]
-            })
+        try output.show(["new": JSON(Int(count))]) { target in
+            guard target != .pipe else { return [String(count)] }
+            return [
+                count == 0
+                    ? tr("No new photos")
+                    : trn("{count} new photo", "{count} new photos", Int(count))
+            ]
+        }
     }
 }

@@ -22,6 +22,6 @@ struct RemoveCommand: AsyncParsableCommand {
         let warning = try await service.account(account.path).remove()
         Console.printMessage(tr("Removed {account}.", ["account": account.label]))
         if let warning { Console.printMessage(warning) }
-        try output.show(CommandResult(["Id": JSON(account.id)]))
+        try output.show(["Id": JSON(account.id)])
     }
 }

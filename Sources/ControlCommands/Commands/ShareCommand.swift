@@ -27,7 +27,7 @@ struct ShareCommand: AsyncParsableCommand {
         guard let address = properties.url, Self.isWebAddress(address) else {
             throw CommandFailure.tr("The photo has no link, because it has no public web page.")
         }
-        try output.show(CommandResult(["url": JSON(address)]) { _ in [address] })
+        try output.show(["url": JSON(address)]) { _ in [address] }
         if copy {
             try await Clipboard.copy(address)
             Console.printMessage(tr("The link was copied to the clipboard."))

@@ -185,7 +185,7 @@ struct SlideshowRemoveCommand: AsyncParsableCommand {
                 ["slideshow": TerminalText.line(name)])
         }
         try await service.slideshow(path).remove()
-        try options.output.show(CommandResult(["Removed": JSON(name)]))
+        try options.output.show(["Removed": JSON(name)])
     }
 }
 
@@ -211,7 +211,7 @@ struct SlideshowOptions: ParsableArguments {
 
     @MainActor func setPaused(_ isPaused: Bool) async throws {
         try await client(ServiceClient()).set(.paused, to: isPaused)
-        try output.show(CommandResult(["Paused": JSON(isPaused)]))
+        try output.show(["Paused": JSON(isPaused)])
     }
 
     /// Prints the result of `hide` and `unhide`.
@@ -222,17 +222,14 @@ struct SlideshowOptions: ParsableArguments {
     /// - Throws: ``CommandFailure`` if it cannot be written.
     @MainActor func showHidden(_ photo: String, _ isHidden: Bool) throws {
         let json: JSON = ["photo": JSON(photo), "hidden": JSON(isHidden)]
-        try output.show(
-            CommandResult(json) { target in
-                guard target != .pipe else {
-                    return [photo, isHidden ? "hidden" : "not hidden"]
-                }
-                return [
-                    isHidden
-                        ? tr("Hid {photo}", ["photo": photo])
-                        : tr("{photo} is not hidden any more", ["photo": photo])
-                ]
-            })
+        try output.show(json) { target in
+            guard target != .pipe else { return [photo, isHidden ? "hidden" : "not hidden"] }
+            return [
+                isHidden
+                    ? tr("Hid {photo}", ["photo": photo])
+                    : tr("{photo} is not hidden any more", ["photo": photo])
+            ]
+        }
     }
 }
 
