@@ -1,3 +1,5 @@
+internal import CDBus
+
 /// A string with a grammar of the D-Bus specification, validated by `init`.
 ///
 /// No code validates it again. It is safe to pass to libdbus, which aborts the process on a string that does not match
@@ -13,8 +15,8 @@ where StringLiteralType == String {
     /// The string in the form in which it is sent.
     var text: String { get }
 
-    /// Returns true if `utf8` matches the grammar.
-    static func matches(_ utf8: String.UTF8View) -> Bool
+    /// Returns true if `text` matches the grammar.
+    static func matches(_ text: String) -> Bool
 
     /// Wraps a string that is known to obey the grammar.
     init(unchecked text: String)
@@ -25,13 +27,13 @@ nonisolated extension BusGrammar {
     ///
     /// - Throws: ``BusError/invalidName(_:_:)`` if it does not match.
     package init(_ text: String) throws(BusError) {
-        guard Self.matches(text.utf8) else { throw .invalidName(Self.noun, text) }
+        guard Self.matches(text) else { throw .invalidName(Self.noun, text) }
         self.init(unchecked: text)
     }
 
     /// Creates a name from a literal. An invalid literal is a programming error and traps.
     package init(stringLiteral text: String) {
-        precondition(Self.matches(text.utf8), "\"\(text)\" is no \(Self.noun)")
+        precondition(Self.matches(text), "\"\(text)\" is no \(Self.noun)")
         self.init(unchecked: text)
     }
 
@@ -46,26 +48,15 @@ nonisolated package struct ObjectPath: BusGrammar {
 
     package init(unchecked text: String) { self.text = text }
 
-    package static func matches(_ utf8: String.UTF8View) -> Bool {
-        guard utf8.first == UInt8(ascii: "/") else { return false }
-        var previous = UInt8(ascii: "/")
-        for byte in utf8.dropFirst() {
-            if byte == UInt8(ascii: "/") {
-                if previous == byte { return false }
-            } else if !byte.isNameByte {
-                return false
-            }
-            previous = byte
-        }
-        return utf8.count == 1 || previous != UInt8(ascii: "/")
-    }
+    package static func matches(_ text: String) -> Bool { isValid(text, dbus_validate_path) }
 
     /// Returns the path with one more element, which must consist of letters, digits and underscores.
     package func appending(_ element: String) -> ObjectPath {
+        let path = text == "/" ? "/\(element)" : "\(text)/\(element)"
         precondition(
-            !element.isEmpty && element.utf8.allSatisfy(\.isNameByte),
+            !element.isEmpty && !element.utf8.contains(UInt8(ascii: "/")) && Self.matches(path),
             "\"\(element)\" is no element of an object path")
-        return ObjectPath(unchecked: text == "/" ? "/\(element)" : "\(text)/\(element)")
+        return ObjectPath(unchecked: path)
     }
 
     /// Returns the elements below `ancestor`; nil if this path is not below it.
@@ -88,11 +79,10 @@ nonisolated package struct BusName: BusGrammar {
     /// True if this is a unique name, which the bus assigned to one connection for its lifetime.
     package var isUnique: Bool { text.utf8.first == UInt8(ascii: ":") }
 
-    package static func matches(_ utf8: String.UTF8View) -> Bool {
-        let isUnique = utf8.first == UInt8(ascii: ":")
-        return isDotted(isUnique ? utf8.dropFirst() : utf8[...], isUnique: isUnique) {
-            $0.isNameByte || $0 == UInt8(ascii: "-")
-        }
+    package static func matches(_ text: String) -> Bool {
+        // libdbus also accepts unique names without a dot, and with a dot at the beginning.
+        let isComplete = !text.hasPrefix(":") || text.contains(".") && !text.hasPrefix(":.")
+        return isComplete && isValid(text, dbus_validate_bus_name)
     }
 }
 
@@ -103,9 +93,7 @@ nonisolated package struct InterfaceName: BusGrammar {
 
     package init(unchecked text: String) { self.text = text }
 
-    package static func matches(_ utf8: String.UTF8View) -> Bool {
-        isDotted(utf8[...], isUnique: false, isAllowed: \.isNameByte)
-    }
+    package static func matches(_ text: String) -> Bool { isValid(text, dbus_validate_interface) }
 }
 
 /// The name of an error: `org.freedesktop.DBus.Error.InvalidArgs`.
@@ -115,9 +103,7 @@ nonisolated package struct ErrorName: BusGrammar {
 
     package init(unchecked text: String) { self.text = text }
 
-    package static func matches(_ utf8: String.UTF8View) -> Bool {
-        InterfaceName.matches(utf8)
-    }
+    package static func matches(_ text: String) -> Bool { isValid(text, dbus_validate_error_name) }
 
     /// The part after the last dot: `InvalidArgs`.
     package var lastElement: String {
@@ -132,32 +118,14 @@ nonisolated package struct MemberName: BusGrammar {
 
     package init(unchecked text: String) { self.text = text }
 
-    package static func matches(_ utf8: String.UTF8View) -> Bool {
-        guard let first = utf8.first, utf8.count <= 255 else { return false }
-        return !first.isDigit && utf8.allSatisfy(\.isNameByte)
-    }
+    package static func matches(_ text: String) -> Bool { isValid(text, dbus_validate_member) }
 }
 
-/// Returns true for two or more elements joined by dots, 255 bytes at most. Only elements of unique names may begin
-/// with a digit.
-nonisolated private func isDotted(
-    _ utf8: Substring.UTF8View.SubSequence, isUnique: Bool, isAllowed: (UInt8) -> Bool
+/// Returns true if a function of libdbus accepts `text`.
+nonisolated func isValid(
+    _ text: String,
+    _ validate: (UnsafePointer<CChar>?, UnsafeMutablePointer<CDBus.DBusError>?) -> dbus_bool_t
 ) -> Bool {
-    guard utf8.count <= 255 - (isUnique ? 1 : 0) else { return false }
-    let elements = utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    return elements.count >= 2
-        && elements.allSatisfy { element in
-            guard let first = element.first else { return false }
-            return (isUnique || !first.isDigit) && element.allSatisfy(isAllowed)
-        }
-}
-
-nonisolated extension UInt8 {
-    fileprivate var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
-
-    /// A letter, a digit or an underscore.
-    fileprivate var isNameByte: Bool {
-        isDigit || self == UInt8(ascii: "_")
-            || UInt8(ascii: "a")...UInt8(ascii: "z") ~= self | 0x20 && self & 0x40 != 0
-    }
+    // For the function, the text ends at a NUL.
+    !text.utf8.contains(0) && validate(text, nil) != 0
 }
