@@ -36,21 +36,16 @@ final class FeedObject {
         [
             .preparedMethod(
                 .getPage, in: ["source", "cursor", "count"], out: ["photos", "next"],
-                returning: [PhotoEntry].self, String.self,
-                prepared: {
-                    (
-                        object: FeedObject, caller: BusName?, source: String, cursor: String,
-                        count: UInt32
-                    ) in
-                    object.preparedPage(object.key(source, cursor, count), for: caller)
-                },
-                {
-                    (
-                        object: FeedObject, caller: BusName?, source: String, cursor: String,
-                        count: UInt32
-                    ) in
-                    try await object.page(source, cursor, count, for: caller)
-                }),
+                returning: [PhotoEntry].self, String.self
+            ) {
+                (
+                    object: FeedObject, caller: BusName?, source: String, cursor: String,
+                    count: UInt32
+                ) in
+                let key = object.key(source, cursor, count)
+                if let reply = object.preparedPage(key, for: caller) { return .finished(reply) }
+                return .running { try await object.page(source, cursor, count, for: caller) }
+            },
             .asyncMethod(.getPhoto, in: ["photo"], out: ["properties"]) {
                 (object: FeedObject, photo: String) -> PhotoEntry in
                 try await object.photos.photo(photo)

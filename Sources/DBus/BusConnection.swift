@@ -135,9 +135,11 @@ package final class BusConnection {
     /// The bus drops a message to a destination that has disconnected, and a reply that the caller no longer expects.
     package func send(_ message: BusMessage) { queue(message) }
 
-    /// Replies to a call with a prepared reply.
+    /// Replies to a call, if its sender expects a reply.
     func send(_ reply: PreparedReply, to call: ReplyAddress) {
-        guard isConnected, let copy = reply.template.copyForSending() else { return }
+        guard call.expectsReply, isConnected, let copy = reply.template.copyForSending() else {
+            return
+        }
         dbus_message_set_reply_serial(copy, call.serial)
         if let caller = call.caller { dbus_message_set_destination(copy, caller.text) }
         dbus_connection_send(raw, copy, nil)

@@ -55,9 +55,6 @@ nonisolated struct SignalDescription: Sendable {
     let arguments: [ArgumentDescription]
 }
 
-/// A function that sends the reply to a call.
-typealias ReplySender = (BusConnection, ReplyAddress) throws -> Void
-
 struct BusMethod {
     let name: MemberName
     let inputs: [ArgumentDescription]
@@ -67,9 +64,9 @@ struct BusMethod {
 }
 
 /// The state of a call when its handler returns.
-enum Invocation {
-    case finished(ReplySender)
-    case running(@MainActor () async throws -> ReplySender)
+package enum Invocation {
+    case finished(PreparedReply)
+    case running(@MainActor () async throws -> PreparedReply)
 }
 
 /// The way in which `PropertiesChanged` announces a property.
@@ -132,7 +129,7 @@ extension BusMember {
         ) { object, call in
             let arguments: (repeat each In) = try call.readArguments()
             let results = try handler(object, call.sender, repeat each arguments)
-            return .finished(replySender(repeat each results))
+            return .finished(try PreparedReply(repeat each results))
         }
     }
 
@@ -157,7 +154,7 @@ extension BusMember {
             let caller = call.sender
             return .running {
                 let results = try await handler(object, caller, repeat each arguments)
-                return replySender(repeat each results)
+                return try PreparedReply(repeat each results)
             }
         }
     }
@@ -169,30 +166,19 @@ extension BusMember {
     ///   - inputs: The names of the arguments.
     ///   - outputs: The names of the results.
     ///   - results: The types of the results.
-    ///   - prepared: Returns a prepared reply, or nil. It takes the unique name of the caller, which is nil without a
-    ///     bus.
-    ///   - handler: Makes the reply if there is no prepared one.
+    ///   - handler: Returns a prepared reply, or the work that makes it. It takes the unique name of the caller, which
+    ///     is nil without a bus.
     /// - Returns: The member.
     package static func preparedMethod<each In: BusType, each Out: BusType>(
         _ name: MemberName, in inputs: [String] = [], out outputs: [String] = [],
         returning results: repeat (each Out).Type,
-        prepared: @escaping (Object, BusName?, repeat each In) throws -> PreparedReply?,
-        _ handler:
-            @escaping @MainActor (Object, BusName?, repeat each In) async throws ->
-            PreparedReply
+        handler: @escaping (Object, BusName?, repeat each In) throws -> Invocation
     ) -> BusMember {
         make(
             name, describe(inputs, repeat (each In).self), describe(outputs, repeat each results)
         ) { object, call in
             let arguments: (repeat each In) = try call.readArguments()
-            let caller = call.sender
-            if let reply = try prepared(object, caller, repeat each arguments) {
-                return .finished { connection, call in connection.send(reply, to: call) }
-            }
-            return .running {
-                let reply = try await handler(object, caller, repeat each arguments)
-                return { connection, call in connection.send(reply, to: call) }
-            }
+            return try handler(object, call.sender, repeat each arguments)
         }
     }
 
@@ -208,7 +194,7 @@ extension BusMember {
             let work = try handler(object, call, repeat each arguments)
             return .running {
                 try await work()
-                return replySender()
+                return try PreparedReply()
             }
         }
     }
@@ -222,12 +208,6 @@ extension BusMember {
                 BusMethod(name: name, inputs: inputs, outputs: outputs) {
                     try invoke(unsafeDowncast($0, to: Object.self), $1)
                 }))
-    }
-
-    private static func replySender<each Out: BusType>(_ results: repeat each Out) -> ReplySender {
-        { connection, call in
-            connection.send(try BusMessage(.methodReturn(to: call), repeat each results))
-        }
     }
 
     /// Declares a property that clients can only read.

@@ -133,7 +133,7 @@ nonisolated private enum MainQueue {
     }()
 }
 
-/// The results of a method, marshalled once and sent to any number of callers.
+/// The results of a method, which can be sent to any number of callers.
 ///
 /// Marshalling a page of photos takes ten times as long as copying it.
 nonisolated package struct PreparedReply: Sendable {

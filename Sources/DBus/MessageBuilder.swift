@@ -30,10 +30,6 @@ nonisolated package struct MessageHeader: Sendable {
             member: member)
     }
 
-    static func methodReturn(to call: ReplyAddress) -> MessageHeader {
-        MessageHeader(kind: .methodReturn, destination: call.caller, replySerial: call.serial)
-    }
-
     static func error(_ name: ErrorName, to call: ReplyAddress) -> MessageHeader {
         MessageHeader(
             kind: .error, destination: call.caller, errorName: name, replySerial: call.serial)

@@ -150,7 +150,7 @@ package final class ObjectTree {
         let address = ReplyAddress(call)
         do {
             switch try invoke(call) {
-            case .finished(let sendReply): try send(sendReply, to: address)
+            case .finished(let reply): connection.send(reply, to: address)
             case .running(let work): run(work, for: address)
             }
         } catch {
@@ -213,22 +213,18 @@ package final class ObjectTree {
     }
 
     private func run(
-        _ work: @escaping @MainActor () async throws -> ReplySender, for call: ReplyAddress
+        _ work: @escaping @MainActor () async throws -> PreparedReply, for call: ReplyAddress
     ) {
         guard running.begin(call.caller) else { return send(RunningCalls.exceeded, to: call) }
         // Immediate, so that calls begin in the order in which they arrived.
         Task.immediate {
             do {
-                try send(await work(), to: call)
+                connection.send(try await work(), to: call)
             } catch {
                 send(error, to: call)
             }
             running.end(call.caller)
         }
-    }
-
-    private func send(_ sendReply: ReplySender, to call: ReplyAddress) throws {
-        if call.expectsReply { try sendReply(connection, call) }
     }
 
     private func send(_ error: any Error, to call: ReplyAddress) {

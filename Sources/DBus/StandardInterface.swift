@@ -33,13 +33,12 @@ enum StandardInterface {
     private static let objectManagerInterface = BusInterface<ExportedObject>(
         objectManager,
         [
-            .preparedMethod(
-                "GetManagedObjects", out: ["objects"], returning: ManagedObjects.self,
-                prepared: { object, _ in
-                    object.tree?.onRead?()
-                    return try object.tree?.managedObjects() ?? PreparedReply(ManagedObjects())
-                },
-                { _, _ in try PreparedReply(ManagedObjects()) }),
+            .preparedMethod("GetManagedObjects", out: ["objects"], returning: ManagedObjects.self) {
+                (object: ExportedObject, _: BusName?) in
+                object.tree?.onRead?()
+                let reply = try object.tree?.managedObjects() ?? PreparedReply(ManagedObjects())
+                return .finished(reply)
+            },
             .signal(
                 "InterfacesAdded", ["object", "interfaces"], ObjectPath.self,
                 [String: [String: Variant]].self),

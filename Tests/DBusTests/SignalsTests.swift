@@ -153,9 +153,10 @@ struct SignalsTests {
         let subscription = try await subscribe(receiver, MatchRule(interface: "a.b"))
         // Both messages are sent in one turn of the main queue, so most of the time they also arrive in one.
         peer.onMethodCall = { [unowned peer] call in
-            let address = ReplyAddress(call)
+            let header = MessageHeader(
+                kind: .methodReturn, destination: call.sender, replySerial: call.serial)
             for message in [
-                try? BusMessage(.methodReturn(to: address), "reply"),
+                try? BusMessage(header, "reply"),
                 try? BusMessage(.signal("/", "a.b", "S"), "signal"),
             ] {
                 message.map(peer.send)

@@ -55,17 +55,16 @@ final class TestObject {
                 try await object.isReleased.wait { $0 ? true : nil }
                 return UInt32(text.utf8.count)
             },
-            .preparedMethod(
-                "Page", in: ["number"], out: ["page"], returning: (String).self,
-                prepared: { (object, caller, _: UInt32) in
-                    object.pageCallers.append(caller)
-                    return object.preparedPage
+            .preparedMethod("Page", in: ["number"], out: ["page"], returning: (String).self) {
+                (object: TestObject, caller: BusName?, number: UInt32) -> Invocation in
+                object.pageCallers.append(caller)
+                if let reply = object.preparedPage { return .finished(reply) }
+                return .running {
+                    object.pages += 1
+                    let reply = try PreparedReply("page \(number)")
+                    object.preparedPage = reply
+                    return reply
                 }
-            ) { (object, _, number: UInt32) in
-                object.pages += 1
-                let reply = try PreparedReply("page \(number)")
-                object.preparedPage = reply
-                return reply
             },
             .property("Number") { $0.number },
             .property(
