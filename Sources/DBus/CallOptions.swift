@@ -11,9 +11,8 @@ where Key: RawRepresentable & Hashable & Sendable, Key.RawValue == String {
     /// The longest known key and the longest value, in bytes.
     static var maximumTextBytes: Int { 64 << 10 }
 
-    private var values: [Key: Variant] = [:]
-    /// The known options with a value that is too long or of a compound type.
-    private var unusable: Set<Key> = []
+    /// The known options; nil for a value that is too long or of a compound type.
+    private var values: [Key: Variant?] = [:]
 
     package init(from decoder: inout Decoder) throws(BusError) {
         var entries = try decoder.enterArray(of: Signature(unchecked: "{sv}"))
@@ -21,16 +20,15 @@ where Key: RawRepresentable & Hashable & Sendable, Key.RawValue == String {
         while !entries.isAtEnd {
             count += 1
             guard count <= Self.maximumCount else { throw .invalidValue("too many options") }
+            defer { entries.next() }
             var pair = entries.enter()
-            if let text = try pair.string("s", atMost: Self.maximumTextBytes),
-                let key = Key(rawValue: text)
-            {
-                // If two entries have the same key, the later one is used.
-                var value = pair.enter()
-                values[key] = try value.basicValue(maximumTextBytes: Self.maximumTextBytes)
-                if values[key] == nil { unusable.insert(key) } else { unusable.remove(key) }
-            }
-            entries.next()
+            guard !pair.holdsText(longerThan: Self.maximumTextBytes),
+                let key = Key(rawValue: try String(from: &pair))
+            else { continue }
+            var value = pair.enter()
+            let isUsable = value.isBasic && !value.holdsText(longerThan: Self.maximumTextBytes)
+            // If two entries have the same key, the later one is used.
+            values.updateValue(try isUsable ? value.anyValue() : nil, forKey: key)
         }
     }
 
@@ -49,11 +47,8 @@ where Key: RawRepresentable & Hashable & Sendable, Key.RawValue == String {
     package func value<Value>(
         _ key: Key, _ type: Signature, _ read: (Variant) -> Value?
     ) throws(ErrorReply) -> Value? {
-        if let value = values[key].map(read) {
-            if let value { return value }
-        } else if !unusable.contains(key) {
-            return nil
-        }
+        guard let value = values[key] else { return nil }
+        if let value = value.flatMap(read) { return value }
         throw ErrorReply(.invalidArgs, "The option \"\(key.rawValue)\" must have the type \(type).")
     }
 }

@@ -83,24 +83,6 @@ nonisolated package struct Decoder {
         return text.map { String(cString: $0) } ?? ""
     }
 
-    /// Reads the current string and skips it.
-    ///
-    /// - Parameters:
-    ///   - signature: The type of the string.
-    ///   - maximumBytes: The longest string that is read.
-    /// - Returns: The string; nil if it is longer.
-    /// - Throws: ``BusError/invalidValue(_:)`` if the current value is of another type.
-    mutating func string(
-        _ signature: Signature, atMost maximumBytes: Int
-    ) throws(BusError) -> String? {
-        try checkBasic(signature)
-        var text: UnsafePointer<CChar>?
-        dbus_message_iter_get_basic(&iterator, &text)
-        defer { next() }
-        guard let text, strnlen(text, maximumBytes + 1) <= maximumBytes else { return nil }
-        return String(cString: text)
-    }
-
     /// Compares the length of the current string, or of a string in the current variant, with a limit.
     ///
     /// - Parameter maximumBytes: The limit.
@@ -118,22 +100,9 @@ nonisolated package struct Decoder {
         }
     }
 
-    /// Reads the current value if it is of a basic type.
-    ///
-    /// - Parameter maximumTextBytes: The longest string that is read.
-    /// - Returns: The value; nil if it has a compound type or is longer.
-    /// - Throws: ``BusError/invalidValue(_:)`` if a file descriptor cannot be duplicated.
-    mutating func basicValue(maximumTextBytes: Int) throws(BusError) -> Variant? {
-        switch UInt8(truncatingIfNeeded: typeCode) {
-        case UInt8(ascii: "s"):
-            try string("s", atMost: maximumTextBytes).map(Variant.string)
-        case UInt8(ascii: "o"):
-            try string("o", atMost: maximumTextBytes).map {
-                .objectPath(ObjectPath(unchecked: $0))
-            }
-        case UInt8(ascii: "a"), UInt8(ascii: "r"), UInt8(ascii: "v"): nil
-        default: try anyValue()
-        }
+    /// True if the current value is neither a container nor a variant.
+    var isBasic: Bool {
+        mutating get { dbus_type_is_basic(dbus_message_iter_get_arg_type(&iterator)) != 0 }
     }
 
     /// Reads the current value of any type.
