@@ -7,7 +7,6 @@ package import ProviderKit
 @dynamicMemberLookup
 package struct PhotoEntry: BusType, Hashable {
     package static let signature: Signature = "a{sv}"
-    package static let alignment = 4
 
     package var photo: Photo
     /// The path of the account that has the photo.

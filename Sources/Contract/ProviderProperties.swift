@@ -36,7 +36,6 @@ package struct ProviderProperties: Equatable {
 /// A source in its D-Bus form: `a{sv}`.
 package struct SourceEntry: BusType {
     package static let signature: Signature = "a{sv}"
-    package static let alignment = 4
 
     package let source: Source
 

@@ -2,8 +2,6 @@
 nonisolated package protocol BusType: Sendable {
     /// The complete type as which values of this type are marshalled.
     static var signature: Signature { get }
-    /// The alignment of a value: 1, 2, 4 or 8 bytes.
-    static var alignment: Int { get }
 
     /// Appends this value.
     ///
@@ -16,6 +14,11 @@ nonisolated package protocol BusType: Sendable {
     init(from decoder: inout Decoder) throws(BusError)
 }
 
+nonisolated extension BusType {
+    /// The alignment of a value: 1, 2, 4 or 8 bytes.
+    package static var alignment: Int { signature.firstAlignment }
+}
+
 /// A type that can be the key of a dictionary: a number, a string, a path or a signature.
 nonisolated package protocol BasicBusType: BusType, Hashable {}
 
@@ -25,7 +28,6 @@ nonisolated package protocol FixedBusType: BasicBusType, BitwiseCopyable {
 }
 
 nonisolated extension FixedBusType {
-    package static var alignment: Int { MemoryLayout<Self>.size }
     package func encode(into encoder: inout Encoder) { encoder.append(self) }
     package init(from decoder: inout Decoder) throws(BusError) {
         self = try decoder.basic(Self.signature, as: Self.self)
@@ -43,7 +45,6 @@ nonisolated extension Double: FixedBusType { package static let signature: Signa
 
 nonisolated extension Bool: BasicBusType {
     package static let signature: Signature = "b"
-    package static let alignment = 4
     package func encode(into encoder: inout Encoder) { encoder.append(self ? 1 : 0 as UInt32) }
     package init(from decoder: inout Decoder) throws(BusError) {
         self = try decoder.basic(Self.signature, as: UInt32.self) != 0
@@ -52,7 +53,6 @@ nonisolated extension Bool: BasicBusType {
 
 nonisolated extension String: BasicBusType {
     package static let signature: Signature = "s"
-    package static let alignment = 4
     package func encode(into encoder: inout Encoder) throws(BusError) {
         try encoder.append(string: self)
     }
@@ -63,7 +63,6 @@ nonisolated extension String: BasicBusType {
 
 nonisolated extension ObjectPath: BasicBusType {
     package static let signature: Signature = "o"
-    package static let alignment = 4
     package func encode(into encoder: inout Encoder) throws(BusError) {
         try encoder.append(string: text)
     }
@@ -74,7 +73,6 @@ nonisolated extension ObjectPath: BasicBusType {
 
 nonisolated extension Signature: BasicBusType {
     package static let signature: Signature = "g"
-    package static let alignment = 1
     package func encode(into encoder: inout Encoder) { encoder.append(signature: self) }
     package init(from decoder: inout Decoder) throws(BusError) {
         self.init(unchecked: try decoder.string(Self.signature))
@@ -85,7 +83,6 @@ nonisolated extension Array: BusType where Element: BusType {
     package static var signature: Signature {
         Signature(unchecked: "a" + Element.signature.text)
     }
-    package static var alignment: Int { 4 }
 
     package func encode(into encoder: inout Encoder) throws(BusError) {
         let start = encoder.beginArray(alignment: Element.alignment)
@@ -104,7 +101,6 @@ nonisolated extension Dictionary: BusType where Key: BasicBusType, Value: BusTyp
     package static var signature: Signature {
         Signature(unchecked: "a{\(Key.signature)\(Value.signature)}")
     }
-    package static var alignment: Int { 4 }
 
     package func encode(into encoder: inout Encoder) throws(BusError) {
         let start = encoder.beginArray(alignment: 8)
@@ -132,7 +128,6 @@ nonisolated package struct BusStruct<each Element: BusType>: BusType {
     package static var signature: Signature {
         Signature(unchecked: "(\(signatureText(repeat (each Element).self)))")
     }
-    package static var alignment: Int { 8 }
 
     package func encode(into encoder: inout Encoder) throws(BusError) {
         encoder.align(to: 8)

@@ -5,7 +5,6 @@
 nonisolated package struct CallOptions<Key>: BusType
 where Key: RawRepresentable & Hashable & Sendable, Key.RawValue == String {
     package static var signature: Signature { "a{sv}" }
-    package static var alignment: Int { 4 }
     /// The largest number of entries, including unknown ones.
     static var maximumCount: Int { 64 }
     /// The longest known key and the longest value, in bytes.
@@ -56,7 +55,6 @@ where Key: RawRepresentable & Hashable & Sendable, Key.RawValue == String {
 /// A variant that is skipped without decoding its value.
 nonisolated struct SkippedVariant: BusType {
     static let signature: Signature = "v"
-    static let alignment = 1
 
     init(from decoder: inout Decoder) throws(BusError) {
         try decoder.check(Self.signature)

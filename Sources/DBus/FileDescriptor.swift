@@ -17,7 +17,6 @@ nonisolated package final class FileDescriptor: Sendable {
 
 nonisolated extension FileDescriptor: BusType, Hashable {
     package static let signature: Signature = "h"
-    package static let alignment = 4
 
     package func encode(into encoder: inout Encoder) { encoder.append(descriptor: self) }
 

@@ -76,7 +76,6 @@ nonisolated package indirect enum Variant: Hashable, Sendable {
 
 nonisolated extension Variant: BusType {
     package static let signature: Signature = "v"
-    package static let alignment = 1
 
     package func encode(into encoder: inout Encoder) throws(BusError) {
         encoder.append(signature: valueSignature)
@@ -150,7 +149,6 @@ nonisolated extension Signature {
 /// A value of any type, marshalled as a variant; the type of the values that property getters return.
 nonisolated package struct AnyVariant: BusType {
     package static let signature: Signature = "v"
-    package static let alignment = 1
     /// The value, which is a ``Variant`` if it was read from a message.
     package let value: any BusType
     /// True if ``value`` is a ``Variant`` that was read from a message and already contains its signature.
@@ -175,7 +173,6 @@ nonisolated package struct AnyVariant: BusType {
 /// A dictionary that preserves the order of its entries.
 nonisolated package struct OrderedEntries<Key: BasicBusType, Value: BusType>: BusType {
     package static var signature: Signature { Dictionary<Key, Value>.signature }
-    package static var alignment: Int { 4 }
     package var entries: [(key: Key, value: Value)]
 
     package init(_ entries: [(key: Key, value: Value)] = []) { self.entries = entries }
