@@ -17,8 +17,6 @@ package final class BusConnection {
     package var onDisconnect: (() -> Void)?
     /// Called for each method call to this connection.
     var onMethodCall: ((BusMessage) -> Void)?
-    /// Called for each signal that arrives.
-    var onSignal: ((BusMessage) -> Void)?
 
     private let raw: OpaquePointer
     private let sources = EventSources()
@@ -33,7 +31,11 @@ package final class BusConnection {
     private var matchRules: [String: Int] = [:]
     /// The subscriptions to `NameLost` for the names that this connection owns.
     var nameLossHandlers: [String: SignalSubscription] = [:]
-    lazy var signals = SignalRouter(connection: self)
+    /// The subscriptions in the order of their creation.
+    var subscriptions: [SubscriptionReference] = []
+    /// The well-known names that subscriptions name as senders. Any client can send a signal directly to this
+    /// connection, so the bus's check of the sender is not sufficient.
+    var signalSenders: [BusName: SignalSender] = [:]
 
     /// Connects to the session bus named in the environment of this process.
     ///
@@ -274,7 +276,7 @@ package final class BusConnection {
                 for waiter in waiters.values { waiter.fail(BusError.disconnected) }
                 onDisconnect?()
             } else {
-                onSignal?(message)
+                deliver(message)
             }
             return DBUS_HANDLER_RESULT_HANDLED
         case .methodReturn, .error:

@@ -12,7 +12,7 @@ extension BusConnection {
     package func requestName(
         _ name: BusName, replacing: Bool, onLost: @escaping () -> Void
     ) async throws -> Bool {
-        let loss = signals.subscribe(
+        let loss = addSubscription(
             MatchRule(
                 sender: .bus, interface: "org.freedesktop.DBus", member: "NameLost",
                 argument0: name.text)

@@ -135,7 +135,7 @@ struct SignalsTests {
                 try await receiver.subscribe(MatchRule(member: "S")) { [seen] _ in
                     seen.append("x")
                     storage.subscriptions = [
-                        receiver.signals.subscribe(MatchRule(member: "S")) { _ in seen.append("y") }
+                        receiver.addSubscription(MatchRule(member: "S")) { _ in seen.append("y") }
                     ]
                 })
         }

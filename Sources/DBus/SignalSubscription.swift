@@ -3,81 +3,70 @@
 package final class SignalSubscription {
     fileprivate let rule: MatchRule
     fileprivate let handler: (BusMessage) -> Void
-    private let router: SignalRouter
+    /// Weak, because subscriptions may outlive the connection.
+    private weak let connection: BusConnection?
 
     fileprivate init(
-        _ rule: MatchRule, _ router: SignalRouter, _ handler: @escaping (BusMessage) -> Void
+        _ rule: MatchRule, _ connection: BusConnection, _ handler: @escaping (BusMessage) -> Void
     ) {
         self.rule = rule
         self.handler = handler
-        self.router = router
+        self.connection = connection
     }
 
     // The explicit `@MainActor` of the class is required: optimised importers lose the default isolation.
-    isolated deinit { router.remove(ObjectIdentifier(self), rule) }
+    isolated deinit { connection?.remove(ObjectIdentifier(self), rule) }
 }
 
-/// A router that delivers each signal to the matching subscriptions and tracks the owners of the well-known names among
-/// their senders.
-final class SignalRouter {
-    /// Weak, because subscriptions retain the router and may outlive the connection.
-    private weak let connection: BusConnection?
-    /// The subscriptions in the order of their creation.
-    private var entries: [Entry] = []
-    /// The well-known names that subscriptions name as senders. Any client can send a signal directly to this
-    /// connection, so the bus's check of the sender is not sufficient.
-    private var senders: [BusName: Sender] = [:]
+/// A weak reference to a subscription.
+struct SubscriptionReference {
+    let id: ObjectIdentifier
+    weak let subscription: SignalSubscription?
+}
 
-    private struct Entry {
-        let id: ObjectIdentifier
-        weak var subscription: SignalSubscription?
-    }
+/// A well-known name that subscriptions name as sender.
+struct SignalSender {
+    var subscriptions = 0
+    var owner: BusName?
+}
 
-    private struct Sender {
-        var subscriptions = 0
-        var owner: BusName?
-    }
-
-    init(connection: BusConnection) {
-        self.connection = connection
-        connection.onSignal = { [unowned self] in deliver($0) }
-    }
-
-    func subscribe(
+extension BusConnection {
+    /// Begins a subscription without waiting until no signal is missed; see ``subscribe(_:_:)``.
+    func addSubscription(
         _ rule: MatchRule, _ handler: @escaping (BusMessage) -> Void
     ) -> SignalSubscription {
         let subscription = SignalSubscription(rule, self, handler)
-        entries.append(Entry(id: ObjectIdentifier(subscription), subscription: subscription))
-        connection?.addMatch(rule.text)
+        subscriptions.append(
+            SubscriptionReference(id: ObjectIdentifier(subscription), subscription: subscription))
+        addMatch(rule.text)
         if let name = rule.wellKnownSender {
-            senders[name, default: Sender()].subscriptions += 1
-            connection?.addMatch(Self.ownerRule(name).text)
+            signalSenders[name, default: SignalSender()].subscriptions += 1
+            addMatch(Self.ownerRule(name).text)
         }
         return subscription
     }
 
-    /// Records the current owner of `name`.
-    func setOwner(_ owner: BusName?, of name: BusName) { senders[name]?.owner = owner }
-
     fileprivate func remove(_ id: ObjectIdentifier, _ rule: MatchRule) {
-        entries.removeAll { $0.id == id }
-        connection?.removeMatch(rule.text)
+        subscriptions.removeAll { $0.id == id }
+        removeMatch(rule.text)
         guard let name = rule.wellKnownSender else { return }
-        connection?.removeMatch(Self.ownerRule(name).text)
-        senders[name]?.subscriptions -= 1
-        if senders[name]?.subscriptions == 0 { senders[name] = nil }
+        removeMatch(Self.ownerRule(name).text)
+        signalSenders[name]?.subscriptions -= 1
+        if signalSenders[name]?.subscriptions == 0 { signalSenders[name] = nil }
     }
 
-    private func deliver(_ signal: BusMessage) {
+    /// Delivers a signal to the matching subscriptions, and tracks the owners of the well-known names among their
+    /// senders.
+    func deliver(_ signal: BusMessage) {
         if signal.sender == .bus, signal.member == "NameOwnerChanged",
             let change: (String, String, String) = try? signal.read(),
             let name = try? BusName(change.0)
         {
-            setOwner(try? BusName(change.2), of: name)
+            signalSenders[name]?.owner = try? BusName(change.2)
         }
         // A handler may subscribe and unsubscribe. A subscription that has ended does not receive the signal.
-        for entry in entries {
-            guard let subscription = entry.subscription,
+        for reference in subscriptions {
+            guard let subscription = reference.subscription,
                 isSent(signal, by: subscription.rule.sender), subscription.rule.matches(signal)
             else { continue }
             subscription.handler(signal)
@@ -86,17 +75,15 @@ final class SignalRouter {
 
     private func isSent(_ signal: BusMessage, by sender: BusName?) -> Bool {
         guard let sender, let actual = signal.sender else { return true }
-        return actual == sender || actual == senders[sender]?.owner
+        return actual == sender || actual == signalSenders[sender]?.owner
     }
 
-    fileprivate static func ownerRule(_ name: BusName) -> MatchRule {
+    private static func ownerRule(_ name: BusName) -> MatchRule {
         MatchRule(
             sender: .bus, interface: "org.freedesktop.DBus", member: "NameOwnerChanged",
             argument0: name.text)
     }
-}
 
-extension BusConnection {
     /// Delivers the signals that match `rule` to `handler`, in order, until the returned subscription is released.
     ///
     /// After this method returns, no signal is missed. A signal is not delivered if its sender is not the owner of
@@ -104,10 +91,10 @@ extension BusConnection {
     package func subscribe(
         _ rule: MatchRule, _ handler: @escaping (BusMessage) -> Void
     ) async throws -> SignalSubscription {
-        let subscription = signals.subscribe(rule, handler)
+        let subscription = addSubscription(rule, handler)
         if let name = rule.wellKnownSender {
             // In `onArrival`: the next message may already be a signal, or report another owner.
-            _ = try await owner(of: name) { [signals] in signals.setOwner($0, of: name) }
+            _ = try await owner(of: name) { [self] in signalSenders[name]?.owner = $0 }
         }
         return subscription
     }
@@ -142,7 +129,7 @@ extension BusConnection {
     package func watchOwner(
         of name: BusName, _ handler: @escaping (BusName?) -> Void
     ) async throws -> SignalSubscription {
-        try await subscribe(SignalRouter.ownerRule(name)) { signal in
+        try await subscribe(Self.ownerRule(name)) { signal in
             guard let change: (String, String, String) = try? signal.read() else { return }
             handler(try? BusName(change.2))
         }
