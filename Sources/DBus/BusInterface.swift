@@ -13,11 +13,7 @@ package struct BusInterface<Object: AnyObject> {
         var table = InterfaceTable(name: name)
         // By index: an iterator over a generic element makes the runtime search all conformances at start.
         for index in 0..<members.count {
-            switch members[index].kind {
-            case .method(let method): table.methods.append(method)
-            case .property(let property): table.properties.append(property)
-            case .signal(let signal): table.signals.append(signal)
-            }
+            members[index].add(&table)
         }
         self.table = table
     }
@@ -35,13 +31,8 @@ struct InterfaceTable {
 
 /// A member of an interface.
 package struct BusMember<Object: AnyObject> {
-    let kind: MemberKind
-}
-
-enum MemberKind {
-    case method(BusMethod)
-    case property(BusProperty)
-    case signal(SignalDescription)
+    /// Adds the member to the table of its interface.
+    let add: (inout InterfaceTable) -> Void
 }
 
 /// The name and type of an argument.
@@ -203,11 +194,10 @@ extension BusMember {
         _ name: MemberName, _ inputs: [ArgumentDescription], _ outputs: [ArgumentDescription],
         invoke: @escaping (Object, BusMessage) throws -> Invocation
     ) -> BusMember {
-        BusMember(
-            kind: .method(
-                BusMethod(name: name, inputs: inputs, outputs: outputs) {
-                    try invoke(unsafeDowncast($0, to: Object.self), $1)
-                }))
+        let method = BusMethod(name: name, inputs: inputs, outputs: outputs) {
+            try invoke(unsafeDowncast($0, to: Object.self), $1)
+        }
+        return BusMember { $0.methods.append(method) }
     }
 
     /// Declares a property that clients can only read.
@@ -239,21 +229,19 @@ extension BusMember {
         _ name: MemberName, _ emits: EmitsChangedSignal, _ get: @escaping (Object) -> Value,
         set: ((Object, BusMessage) throws -> PropertyChange)?
     ) -> BusMember {
-        BusMember(
-            kind: .property(
-                BusProperty(
-                    name: name, type: Value.signature, emits: emits,
-                    get: { get(unsafeDowncast($0, to: Object.self)) },
-                    set: set.map { set in { try set(unsafeDowncast($0, to: Object.self), $1) } })))
+        let property = BusProperty(
+            name: name, type: Value.signature, emits: emits,
+            get: { get(unsafeDowncast($0, to: Object.self)) },
+            set: set.map { set in { try set(unsafeDowncast($0, to: Object.self), $1) } })
+        return BusMember { $0.properties.append(property) }
     }
 
     /// Declares a signal with the names and types of its arguments.
     package static func signal<each Argument: BusType>(
         _ name: MemberName, _ names: [String] = [], _ types: repeat (each Argument).Type
     ) -> BusMember {
-        BusMember(
-            kind: .signal(
-                SignalDescription(name: name, arguments: describe(names, repeat each types))))
+        let signal = SignalDescription(name: name, arguments: describe(names, repeat each types))
+        return BusMember { $0.signals.append(signal) }
     }
 }
 
