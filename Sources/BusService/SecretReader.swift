@@ -62,15 +62,8 @@ final class SecretReading {
     private var deadline: Task<Void, Never>?
     /// The bytes read so far. The buffer never grows, because that would leave a copy of the secret in memory.
     private var bytes: SecretBytes?
-    private let kind: Kind
+    private let isSocket: Bool
     private let result = OneShotResult<Secret, any Error>()
-
-    private enum Kind {
-        /// A pipe, opened a second time in non-blocking mode.
-        case pipe
-        case socket
-        case file
-    }
 
     fileprivate init(
         _ descriptor: FileDescriptor, _ clock: any Clock<Duration>, onEnd: @escaping () -> Void
@@ -78,18 +71,14 @@ final class SecretReading {
         var status = stat()
         guard fstat(descriptor.rawValue, &status) == 0 else { throw Self.unreadable }
         let own: Int32
-        switch status.st_mode & S_IFMT {
+        let kind = status.st_mode & S_IFMT
+        switch kind {
         case S_IFIFO:
-            kind = .pipe
             // The pipe is opened again, because O_NONBLOCK is a property of the open file description, which is shared
             // with the client.
             own = open(
                 "/proc/self/fd/\(descriptor.rawValue)", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        case S_IFSOCK:
-            kind = .socket
-            own = fcntl(descriptor.rawValue, F_DUPFD_CLOEXEC, 0)
-        case S_IFREG:
-            kind = .file
+        case S_IFSOCK, S_IFREG:
             own = fcntl(descriptor.rawValue, F_DUPFD_CLOEXEC, 0)
         default:
             throw EngineError.invalidArgument(
@@ -97,6 +86,7 @@ final class SecretReading {
         }
         guard own >= 0 else { throw Self.unreadable }
         self.onEnd = onEnd
+        isSocket = kind == S_IFSOCK
         bytes = SecretBytes(capacity: Self.limitBytes + 2)
         deadline = clock.after(Self.timeout) { [weak self] in
             self?.end(
@@ -104,7 +94,7 @@ final class SecretReading {
                     EngineError.invalidArgument("The secret was not complete within 10 seconds."))
             )
         }
-        if kind == .file {
+        if kind == S_IFREG {
             readFile(own)
         } else {
             source = DescriptorSource(own, .reading) { [weak self] in self?.readAvailable() }
@@ -134,7 +124,7 @@ final class SecretReading {
     private func readAvailable() {
         while !result.isComplete, let source, let bytes {
             let count = bytes.append { rest in
-                kind == .socket
+                isSocket
                     ? recv(source.descriptor, rest.baseAddress, rest.count, Int32(MSG_DONTWAIT))
                     : read(source.descriptor, rest.baseAddress, rest.count)
             }
