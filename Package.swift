@@ -182,7 +182,7 @@ let modules = [
     tests("SandboxTests", "Sandbox TestSupport"),
     module("Secrets", "CLinux CSecret DBus System Translation Web"),
     tests("SecretsTests", "DBus Secrets TestSupport Web"),
-    module("Storage", "CSQLite Translation"),
+    module("Storage", "CSQLite System Translation"),
     tests("StorageTests", "Storage TestSupport"),
     module("System", "CLinux CProcesses CSwiftRuntime Translation"),
     tests("SystemTests", "System TestSupport event-loop-scenarios"),

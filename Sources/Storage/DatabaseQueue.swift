@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Synchronization
+internal import System
 
 /// A database with its own serial queue: tasks run one at a time, in the order of the calls.
 package final class DatabaseQueue: Sendable {
@@ -88,10 +89,8 @@ package final class DatabaseQueue: Sendable {
     package func run<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            runs.add(1, ordering: .relaxed)
-            queue.async { [self] in continuation.resume(with: Result { try perform(body) }) }
-        }
+        runs.add(1, ordering: .relaxed)
+        return try await queue.run { [self] () throws -> Value in try perform(body) }
     }
 
     /// Runs `body` on the queue and blocks the calling thread until `body` returns. Must not be called on the main
@@ -104,12 +103,12 @@ package final class DatabaseQueue: Sendable {
 
     /// Releases cached memory, after the earlier tasks.
     package func releaseMemory() async {
-        await onQueue { [self] in database?.releaseMemory() }
+        await queue.run { [self] () -> Void in database?.releaseMemory() }
     }
 
     /// Closes the database after the earlier tasks, and runs `body` before the next task opens it again.
     package func close(_ body: @escaping @Sendable () -> Void = {}) async {
-        await onQueue { [self] in
+        await queue.run { [self] () -> Void in
             database = nil
             body()
         }
@@ -117,7 +116,7 @@ package final class DatabaseQueue: Sendable {
 
     /// Closes the database after the earlier tasks, and deletes its file. Later tasks fail.
     package func delete() async {
-        await onQueue { [self] in
+        await queue.run { [self] () -> Void in
             database = nil
             isDeleted = true
             if let path { Database.delete(path) }
@@ -127,15 +126,6 @@ package final class DatabaseQueue: Sendable {
     /// Waits for the queued tasks and closes the database, which writes its log into the file. Blocks; only for use at
     /// the end of a program.
     package func close() { queue.sync { database = nil } }
-
-    private func onQueue(_ body: @escaping @Sendable () -> Void) async {
-        await withCheckedContinuation { continuation in
-            queue.async {
-                body()
-                continuation.resume()
-            }
-        }
-    }
 
     private func perform<Value>(_ body: (Database) throws -> Value) throws -> Value {
         do {
