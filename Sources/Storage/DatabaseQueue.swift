@@ -40,17 +40,6 @@ package final class DatabaseQueue: Sendable {
         self.open = open
     }
 
-    /// A file whose data cannot be recreated.
-    package struct Preserved<Value: Sendable>: Sendable {
-        package let queue: DatabaseQueue
-        /// The values that are needed immediately.
-        package let value: Value
-        /// The new path of a damaged file; nil if the file was intact.
-        package let damagedFile: String?
-        /// The reason why nothing can be stored; nil if the file can be written.
-        package let writeError: StorageError?
-    }
-
     /// Opens a file whose data cannot be recreated; see ``Database/open(preserving:_:read:)``. A file that cannot be
     /// written is opened again for each write.
     ///
@@ -61,13 +50,16 @@ package final class DatabaseQueue: Sendable {
     ///   - lock: The lock of its folder. A folder that could not be locked because it is read-only is locked before the
     ///     file is opened for writing.
     ///   - read: Reads the values that are needed immediately.
-    /// - Returns: The queue, and the values.
+    /// - Returns: The queue, the values, the new path of a damaged file, and the reason why nothing can be stored; nil if
+    ///   the file was intact or can be written.
     /// - Throws: ``StorageError``.
     package static func open<Value: Sendable>(
         preserving path: String, _ migrations: [String], label: String,
         lock: FolderLock? = nil,
         read: @Sendable (Database) throws(StorageError) -> Value
-    ) throws(StorageError) -> Preserved<Value> {
+    ) throws(StorageError) -> (
+        queue: DatabaseQueue, value: Value, damagedFile: String?, writeError: StorageError?
+    ) {
         let (database, value, damaged) = try Database.open(
             preserving: path, migrations, read: read)
         let writeError = database.writeError
@@ -79,8 +71,7 @@ package final class DatabaseQueue: Sendable {
             return try Database.open(preserving: path, migrations) { _ throws(StorageError) in }
                 .database
         }
-        return Preserved(
-            queue: queue, value: value, damagedFile: damaged, writeError: writeError)
+        return (queue, value, damaged, writeError)
     }
 
     /// Runs `body` on the queue.
