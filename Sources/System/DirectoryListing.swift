@@ -37,9 +37,7 @@ package struct DirectoryListing: Sendable {
 
     /// Reads a directory whose path is any bytes except zero; see ``init(_:)``.
     package init(_ path: [UInt8]) throws(FileError) {
-        let opened = (path + [0]).withUnsafeBufferPointer { bytes in
-            bytes.withMemoryRebound(to: CChar.self) { $0.baseAddress.flatMap { opendir($0) } }
-        }
+        let opened = PathBytes(bytes: path).withCString { opendir($0) }
         guard let stream = opened else { throw FileError(code: errno) }
         defer { closedir(stream) }
         while true {
