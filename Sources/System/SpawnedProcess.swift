@@ -132,13 +132,7 @@ package enum HelperProgram {
     ///
     /// - Returns: The installed path if there is no program in either place.
     package static func path(_ name: String) -> String {
-        let own = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
-            count = buffer.withMemoryRebound(to: CChar.self) { buffer in
-                guard let start = buffer.baseAddress else { return 0 }
-                return max(0, readlink("/proc/self/exe", start, buffer.count))
-            }
-        }
-        let folder = parent(of: String(decoding: own, as: UTF8.self))
+        let folder = parent(of: PathBytes("/proc/self/exe").linkTarget?.text ?? "")
         let beside = "\(folder)/\(name)"
         if access(beside, X_OK) == 0 { return beside }
         return "\(parent(of: folder))/libexec/imagefeed/\(name)"
