@@ -64,9 +64,9 @@ package final class BusService: EngineObserver {
 
     /// Limits the size of the prepared replies of all accounts.
     private func limitPreparedReplies(keeping account: AccountID) {
-        let sizes = accounts.mapValues(\.feed.preparedBytes)
+        let sizes = accounts.mapValues(\.feed.preparedPages.bytes)
         for id in PreparedPageCache.largest(of: sizes, keeping: account) {
-            accounts[id]?.feed.discardPreparedReplies()
+            accounts[id]?.feed.preparedPages.discardReplies()
         }
     }
 

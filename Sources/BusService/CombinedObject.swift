@@ -44,7 +44,7 @@ final class CombinedObject {
         let members = currentMembers
         guard !members.elementsEqual(self.members, by: { $0 == $1 }) else { return }
         self.members = members
-        feed.discardPages()
+        feed.preparedPages.removeAll()
         for source in combined.sources() {
             exported.emit(.feed, .updated, source.id.text, 0 as UInt32)
         }

@@ -10,12 +10,10 @@ final class FeedObject {
     let photos: any FeedPhotos
     private let exported: ExportedObject
     private let watchers: FollowedClients
-    private var preparedPages = PreparedPageCache()
+    var preparedPages = PreparedPageCache()
     /// The pages in progress. Equal calls share one page.
     private var pagesInProgress:
         [PreparedPageCache.Key: (changes: Int, task: Task<PreparedReply, any Error>)] = [:]
-    /// The size of the prepared replies, in bytes.
-    var preparedBytes: Int { preparedPages.bytes }
     /// Called after a prepared reply was stored.
     var onPageStored: () -> Void = {}
     /// The number of pages that were created so far.
@@ -199,13 +197,13 @@ final class FeedObject {
     ///   - entry: Returns the D-Bus form of a photo.
     func announce(_ event: AccountEvent, entry: (Photo) -> PhotoEntry) {
         switch event {
-        case .changed(.session): discardPages()
-        case .changed(.likes), .changed(.feed): photosChanged()
+        case .changed(.session): preparedPages.removeAll()
+        case .changed(.likes), .changed(.feed): preparedPages.changeOfPhotos()
         case .photosChanged(let photos):
-            photosChanged()
+            preparedPages.changeOfPhotos()
             announceChanges(of: photos.map(entry))
         case .photosRemoved(let photos):
-            photosChanged()
+            preparedPages.changeOfPhotos()
             exported.emit(.feed, .photosRemoved, photos.map(\.text))
         case .likeConfirmed(let photo, let isLiked, let likes):
             exported.emit(.like, .changed, photo.text, isLiked, UInt32(clamping: likes))
@@ -238,12 +236,4 @@ final class FeedObject {
             Task.immediate { _ = try? await page(key, isWanted: false) }
         }
     }
-
-    func photosChanged() { preparedPages.changeOfPhotos() }
-
-    /// Discards all pages, because a session, its settings or the accounts changed.
-    func discardPages() { preparedPages.removeAll() }
-
-    /// Discards the prepared replies, to free memory.
-    func discardPreparedReplies() { preparedPages.discardReplies() }
 }

@@ -137,7 +137,7 @@ nonisolated struct PreparedPageCache {
         for index in pages.indices { pages[index].reply = nil }
     }
 
-    /// Discards all pages, because the session or its settings changed.
+    /// Discards all pages, because a session, its settings or the accounts changed.
     mutating func removeAll() {
         changes += 1
         pages = []
