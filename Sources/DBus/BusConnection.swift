@@ -165,19 +165,15 @@ package final class BusConnection {
         let waiter = ReplyWaiter(for: message, onArrival: onArrival)
         guard let serial = queue(message) else { throw BusError.disconnected }
         waiters[Int(serial)] = waiter
-        defer {
-            waiters[Int(serial)] = nil
-            if waiter.hasReply {
-                resumingCalls -= 1
-                scheduleDrain()
-            }
-        }
+        defer { waiters[Int(serial)] = nil }
         scheduleDrain()
         let reply = try await withTaskCancellationHandler {
             try await waiter.reply(timeout: timeout)
         } onCancel: {
             Task { @MainActor in waiter.fail(CancellationError()) }
         }
+        resumingCalls -= 1
+        scheduleDrain()
         if let error = reply.errorReply { throw BusError.reply(error) }
         return reply
     }

@@ -10,8 +10,6 @@ final class ReplyWaiter {
     private let destination: BusName?
     private let onArrival: (BusMessage) -> Void
     private let result = OneShotResult<BusMessage, any Error>()
-    /// True if the reply has arrived in time.
-    private(set) var hasReply = false
 
     init(for call: BusMessage, onArrival: @escaping (BusMessage) -> Void) {
         destination = call.destination
@@ -39,10 +37,8 @@ final class ReplyWaiter {
             reply.sender == destination || reply.sender == .bus
             || destination.map { !$0.isUnique && $0 != .bus } ?? true
         guard isAuthentic, !result.isComplete else { return false }
-        hasReply = true
         onArrival(reply)
-        result.complete(.success(reply))
-        return true
+        return result.complete(.success(reply))
     }
 
     /// Completes the call with an error unless it is already complete.
