@@ -25,12 +25,15 @@ final class ManagerObject {
     static let interface = BusInterface<ManagerObject>(
         versioned: .manager,
         [
-            .callerMethod(.login, in: ["provider", "options"], out: ["login"]) {
+            .preparedMethod(
+                .login, in: ["provider", "options"], out: ["login"], returning: ObjectPath.self
+            ) {
                 (
-                    manager: ManagerObject, caller, provider: String,
+                    manager: ManagerObject, caller: BusName?, provider: String,
                     options: CallOptions<LoginOption>
-                ) -> ObjectPath in
-                try manager.logIn(provider, options, caller)
+                ) in
+                let login = try manager.logIn(provider, options, caller)
+                return .finished(try PreparedReply(login))
             },
             .asyncMethod(.openSlideshow, in: ["name"], out: ["slideshow"]) {
                 (manager: ManagerObject, name: String) -> ObjectPath in

@@ -86,9 +86,12 @@ extension BusMember {
         _ name: MemberName, in inputs: [String] = [], out outputs: [String] = [],
         _ handler: @escaping (Object, repeat each In) throws -> (repeat each Out)
     ) -> BusMember {
-        callerMethod(name, in: inputs, out: outputs) {
-            (object: Object, _: BusName?, arguments: repeat each In) in
-            try handler(object, repeat each arguments)
+        make(
+            name, describe(inputs, repeat (each In).self), describe(outputs, repeat (each Out).self)
+        ) { object, call in
+            let arguments: (repeat each In) = try call.readArguments()
+            let results = try handler(object, repeat each arguments)
+            return .finished(try PreparedReply(repeat each results))
         }
     }
 
@@ -100,27 +103,6 @@ extension BusMember {
         asyncCallerMethod(name, in: inputs, out: outputs) {
             (object: Object, _: BusName?, arguments: repeat each In) in
             try await handler(object, repeat each arguments)
-        }
-    }
-
-    /// Declares a method whose handler also takes the unique name of the caller.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the method.
-    ///   - inputs: The names of the arguments.
-    ///   - outputs: The names of the results.
-    ///   - handler: Returns the results, or throws.
-    /// - Returns: The member.
-    package static func callerMethod<each In: BusType, each Out: BusType>(
-        _ name: MemberName, in inputs: [String] = [], out outputs: [String] = [],
-        _ handler: @escaping (Object, BusName?, repeat each In) throws -> (repeat each Out)
-    ) -> BusMember {
-        make(
-            name, describe(inputs, repeat (each In).self), describe(outputs, repeat (each Out).self)
-        ) { object, call in
-            let arguments: (repeat each In) = try call.readArguments()
-            let results = try handler(object, call.sender, repeat each arguments)
-            return .finished(try PreparedReply(repeat each results))
         }
     }
 
@@ -150,7 +132,8 @@ extension BusMember {
         }
     }
 
-    /// Declares a method whose results are often the same and are stored in marshalled form.
+    /// Declares a method whose handler marshals its results, for example because they are often the same and are stored
+    /// in this form.
     ///
     /// - Parameters:
     ///   - name: The name of the method.
