@@ -36,11 +36,7 @@ extension SpawnedProcess {
     package init(_ setup: Setup) throws(SpawnError) {
         var arguments = ([setup.program] + setup.arguments).map { strdup($0) } + [nil]
         var variables = setup.environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        let path = strdup(setup.program)
-        defer {
-            for text in arguments + variables { free(text) }
-            free(path)
-        }
+        defer { for text in arguments + variables { free(text) } }
         // The duplicates must have higher numbers than the descriptors in the child.
         let lowest = Int32(setup.descriptors.count) + 1
         let descriptors = setup.descriptors.map { fcntl($0, F_DUPFD_CLOEXEC, lowest) }
@@ -60,7 +56,7 @@ extension SpawnedProcess {
             variables.withUnsafeMutableBufferPointer { variables in
                 descriptors.withUnsafeBufferPointer { descriptors in
                     limits.withUnsafeBufferPointer { limits in
-                        start.path = UnsafePointer(path)
+                        start.path = UnsafePointer(arguments[0])
                         start.arguments = UnsafePointer(arguments.baseAddress)
                         start.environment = UnsafePointer(variables.baseAddress)
                         start.descriptors = descriptors.baseAddress
