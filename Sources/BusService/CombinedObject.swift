@@ -55,7 +55,7 @@ final class CombinedObject {
     func handle(_ event: AccountEvent, of account: Account) {
         guard account.isLoggedIn else { return }
         let path = account.path
-        feed.announce(event.combined(of: account)) { PhotoEntry($0, account: path) }
+        feed.announce(event.combined(of: account.id)) { PhotoEntry($0, account: path) }
         switch event {
         case .changed: exported.announceChanges()
         case .updated(let source, let new):

@@ -52,6 +52,20 @@ nonisolated package enum AccountEvent: Sendable {
     case likeFailed(PhotoID, isWanted: Bool, any Error)
     /// The account is about to be removed, and its token may remain in the keyring. The text is a message for the user.
     case tokenRemains(String)
+
+    /// Returns the event with the IDs of the combined account in place of those of an account.
+    package func combined(of account: AccountID) -> AccountEvent {
+        func id(_ photo: PhotoID) -> CombinedPhotoID { CombinedPhotoID(account, photo) }
+        return switch self {
+        case .changed, .updated, .tokenRemains: self
+        case .photosChanged(let photos): .photosChanged(photos.map { $0.combined(of: account) })
+        case .photosRemoved(let photos): .photosRemoved(photos.map { id($0).asPhotoID })
+        case .likeConfirmed(let photo, let isLiked, let likes):
+            .likeConfirmed(id(photo).asPhotoID, isLiked: isLiked, likes: likes)
+        case .likeFailed(let photo, let isWanted, let error):
+            .likeFailed(id(photo).asPhotoID, isWanted: isWanted, id(photo).translating(error))
+        }
+    }
 }
 
 /// A kind of change of an account, other than the changes that have a separate ``AccountEvent``.

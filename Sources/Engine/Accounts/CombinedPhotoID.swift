@@ -39,3 +39,12 @@ nonisolated package struct CombinedPhotoID: ExactText {
                 verbatim: message.english.replacing(photo.text.quoted, with: text.quoted)))
     }
 }
+
+nonisolated extension Photo {
+    /// Returns the photo with its ID in the combined account.
+    package func combined(of account: AccountID) -> Photo {
+        var photo = self
+        photo.id = CombinedPhotoID(account, id).asPhotoID
+        return photo
+    }
+}

@@ -102,25 +102,6 @@ package struct CombinedPhoto {
 
     package init(_ account: Account, _ photo: Photo) {
         self.account = account
-        var photo = photo
-        photo.id = CombinedPhotoID(account.id, photo.id).asPhotoID
-        self.photo = photo
-    }
-}
-
-extension AccountEvent {
-    /// Returns the event with the IDs of the combined account in place of those of an account.
-    package func combined(of account: Account) -> AccountEvent {
-        func id(_ photo: PhotoID) -> CombinedPhotoID { CombinedPhotoID(account.id, photo) }
-        return switch self {
-        case .changed, .updated, .tokenRemains: self
-        case .photosChanged(let photos):
-            .photosChanged(photos.map { CombinedPhoto(account, $0).photo })
-        case .photosRemoved(let photos): .photosRemoved(photos.map { id($0).asPhotoID })
-        case .likeConfirmed(let photo, let isLiked, let likes):
-            .likeConfirmed(id(photo).asPhotoID, isLiked: isLiked, likes: likes)
-        case .likeFailed(let photo, let isWanted, let error):
-            .likeFailed(id(photo).asPhotoID, isWanted: isWanted, id(photo).translating(error))
-        }
+        self.photo = photo.combined(of: account.id)
     }
 }
