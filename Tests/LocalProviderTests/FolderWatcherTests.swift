@@ -69,4 +69,27 @@ import Testing
         #expect(!entry.isClosed)
         #expect(watcher.isUnclosed(.root, Array("a".utf8)))
     }
+
+    @Test func `folders that appear while they are watched are seen or reported`() async throws {
+        let directory = try TemporaryDirectory()
+        for round in 0..<1600 {
+            let folder = directory.appending("\(round)")
+            let changes = Observed<[FolderWatcher.Change]>()
+            let watcher = FolderWatcher { changes.append($0) }
+            defer { watcher.stop() }
+            let pauses: [Int] = [round % 40, round / 40]
+            let maker = Task.detached {
+                for (pause, path) in zip(pauses, [folder, "\(folder)/a"]) {
+                    let start = ContinuousClock.now
+                    while ContinuousClock.now - start < .microseconds(pause) {}
+                    mkdir(path, 0o700)
+                }
+            }
+            watcher.watchTarget(of: .root, at: Array("\(folder)/a".utf8))
+            let isSeen = access("\(folder)/a", F_OK) == 0
+            await maker.value
+            watcher.readPendingEvents()
+            #expect(isSeen || !watcher.takeChanges().isEmpty || !changes.value.isEmpty)
+        }
+    }
 }

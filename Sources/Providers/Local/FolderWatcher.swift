@@ -206,8 +206,20 @@ final class FolderWatcher: Sendable {
     ///   - path: The path of a link, or of the pictures folder, which is reported after a change.
     ///   - absolute: Its absolute path.
     func watchTarget(of path: RelativePath, at absolute: [UInt8]) {
-        guard let inotify = state.withLock(\.inotify) else { return }
-        var found: [(watch: Int32, name: [UInt8])] = []
+        var watched: Set<Int32> = []
+        // A missing folder may appear before the folder above it is watched. Then it is watched, too.
+        while let watches = watchNearest(of: path, at: absolute), watches != watched {
+            watched = watches
+        }
+    }
+
+    /// Watches the names once.
+    ///
+    /// - Returns: The watches if the folder of a name does not exist, so that a folder above it is watched; otherwise
+    ///   nil.
+    private func watchNearest(of path: RelativePath, at absolute: [UInt8]) -> Set<Int32>? {
+        guard let inotify = state.withLock(\.inotify) else { return nil }
+        var found: [(watch: Int32, name: [UInt8], isNearest: Bool)] = []
         var next: [UInt8]? = absolute
         var target = absolute
         // A chain of more links is a loop.
@@ -224,25 +236,28 @@ final class FolderWatcher: Sendable {
         state.withLock { state in
             guard state.inotify != nil else { return }
             removeTarget(of: path, keeping: watches, &state, inotify)
-            for (watch, name) in found {
+            for (watch, name, _) in found {
                 state.targets[watch, default: [:]][name, default: []].insert(path)
             }
             if !found.isEmpty { state.links[path] = (watches, target) }
         }
+        return found.contains(where: \.isNearest) ? watches : nil
     }
 
     /// Watches the folder of a path for its name, or the nearest folder above for the first name that does not exist.
     private static func watchName(
         of path: [UInt8], _ inotify: Inotify
-    ) -> (watch: Int32, name: [UInt8])? {
+    ) -> (watch: Int32, name: [UInt8], isNearest: Bool)? {
         let slash = UInt8(ascii: "/")
         var folder = path
+        var isNearest = false
         while let index = folder.lastIndex(of: slash) {
             let name = Array(folder[(index + 1)...])
             folder = index == 0 ? [slash] : Array(folder[..<index])
             let watch = inotify.add(folder, UInt32(IN_MASK_ADD))
-            if watch >= 0 { return name.isEmpty ? nil : (watch, name) }
+            if watch >= 0 { return name.isEmpty ? nil : (watch, name, isNearest) }
             if folder == [slash] { return nil }
+            isNearest = true
         }
         return nil
     }
