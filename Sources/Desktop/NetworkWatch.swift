@@ -1,6 +1,6 @@
 internal import DBus
+internal import Glibc
 package import Logging
-internal import System
 
 /// An observer of the network status and of resumes of the machine.
 ///
@@ -10,21 +10,14 @@ package final class NetworkWatch {
     private let onChange: (NetworkStatus) -> Void
     private let onResume: () -> Void
     private let onNetworkChange: () -> Void
-    private var identity: NetworkIdentity
+    private var identity = NetworkIdentity(addresses: [])
     private let logger: Logger
     private var status = NetworkStatus()
-    private var addressSource: DescriptorSource?
-    /// True if an address was removed since the last evaluation of the addresses.
-    private var isAddressRemoved = false
-    /// The timer of the next evaluation of the addresses.
-    private var evaluation: MainLoopTimer?
+    private var kernel: NetworkMonitor?
     private var bus: BusConnection?
     private var networkManager: NetworkManagerWatch?
     private var sleep: SignalSubscription?
     private var isListening = false
-
-    /// The time in which changes of addresses are collected. Interfaces start in several steps.
-    private static let delay = Duration.milliseconds(300)
 
     /// Begins to observe the kernel.
     ///
@@ -41,31 +34,15 @@ package final class NetworkWatch {
         self.onResume = onResume
         self.onNetworkChange = onNetworkChange
         self.logger = logger
-        let addresses = Self.addresses
+        let addresses = NetworkMonitor.addresses
         identity = NetworkIdentity(addresses: addresses ?? [])
         change { $0.hasAddress = addresses?.isEmpty != true }
-        addressSource = makeAddressSource()
-    }
-
-    isolated deinit { addressSource?.cancel() }
-
-    /// Evaluates the addresses a little later.
-    ///
-    /// - Parameter isRemoved: True if an address was removed. It may have returned since then, on another network.
-    func addressesChanged(isRemoved: Bool) {
-        isAddressRemoved = isAddressRemoved || isRemoved
-        guard evaluation == nil else { return }
-        evaluation = MainLoopTimer(after: Self.delay) { [weak self] in self?.evaluateAddresses() }
-    }
-
-    private func evaluateAddresses() {
-        evaluation = nil
-        let addresses = Self.addresses
-        if let addresses, identity.update(addresses: addresses, isRemoved: isAddressRemoved) {
-            onNetworkChange()
+        kernel = NetworkMonitor { [unowned self] addresses, isRemoved in
+            if let addresses, identity.update(addresses: addresses, isRemoved: isRemoved) {
+                onNetworkChange()
+            }
+            change { $0.hasAddress = addresses?.isEmpty != true }
         }
-        change { $0.hasAddress = addresses?.isEmpty != true }
-        isAddressRemoved = false
     }
 
     /// Connects to the system bus, unless connected. Call it only when there is network activity, because it opens a
@@ -115,22 +92,34 @@ package final class NetworkWatch {
     }
 }
 
-extension BusConnection {
-    /// Observes the resume of the machine, as reported by logind on the system bus.
+/// Messages of the kernel about addresses, as a netlink socket delivers them.
+///
+/// Source: netlink(7), rtnetlink(7).
+nonisolated enum AddressMessages {
+    private static let headerLength = 16
+    private static let removal: UInt16 = 21  // RTM_DELADDR
+    /// The lowest scope of addresses that are valid only on the link or on this machine.
+    private static let linkScope: UInt8 = 253  // RT_SCOPE_LINK
+
+    /// Returns true if the messages report the removal of an address that is valid beyond the link.
     ///
-    /// Source: org.freedesktop.login1(5), `PrepareForSleep`.
-    ///
-    /// - Parameter onResume: Called after a resume.
-    /// - Returns: The subscription, which ends when it is released.
-    /// - Throws: `BusError`.
-    func watchResume(_ onResume: @escaping () -> Void) async throws -> SignalSubscription {
-        try await subscribe(
-            MatchRule(
-                sender: "org.freedesktop.login1", path: "/org/freedesktop/login1",
-                interface: "org.freedesktop.login1.Manager", member: "PrepareForSleep")
-        ) { signal in
-            guard let isAboutToSleep: Bool = try? signal.read(), !isAboutToSleep else { return }
-            onResume()
+    /// - Parameter bytes: The messages of one datagram.
+    /// - Returns: True if one of them reports the removal.
+    static func reportRemoval(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var rest = bytes[...]
+        while rest.count >= headerLength {
+            let message = UnsafeRawBufferPointer(rebasing: rest)
+            let length = Int(message.loadUnaligned(as: UInt32.self))
+            let type = message.loadUnaligned(fromByteOffset: 4, as: UInt16.self)
+            guard length >= headerLength, length <= message.count else { return false }
+            // The scope is the fourth byte after the header.
+            if type == removal, length >= headerLength + 8,
+                message[headerLength + 3] < linkScope
+            {
+                return true
+            }
+            rest = rest.dropFirst((length + 3) & ~3)
         }
+        return false
     }
 }

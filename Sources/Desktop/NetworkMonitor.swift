@@ -1,13 +1,36 @@
 internal import CLinux
+internal import DBus
 internal import Glibc
 internal import System
 
-/// The addresses of this machine.
+/// An observer of the addresses of this machine.
+///
+/// The kernel reports changes; nothing is polled. Without netlink, which a container may forbid, there are no reports.
 ///
 /// Source: rtnetlink(7).
-extension NetworkWatch {
-    /// Returns a source of changes of the addresses. Without netlink, which a container may forbid, there is none.
-    func makeAddressSource() -> DescriptorSource? {
+package final class NetworkMonitor {
+    private let onChange: (Set<NetworkIdentity.Address>?, _ isRemoved: Bool) -> Void
+    /// True if an address was removed since the last evaluation.
+    private var isRemoved = false
+    private var source: DescriptorSource?
+    /// The timer of the next evaluation.
+    private var timer: MainLoopTimer?
+
+    /// The time in which changes are collected. Interfaces start in several steps.
+    private static let delay = Duration.milliseconds(300)
+
+    /// Begins to observe.
+    ///
+    /// - Parameter onChange: Called with ``addresses`` when they may have changed, and with true if an address was
+    ///   removed.
+    init(onChange: @escaping (Set<NetworkIdentity.Address>?, _ isRemoved: Bool) -> Void) {
+        self.onChange = onChange
+        source = makeSource()
+    }
+
+    isolated deinit { source?.cancel() }
+
+    private func makeSource() -> DescriptorSource? {
         let descriptor = socket(
             AF_NETLINK, Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue),
             NETLINK_ROUTE)
@@ -41,10 +64,22 @@ extension NetworkWatch {
                     if AddressMessages.reportRemoval(messages) { isRemoved = true }
                 }
             }
-            self?.addressesChanged(isRemoved: isRemoved)
+            self?.scheduleEvaluation(isRemoved: isRemoved)
         }
         source.resume()
         return source
+    }
+
+    private func scheduleEvaluation(isRemoved: Bool) {
+        self.isRemoved = self.isRemoved || isRemoved
+        guard timer == nil else { return }
+        timer = MainLoopTimer(after: Self.delay) { [weak self] in self?.evaluate() }
+    }
+
+    private func evaluate() {
+        timer = nil
+        onChange(Self.addresses, isRemoved)
+        isRemoved = false
     }
 
     /// The addresses of running interfaces; nil if they cannot be read. Loopback and link-local addresses are excluded,
@@ -81,34 +116,22 @@ extension NetworkWatch {
     }
 }
 
-/// Messages of the kernel about addresses, as a netlink socket delivers them.
-///
-/// Source: netlink(7), rtnetlink(7).
-nonisolated enum AddressMessages {
-    private static let headerLength = 16
-    private static let removal: UInt16 = 21  // RTM_DELADDR
-    /// The lowest scope of addresses that are valid only on the link or on this machine.
-    private static let linkScope: UInt8 = 253  // RT_SCOPE_LINK
-
-    /// Returns true if the messages report the removal of an address that is valid beyond the link.
+extension BusConnection {
+    /// Observes the resume of the machine, as reported by logind on the system bus.
     ///
-    /// - Parameter bytes: The messages of one datagram.
-    /// - Returns: True if one of them reports the removal.
-    static func reportRemoval(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        var rest = bytes[...]
-        while rest.count >= headerLength {
-            let message = UnsafeRawBufferPointer(rebasing: rest)
-            let length = Int(message.loadUnaligned(as: UInt32.self))
-            let type = message.loadUnaligned(fromByteOffset: 4, as: UInt16.self)
-            guard length >= headerLength, length <= message.count else { return false }
-            // The scope is the fourth byte after the header.
-            if type == removal, length >= headerLength + 8,
-                message[headerLength + 3] < linkScope
-            {
-                return true
-            }
-            rest = rest.dropFirst((length + 3) & ~3)
+    /// Source: org.freedesktop.login1(5), `PrepareForSleep`.
+    ///
+    /// - Parameter onResume: Called after a resume.
+    /// - Returns: The subscription, which ends when it is released.
+    /// - Throws: `BusError`.
+    func watchResume(_ onResume: @escaping () -> Void) async throws -> SignalSubscription {
+        try await subscribe(
+            MatchRule(
+                sender: "org.freedesktop.login1", path: "/org/freedesktop/login1",
+                interface: "org.freedesktop.login1.Manager", member: "PrepareForSleep")
+        ) { signal in
+            guard let isAboutToSleep: Bool = try? signal.read(), !isAboutToSleep else { return }
+            onResume()
         }
-        return false
     }
 }
