@@ -72,11 +72,12 @@ import Testing
 
     @Test func `folders that appear while they are watched are seen or reported`() async throws {
         let directory = try TemporaryDirectory()
+        let changes = Observed<[FolderWatcher.Change]>()
+        let watcher = FolderWatcher { changes.append($0) }
+        defer { watcher.stop() }
         for round in 0..<1600 {
             let folder = directory.appending("\(round)")
-            let changes = Observed<[FolderWatcher.Change]>()
-            let watcher = FolderWatcher { changes.append($0) }
-            defer { watcher.stop() }
+            let count = changes.value.count
             let pauses: [Int] = [round % 40, round / 40]
             let maker = Task.detached {
                 for (pause, path) in zip(pauses, [folder, "\(folder)/a"]) {
@@ -91,7 +92,7 @@ import Testing
             watcher.readPendingEvents()
             guard !isSeen, watcher.takeChanges().isEmpty else { continue }
             // The watcher is reading the event, or has reported it.
-            _ = try await changes.elements(1)
+            _ = try await changes.elements(count + 1)
         }
     }
 }
