@@ -183,6 +183,9 @@ final class EngineFixture: EngineObserver {
 
 @MainActor
 extension Account {
+    /// The photos of an account at a service.
+    var remote: RemoteService? { photos as? RemoteService }
+
     func setLiked(_ photo: String, _ isLiked: Bool) async throws -> LikeOutcome {
         try await changeLike(of: photo, to: isLiked).outcome
     }

@@ -39,7 +39,7 @@ extension Account {
         do {
             let result = try await photos.setLiked(id, isLiked)
             // The like of a call that timed out may have been refused by now. Then its issue must not be resolved.
-            if result.outcome != .queued || remote?.isLikePending(id) == true {
+            if result.outcome != .queued || self.photos?.isLikePending(id) == true {
                 engine.notifications.removeFailedLike(id, about: .account(self.id))
             }
             return result
@@ -102,7 +102,7 @@ extension Account {
         case .user(let profile): updateIdentity(profile)
         case .rateLimited(let until):
             for account in engine.accounts(sharingLimitsOf: self) where account !== self {
-                account.remote?.limit(until: until)
+                account.photos?.limit(until: until)
             }
         }
     }

@@ -23,7 +23,7 @@ extension Account {
         }
         guard isDated(source) else { return false }
         datedReads[watcher] = now
-        photos?.folder?.setWatched(true)
+        photos?.setWatched(true)
         return true
     }
 
@@ -31,11 +31,11 @@ extension Account {
     package func unwatch(_ watcher: WatcherID) {
         feedWatch.remove(watcher)
         datedReads[watcher] = nil
-        if datedReads.isEmpty { photos?.folder?.setWatched(false) }
+        if datedReads.isEmpty { photos?.setWatched(false) }
     }
 
     /// Returns true if the photos of a source change with the date, without an event while the source is not watched.
-    package func isDated(_ source: SourceID) -> Bool { photos?.folder?.datedSource == source }
+    package func isDated(_ source: SourceID) -> Bool { photos?.datedSource == source }
 
     /// Ends the watches of clients that have not read a source that depends on the date for a day.
     func endOldWatches(_ source: SourceID) {
@@ -44,12 +44,12 @@ extension Account {
         datedReads = datedReads.filter { watcher, read in
             if case .client = watcher { now < read + WatchSchedule.retention } else { true }
         }
-        if datedReads.isEmpty { photos?.folder?.setWatched(false) }
+        if datedReads.isEmpty { photos?.setWatched(false) }
     }
 
     /// Records that the first page of a source was served from a prepared reply, and refreshes the source in the
     /// background if its top is old.
-    package func preparedPageServed(_ source: SourceID) { remote?.recordRead(source) }
+    package func preparedPageServed(_ source: SourceID) { photos?.recordRead(source) }
 
     /// True if pages of the account expire, because its photos are at a remote service.
     package var hasAgingPages: Bool { !isLocal }
@@ -60,10 +60,10 @@ extension Account {
 
 extension Account {
     var refreshPermission: RefreshPermission {
-        guard let remote, state == .ready, engine.isOnline, !engine.isMetered else {
+        guard let photos, state == .ready, engine.isOnline, !engine.isMetered else {
             return .denied
         }
-        return remote.refreshPermission
+        return photos.refreshPermission
     }
 }
 

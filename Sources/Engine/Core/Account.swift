@@ -21,6 +21,8 @@ package final class Account {
     let engine: Engine
     /// The photos; nil while the account is logged out.
     private(set) var photos: (any AccountPhotos)?
+    /// The token of a session at a service; nil without a session, and for a folder.
+    private(set) var credentials: Credentials?
     private var listening: Task<Void, Never>?
     /// The initial token of the next session, which is then not read from the keyring.
     var heldToken: Credentials.HeldToken?
@@ -29,7 +31,7 @@ package final class Account {
         clock: engine.ports.clock, now: engine.ports.now,
         interval: { [engine] in engine.refreshInterval },
         permission: { [weak self] in self?.refreshPermission ?? .denied }
-    ) { [weak self] source in await self?.remote?.refreshWatched(source) }
+    ) { [weak self] source in await self?.photos?.refreshWatched(source) }
     /// The watchers of the source that depends on the date, with the time at which they last read it.
     var datedReads: [WatcherID: Timestamp] = [:]
     /// True if the source that the user chose does not exist now, for example a renamed folder or an unmounted disk.
@@ -54,10 +56,6 @@ package final class Account {
         profile = Profile(username: record.identity.username, name: record.identity.username)
     }
 
-    /// The photos at a service; nil without a session, and for a folder.
-    var remote: RemoteService? { photos?.remote }
-    /// The token of ``remote``.
-    var credentials: Credentials? { remote?.credentials }
     /// The identity, as last reported by the service.
     package var identity: AccountIdentity { record.identity }
     package var isLoggedIn: Bool { record.isLoggedIn }
@@ -76,13 +74,13 @@ package final class Account {
     }
 
     /// The time of the next automatic retry; nil if none is due.
-    package var retryAt: Timestamp? { remote?.retryAt }
+    package var retryAt: Timestamp? { photos?.retryAt }
     /// The request limit of the service; nil if the service does not report it.
-    package var rateLimit: RateLimit? { remote?.rateLimit }
+    package var rateLimit: RateLimit? { photos?.rateLimit }
 
     /// Sentences for the user about photos, sources and likes that the account cannot have at the service.
     package var notices: [String] {
-        sessionNotices + (remote?.notices ?? [])
+        sessionNotices + (photos?.notices ?? [])
     }
 
     /// True if the photos are on this computer.
@@ -93,12 +91,13 @@ package final class Account {
     /// Starts the session of an account that is logged in.
     func startSession() {
         guard isLoggedIn, self.photos == nil else { return }
-        let photos = engine.openPhotos(of: self)
+        let (photos, credentials) = engine.openPhotos(of: self)
         self.photos = photos
+        self.credentials = credentials
         if let heldToken { credentials?.resume(with: heldToken) }
         heldToken = nil
         profileState = .loading
-        if !datedReads.isEmpty { photos.folder?.setWatched(true) }
+        if !datedReads.isEmpty { photos.setWatched(true) }
         listening = Task { [weak self] in
             for await event in photos.events {
                 // The session may have ended before the event arrived here.
@@ -118,6 +117,7 @@ package final class Account {
         heldToken = credentials?.held
         photos.close()
         self.photos = nil
+        credentials = nil
         sessionNotices = []
         listening?.cancel()
         listening = nil
@@ -164,7 +164,7 @@ package final class Account {
             emit(.photosRemoved(photos))
             checkDefaultSourceSoon()
         case .rateLimit(let limit):
-            engine.accounts(sharingLimitsOf: self).forEach { $0.remote?.update(limit) }
+            engine.accounts(sharingLimitsOf: self).forEach { $0.photos?.update(limit) }
         case .likes(let count):
             photos?.likeCount = count
             emit(.changed(.likes))
@@ -303,7 +303,7 @@ package final class Account {
     ///
     /// - Throws: ``EngineError/needsLogin(_:)`` while the account is logged out.
     package func refreshProfileIfStale() async throws {
-        guard remote?.isProfileFresh != true else { return }
+        guard photos?.isProfileFresh != true else { return }
         if !isLocal { _ = try session() }
         try await refreshProfile()
     }
@@ -315,7 +315,7 @@ package final class Account {
         do {
             let profile =
                 if let folder = provider.folder { try await folder.profile(of: identity) } else {
-                    try await remote?.profile()
+                    try await photos?.profile()
                 }
             guard let profile else { return }
             show(profile, .ready)
@@ -331,7 +331,7 @@ package final class Account {
         var profile = lost
         profile.avatar = ""
         show(profile, profileState)
-        profile.avatar = await remote?.avatar(of: lost) ?? ""
+        profile.avatar = await photos?.avatar(of: lost) ?? ""
         if self.profile.avatar.isEmpty, self.profile.avatarURL == lost.avatarURL {
             show(profile, profileState)
         }
@@ -351,7 +351,7 @@ package final class Account {
         try await credentials?.unlock()
         if wasLocked { engine.retryNow() }
         // The user may have granted the permission to like photos.
-        remote?.checkLikesAgain()
+        photos?.checkLikesAgain()
         // One limit for both: clients stop waiting after 25 s.
         try await withTimeLimit(RemoteService.callTimeout, engine.ports.clock) { [self] in
             try await refreshProfile()

@@ -112,7 +112,7 @@ package final class AccountList {
         }
         engine.transfers.stop(of: account, reason)
         do {
-            try await account.remote?.forget()
+            try await account.photos?.forget()
             try await change()
         } catch {
             guard credentials != nil else { throw error }

@@ -76,7 +76,7 @@ extension Engine {
         guard isReplaced else { return }
         // Another version may offer likes.
         for account in accounts.all where account.provider.info.id == id {
-            account.remote?.checkLikesAgain()
+            account.photos?.checkLikesAgain()
         }
     }
 

@@ -1,12 +1,10 @@
 internal import Accounts
+internal import OAuth
 internal import ProviderKit
 internal import Services
 internal import Translation
 
 /// The photos of a user of this computer.
-///
-/// A folder has no requests, no token and no limits. Its provider has the profiles, also while a user is logged out, and
-/// the photos, which remain after a logout.
 final class FolderPhotos: AccountPhotos {
     private(set) var state = AccountState.loading(reason: Message("The account is being opened."))
     var likeCount = 0
@@ -21,8 +19,6 @@ final class FolderPhotos: AccountPhotos {
         self.owner = owner
     }
 
-    var remote: RemoteService? { nil }
-    var folder: (any FolderSession)? { session }
     var events: AsyncStream<SessionEvent> { session.events }
 
     // MARK: Photos
@@ -34,13 +30,22 @@ final class FolderPhotos: AccountPhotos {
     }
 
     func photo(_ id: PhotoID) async throws -> Photo { try await session.photo(id) }
+    func cachedPhoto(_ id: PhotoID) async throws -> Photo? { try await session.photo(id) }
     func sources() async throws -> [Source] { try await session.sources() }
     func hasSource(_ id: SourceID) async throws -> Bool { try await session.hasSource(id) }
     func refresh(_ source: SourceID) async throws -> Int { try await session.refresh(source) }
 
+    func setMarked(_ photos: Set<PhotoID>, _ mark: PhotoMark) async throws {
+        try await session.setMarked(photos, mark)
+    }
+
     // MARK: Images
 
     func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
+        try await session.imagePath(photo, size)
+    }
+
+    func cachedImage(_ photo: PhotoID, _ size: ImageSize) async throws -> String? {
         try await session.imagePath(photo, size)
     }
 
@@ -59,6 +64,7 @@ final class FolderPhotos: AccountPhotos {
 
     var likesSource: SourceID? { session.likesSource }
     var pendingLikes: [PhotoID]? { [] }
+    func isLikePending(_ photo: PhotoID) -> Bool { false }
 
     func setLiked(
         _ photo: PhotoID, _ isLiked: Bool?
@@ -84,6 +90,11 @@ final class FolderPhotos: AccountPhotos {
 
     func setAvatar(_ file: String) async throws { try await session.setAvatar(file) }
 
+    // MARK: Watches
+
+    var datedSource: SourceID? { session.datedSource }
+    func setWatched(_ isWatched: Bool) { session.setWatched(isWatched) }
+
     // MARK: Changes
 
     func update(_ status: SessionStatus) {
@@ -108,4 +119,24 @@ final class FolderPhotos: AccountPhotos {
         isClosed = true
         session.close()
     }
+}
+
+// A folder has no requests, no token and no limits. Its provider has the profiles, also while a user is logged out, and
+// the photos, which remain after a logout.
+extension FolderPhotos {
+    var retryAt: Timestamp? { nil }
+    var rateLimit: RateLimit? { nil }
+    var notices: [String] { [] }
+    var isProfileFresh: Bool { false }
+    var refreshPermission: RefreshPermission { .denied }
+    func profile() async throws -> Profile? { nil }
+    func avatar(of profile: Profile) async -> String { "" }
+    func checkLikesAgain() {}
+    func recordRead(_ source: SourceID) {}
+    func refreshWatched(_ source: SourceID) async {}
+    func update(_ limit: RateLimit) {}
+    func limit(until: Timestamp?) {}
+    func adopt(_ token: OAuthToken) {}
+    func retryNow() {}
+    func forget() async throws {}
 }

@@ -1,16 +1,19 @@
 package import Accounts
+package import OAuth
 package import ProviderKit
 
 /// The photos of an account that is logged in: those of a service, or those of a folder on this computer.
 package protocol AccountPhotos: AnyObject {
-    /// The photos at a service, for all that a folder does not have; nil for a folder.
-    var remote: RemoteService? { get }
-    /// The photos of a folder, for all that a service does not have; nil for a service.
-    var folder: (any FolderSession)? { get }
     /// The events of the session that the provider created.
     var events: AsyncStream<SessionEvent> { get }
     /// The state of the account.
     var state: AccountState { get }
+    /// The time of the next automatic retry; nil if none is due.
+    var retryAt: Timestamp? { get }
+    /// The request limit of the service; nil if there is none.
+    var rateLimit: RateLimit? { get }
+    /// Sentences for the user about sources and likes that the account cannot have at the service.
+    var notices: [String] { get }
 
     // MARK: Photos
 
@@ -28,16 +31,22 @@ package protocol AccountPhotos: AnyObject {
         _ source: SourceID, after cursor: String?, count: Int, fillsGaps: Bool
     ) async throws -> Page
     func photo(_ id: PhotoID) async throws -> Photo
+    /// Returns a photo without a request to a service; nil if it is not cached.
+    func cachedPhoto(_ id: PhotoID) async throws -> Photo?
     func sources() async throws -> [Source]
     func hasSource(_ id: SourceID) async throws -> Bool
     /// Fetches the newest photos of a source.
     ///
     /// - Returns: The number of new photos.
     func refresh(_ source: SourceID) async throws -> Int
+    /// Keeps the IDs of photos that are computed, and no longer those that were kept for the same reason.
+    func setMarked(_ photos: Set<PhotoID>, _ mark: PhotoMark) async throws
 
     // MARK: Images
 
     func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String
+    /// Returns the path of an image without a request to a service; nil if it is not cached.
+    func cachedImage(_ photo: PhotoID, _ size: ImageSize) async throws -> String?
     /// Opens an image. The caller closes the descriptor.
     func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32
     /// Returns the largest image of a photo that exists. The image is not fetched yet.
@@ -49,6 +58,8 @@ package protocol AccountPhotos: AnyObject {
     var likesSource: SourceID? { get }
     /// The photos whose like or unlike is in progress or queued; nil until they are loaded.
     var pendingLikes: [PhotoID]? { get }
+    /// Returns true if the like or unlike of a photo, or of another photo of its like group, is in progress or queued.
+    func isLikePending(_ photo: PhotoID) -> Bool
     /// The number of photos that the user likes; 0 while it is unknown.
     var likeCount: Int { get set }
     /// Likes or unlikes a photo.
@@ -61,19 +72,52 @@ package protocol AccountPhotos: AnyObject {
     func setLiked(
         _ photo: PhotoID, _ isLiked: Bool?
     ) async throws -> (isLiked: Bool, outcome: LikeOutcome)
-    /// Sets the avatar of the user to an image.
+    /// Checks if the service permits likes that it denied before.
+    func checkLikesAgain()
+
+    // MARK: Profile
+
+    /// True if the profile was fetched a short time ago.
+    var isProfileFresh: Bool { get }
+    /// Fetches the profile of the user; nil if the service has no profiles.
+    func profile() async throws -> Profile?
+    /// Returns the path of the avatar, and fetches it if necessary; empty if there is none.
+    func avatar(of profile: Profile) async -> String
     func setAvatar(_ file: String) async throws
+
+    // MARK: Watches
+
+    /// The source whose photos depend on the date, without an event while it is not watched; nil for none.
+    var datedSource: SourceID? { get }
+    /// Starts or ends the watch of ``datedSource``.
+    func setWatched(_ isWatched: Bool)
+    /// Records that the first page of a source was read, and refreshes the source in the background if its top is old.
+    func recordRead(_ source: SourceID)
+    /// The permission to send a request that no client waits for.
+    var refreshPermission: RefreshPermission { get }
+    /// Refreshes a watched source. Returns when the refresh succeeded or failed.
+    func refreshWatched(_ source: SourceID) async
 
     // MARK: Changes
 
     /// Records the status that the session reports.
     func update(_ status: SessionStatus)
+    /// Records the rate limit that the service reports.
+    func update(_ limit: RateLimit)
+    /// Sends no request before a time.
+    func limit(until: Timestamp?)
+    /// Uses the token that a login has stored.
+    func adopt(_ token: OAuthToken)
+    /// Repeats failed requests after their cause may have ended.
+    func retryNow()
     /// Continues after a suspend of the machine.
     func resumed()
     /// Starts the background work.
     func start()
     /// Ends the background work. Calls in progress are completed.
     func close()
+    /// Deletes the data of the account except its token. The photos cannot be used afterwards.
+    func forget() async throws
 }
 
 /// The image of a photo in the best available quality.

@@ -111,13 +111,12 @@ extension RemoteService {
     }
 }
 
-// The likes of an account, and its sources that are read and watched.
+// The likes and the watches of an account.
 extension RemoteService {
     package var likesSource: SourceID? { feed?.likesSource }
     package var pendingLikes: [PhotoID]? {
         likes.flatMap { $0.queue.isLoaded ? $0.queue.pending : nil }
     }
-    /// Returns true if the like or unlike of a photo, or of another photo of its like group, is in progress or queued.
     package func isLikePending(_ photo: PhotoID) -> Bool { likes?.queue.isPending(photo) == true }
 
     package func setLiked(
@@ -129,11 +128,12 @@ extension RemoteService {
         return try await likes.change(photo, isLiked)
     }
 
-    /// Checks if the service permits likes that it denied before.
     package func checkLikesAgain() { likes?.checkAvailabilityAgain() }
 
-    /// Records that the first page of a source was read, and refreshes the source in the background if its top is old.
     package func recordRead(_ source: SourceID) { feed?.recordRead(source) }
-    /// Refreshes a watched source. Returns when the refresh succeeded or failed.
     package func refreshWatched(_ source: SourceID) async { await feed?.refreshWatched(source) }
+
+    // No photos of a service depend on the date alone.
+    package var datedSource: SourceID? { nil }
+    package func setWatched(_ isWatched: Bool) {}
 }

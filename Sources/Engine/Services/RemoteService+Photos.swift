@@ -40,7 +40,6 @@ extension RemoteService {
         }
     }
 
-    /// Returns a photo without a request to the service; nil if it is not cached.
     package func cachedPhoto(_ id: PhotoID) async throws -> Photo? {
         let feed = try photos()
         try? await likes?.load()
@@ -67,6 +66,10 @@ extension RemoteService {
     package func refresh(_ source: SourceID) async throws -> Int {
         let feed = try photos()
         return try await withCallTimeout { try await feed.refresh(source) }
+    }
+
+    package func setMarked(_ photos: Set<PhotoID>, _ mark: PhotoMark) async throws {
+        // The IDs are those of the service.
     }
 
     func photos() throws -> CachedFeed {
@@ -124,7 +127,6 @@ extension RemoteService {
         profileFetched.map { $0 <= now && now < $0 + Self.profileFreshness } ?? false
     }
 
-    /// Fetches the profile of the user; nil if the service has no profiles.
     package func profile() async throws -> Profile? {
         guard let session = session.profileSession else { return nil }
         return try await withCallTimeout { [self] in
@@ -177,7 +179,6 @@ extension RemoteService {
         }
     }
 
-    /// Returns the path of the avatar, and fetches it if necessary; empty if there is none.
     package func avatar(of profile: Profile) async -> String {
         guard !profile.avatarURL.isEmpty else { return "" }
         let key = ImageStore.Key(
@@ -214,7 +215,6 @@ extension RemoteService {
         return path
     }
 
-    /// Returns the path of an image without a request to the service; nil if it is not cached.
     package func cachedImage(_ photo: PhotoID, _ size: ImageSize) async throws -> String? {
         guard let known = try await photos().knownPhoto(photo), !known.remote.images.isEmpty else {
             return nil

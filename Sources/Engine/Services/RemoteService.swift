@@ -21,10 +21,7 @@ package final class RemoteService: AccountPhotos {
     /// The largest number of notices of an account.
     package static let maximumNotices = 16
 
-    package var remote: RemoteService? { self }
-    package var folder: (any FolderSession)? { nil }
     let session: any Session
-    /// The request limit of the service; nil if the service does not report it.
     package private(set) var rateLimit: RateLimit?
     /// The time at which ``rateLimit`` was received.
     private var rateLimitReceived = Timestamp(secondsSince1970: 0)
@@ -151,7 +148,6 @@ package final class RemoteService: AccountPhotos {
 
     package var events: AsyncStream<SessionEvent> { session.events }
 
-    /// Sentences for the user about sources and likes that the account cannot have at the service.
     package var notices: [String] {
         // Another state has its own reason, which is that of the sources as well.
         let problems = state == .ready ? feed?.activity.problems ?? [] : []
@@ -159,7 +155,6 @@ package final class RemoteService: AccountPhotos {
             + [likesDenial?.translated].compactMap(\.self)
     }
 
-    /// Uses the token that a login has stored.
     package func adopt(_ token: OAuthToken) {
         credentials.adopt(token)
         isProfileDue = true
@@ -223,7 +218,6 @@ package final class RemoteService: AccountPhotos {
         if case .unreachable = verdict { record(verdict) }
     }
 
-    /// Sends no request before a time.
     package func limit(until: Timestamp?) {
         health.record(.rateLimited(until: until), now: now)
         scheduleRetry()
@@ -240,7 +234,6 @@ package final class RemoteService: AccountPhotos {
         }
     }
 
-    /// Records the rate limit that the service reports.
     package func update(_ limit: RateLimit) {
         rateLimitReceived = now
         guard limit != rateLimit else { return }
@@ -248,8 +241,7 @@ package final class RemoteService: AccountPhotos {
         report(.event(.changed(.state)))
     }
 
-    /// The permission to send a request that no client waits for. Less than a quarter of the budget is reserved for
-    /// clients.
+    /// Less than a quarter of the budget is reserved for clients.
     package var refreshPermission: RefreshPermission {
         guard let limit = rateLimit, Double(limit.remaining) < Double(limit.limit) / 4,
             rateLimitReceived <= now
@@ -339,7 +331,6 @@ package final class RemoteService: AccountPhotos {
     static let loggedOutError = EngineError.needsLogin(
         Message("The account was logged out during the call; log in again."))
 
-    /// Deletes the data of the account except its token. The photos cannot be used afterwards.
     package func forget() async throws {
         // Responses that arrive later must not be stored after the deletion.
         isForgotten = true

@@ -74,8 +74,8 @@ extension LoginList {
                         $0.isLoggedIn = true
                     }
                     guard isWanted() || wasLoggedIn else { throw CancellationError() }
-                    if let token { known.remote?.adopt(token) }
-                    known.remote?.checkLikesAgain()
+                    if let token { known.photos?.adopt(token) }
+                    known.photos?.checkLikesAgain()
                     account = known
                 } else {
                     account = try await accounts.add(id, identity, provider, held, while: isWanted)

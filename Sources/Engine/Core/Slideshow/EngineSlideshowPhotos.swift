@@ -81,20 +81,18 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
     }
 
     func photo(_ id: CombinedPhotoID, isCached: Bool) async throws -> Photo? {
-        try await call(id) { account -> Photo? in
-            if isCached, let remote = account.remote {
-                return try await remote.cachedPhoto(id.photo)
-            }
-            return try await account.photo(id.photo.text)
+        try await call(id) { account in
+            isCached
+                ? try await account.session().cachedPhoto(id.photo)
+                : try await account.photo(id.photo.text)
         }
     }
 
     func image(_ id: CombinedPhotoID, _ size: ImageSize, isCached: Bool) async throws -> String? {
-        try await call(id) { account -> String? in
-            if isCached, let remote = account.remote {
-                return try await remote.cachedImage(id.photo, size)
-            }
-            return try await account.imagePath(id.photo.text, size: size.rawValue)
+        try await call(id) { account in
+            isCached
+                ? try await account.session().cachedImage(id.photo, size)
+                : try await account.imagePath(id.photo.text, size: size.rawValue)
         }
     }
 

@@ -174,7 +174,7 @@ package final class Slideshows {
                 for account in engine?.accounts.all ?? [] {
                     let ids = all.filter { $0.account == account.id }.map(\.photo)
                     do {
-                        try await account.photos?.folder?.setMarked(Set(ids), mark)
+                        try await account.photos?.setMarked(Set(ids), mark)
                     } catch {
                         engine?.ports.logger.notice(
                             "The IDs of photos of the slideshow cannot be kept",
