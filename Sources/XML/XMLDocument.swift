@@ -1,5 +1,6 @@
 internal import CExpat
 internal import Glibc
+internal import Synchronization
 
 /// The parser of XML documents.
 ///
@@ -31,7 +32,7 @@ package enum XMLDocument {
     package static func parse(
         _ bytes: [UInt8], limits: XMLLimits = XMLLimits()
     ) throws(XMLError) -> XMLElement {
-        let expat = try loadExpat()
+        let expat = try ExpatLibrary.load()
         // The builder resolves namespaces: libexpat would copy a namespace for each element and attribute.
         guard let parser = expat.ParserCreate(nil) else { throw .unavailable("out of memory") }
         defer { expat.ParserFree(parser) }
@@ -192,18 +193,32 @@ private final class Builder {
     }
 }
 
-/// Loads libexpat, unless it is loaded. It stays loaded, so that later calls take some microseconds. After a failure,
-/// the next call tries again.
-///
-/// - Parameter name: The file name for the dynamic loader.
-/// - Returns: The functions of the library.
-/// - Throws: ``XMLError/unavailable(_:)``.
-///
-/// The corresponding C function is `dlopen`.
-func loadExpat(_ name: String = "libexpat.so.1") throws(XMLError) -> shim_expat {
-    var table = shim_expat()
-    if let reason = shim_expat_load(&table, name) {
-        throw .unavailable("libexpat could not be loaded: \(String(cString: reason))")
+/// libexpat, loaded when it is first needed, for the rest of the program's life.
+enum ExpatLibrary {
+    private static let loaded = Mutex<shim_expat?>(nil)
+
+    /// Loads the library, unless that was done. After a failure, the next call tries again.
+    ///
+    /// - Returns: The functions of the library.
+    /// - Throws: ``XMLError/unavailable(_:)``.
+    static func load() throws(XMLError) -> shim_expat {
+        let result: Result<shim_expat, XMLError> = loaded.withLock { loaded in
+            if let loaded { return .success(loaded) }
+            let result = Result { () throws(XMLError) in try find("libexpat.so.1") }
+            loaded = try? result.get()
+            return result
+        }
+        return try result.get()
     }
-    return table
+
+    /// Loads a library. It stays loaded.
+    ///
+    /// The corresponding C function is `dlopen`.
+    static func find(_ name: String) throws(XMLError) -> shim_expat {
+        var table = shim_expat()
+        if let reason = shim_expat_load(&table, name) {
+            throw .unavailable("libexpat could not be loaded: \(String(cString: reason))")
+        }
+        return table
+    }
 }
