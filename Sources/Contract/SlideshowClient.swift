@@ -48,18 +48,40 @@ package struct SlideshowClient {
         try await proxy.perform(.slideshow, .detach, timeout: .seconds(2))
     }
 
-    /// Changes a setting.
+    package func setPaused(_ isPaused: Bool) async throws {
+        try await proxy.set(.slideshow, .paused, to: isPaused)
+    }
+    package func setInterval(_ seconds: UInt32) async throws {
+        try await proxy.set(.slideshow, .interval, to: seconds)
+    }
+    package func setShuffle(_ isShuffled: Bool) async throws {
+        try await proxy.set(.slideshow, .shuffle, to: isShuffled)
+    }
+
+    /// Sets the photos that the slideshow shows: those of one source.
     ///
     /// - Parameters:
-    ///   - setting: The name of the property.
-    ///   - value: The value, of the type of the property.
+    ///   - account: The path of an account or of the combined account.
+    ///   - source: The ID of a source; empty for the default source.
     /// - Throws: ``BusError``.
-    package func set(_ setting: MemberName, to value: any BusType) async throws {
-        try await proxy.set(.slideshow, setting, to: value)
+    package func setSource(_ account: ObjectPath, _ source: String) async throws {
+        try await proxy.set(.slideshow, .source, to: BusStruct(account, source))
+    }
+
+    /// Sets the sources whose photos follow one another; see ``setSource(_:_:)``.
+    package func setSources(_ sources: [(account: ObjectPath, source: String)]) async throws {
+        try await proxy.set(
+            .slideshow, .sources, to: sources.map { BusStruct($0.account, $0.source) })
+    }
+    package func setOrientation(_ orientation: String) async throws {
+        try await proxy.set(.slideshow, .orientation, to: orientation)
     }
 
     /// Deletes the slideshow, which must not be the default one.
     package func remove() async throws { try await proxy.perform(.slideshow, .remove) }
+    package func setImageSize(_ size: String) async throws {
+        try await proxy.set(.slideshow, .imageSize, to: size)
+    }
 }
 
 /// A slideshow, as last announced by the daemon.

@@ -63,7 +63,7 @@ struct SlideshowTests {
     private func start() async throws -> (RunningDaemon, ids: [String]) {
         let (daemon, client, account) = try await startWithUser(["a", "b", "c"])
         let photos = try await account.page("", cursor: "", count: 10).photos
-        try await client.service.slideshow.set(.imageSize, to: "full")
+        try await client.service.slideshow.setImageSize("full")
         return (daemon, photos.compactMap { $0["id"]?.string }.map { "local_ada/\($0)" })
     }
 
@@ -131,9 +131,9 @@ struct SlideshowTests {
     {
         let (killed, ids) = try await start()
         let control = try TestClient().service.slideshow
-        try await control.set(.shuffle, to: true)
-        try await control.set(.interval, to: 60 as UInt32)
-        try await control.set(.paused, to: true)
+        try await control.setShuffle(true)
+        try await control.setInterval(60)
+        try await control.setPaused(true)
         try await control.hide(ids[1])
         try await control.next()
         try await control.next()
@@ -191,7 +191,7 @@ struct SlideshowTests {
         #expect(path == ServiceName.slideshow.appending("kitchen"))
         #expect(try await manager.openSlideshow("kitchen") == path)
         let (main, kitchen) = (client.service.slideshow, client.service.slideshow(path))
-        try await kitchen.set(.interval, to: 60 as UInt32)
+        try await kitchen.setInterval(60)
         try await kitchen.show(ids[1])
         try await main.show(ids[0])
         #expect(try await kitchen.properties().photo?.id == ids[1])

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import Contract
-internal import DBus
 internal import JSONFormat
 internal import Translation
 
@@ -210,7 +209,7 @@ struct SlideshowOptions: ParsableArguments {
     }
 
     @MainActor func setPaused(_ isPaused: Bool) async throws {
-        try await client(ServiceClient()).set(.paused, to: isPaused)
+        try await client(ServiceClient()).setPaused(isPaused)
         try output.show(["Paused": JSON(isPaused)])
     }
 

@@ -44,17 +44,17 @@ struct SlideshowSetCommand: AsyncParsableCommand {
         let client = try await options.client(service)
         if !source.isEmpty {
             let snapshot = try await service.snapshot()
-            let sources = try source.map { try BusStruct($0.path(snapshot), $0.source) }
+            let sources = try source.map { (account: try $0.path(snapshot), source: $0.source) }
             let isCombined = source.contains { $0.account == nil }
             try await addingHints(for: isCombined ? snapshot.combined : nil, hasSource: true) {
-                guard sources.count == 1 else { return try await client.set(.sources, to: sources) }
-                try await client.set(.source, to: sources[0])
+                guard sources.count == 1 else { return try await client.setSources(sources) }
+                try await client.setSource(sources[0].account, sources[0].source)
             }
         }
-        if let orientation { try await client.set(.orientation, to: orientation.rawValue) }
-        if let size { try await client.set(.imageSize, to: size.rawValue) }
-        if let shuffle { try await client.set(.shuffle, to: shuffle) }
-        if let interval { try await client.set(.interval, to: interval) }
+        if let orientation { try await client.setOrientation(orientation.rawValue) }
+        if let size { try await client.setImageSize(size.rawValue) }
+        if let shuffle { try await client.setShuffle(shuffle) }
+        if let interval { try await client.setInterval(interval) }
         guard options.output.json else { return }
         try options.output.show(try await client.properties())
     }

@@ -56,7 +56,7 @@ final class LibraryBenchmark {
         }
         try await step("One touched file") { try await touch() }
         let slideshow = fixture.service.slideshow
-        try await slideshow.set(.shuffle, to: true)
+        try await slideshow.setShuffle(true)
         try await slideshow.attach()
         try await Idle.begins(ProcessFigures(fixture.id))
         try await step("One touched file, shuffle", thenMemory: true) { try await touch() }
