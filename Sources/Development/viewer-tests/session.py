@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -28,9 +29,17 @@ def until(condition, subject, limit=LIMIT_SECONDS):
 
 
 def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    """Returns a port below those that the kernel assigns, which the programs of other tests receive."""
+    while True:
+        port = random.randint(20_000, 31_999)
+        with socket.socket() as listener:
+            # Otherwise a connection that has ended would make the port look used.
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                listener.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        return port
 
 
 # The bus starts only the services of the test. In particular, there are no portals.
