@@ -6,18 +6,15 @@ internal import Synchronization
 /// The attempts of each user run one at a time, and each failure delays the next attempt for longer than the one
 /// before. Users are never locked out, and no wait is long: if too many attempts are queued, further ones are rejected.
 final class PasswordThrottle: Sendable {
-    private struct AttemptQueue {
+    private struct Attempts {
         /// The number of failures since the last success.
         var failures = 0
         var lastFailure = ContinuousClock.now
-        /// True if an attempt runs, or the pause after a failure continues.
-        var isBusy = false
         /// True during the pause after a failure.
         var isPausing = false
-        var waiters: [CheckedContinuation<Void, Never>] = []
-
-        /// The number of running and waiting attempts.
-        var count: Int { (isBusy ? 1 : 0) + waiters.count }
+        /// The number of waiting and running attempts, with the one whose pause continues.
+        var count = 0
+        let queue = ChangeQueue()
     }
 
     /// The pause after the first failure. It doubles with each further one.
@@ -29,7 +26,8 @@ final class PasswordThrottle: Sendable {
     private static let failureRetention = Duration.seconds(900)
 
     private let clock: any Clock<Duration>
-    private let queues = Mutex<[String: AttemptQueue]>([:])
+    /// The attempts of each user, by the key of the user.
+    private let attempts = Mutex<[String: Attempts]>([:])
 
     init(clock: any Clock<Duration>) { self.clock = clock }
 
@@ -42,25 +40,26 @@ final class PasswordThrottle: Sendable {
     /// - Throws: `ProviderError.rateLimited` if too many attempts are queued; `CancellationError`; the error of
     ///   `verify`.
     func run(_ user: String, _ verify: () async throws -> Bool) async throws -> Bool {
-        try await waitForTurn(user)
+        let queue = try enqueue(user)
+        await queue.begin()
         let result: Bool
         do {
             try Task.checkCancellation()
             result = try await verify()
         } catch {
-            endTurn(user)
+            endTurn(user, queue)
             throw error
         }
         guard !result else {
             recordResult(user, succeeded: true)
-            endTurn(user)
+            endTurn(user, queue)
             return true
         }
         let pause = recordResult(user, succeeded: false)
         // The queue is released even if the caller has been cancelled.
         Task { @MainActor [clock] in
             try? await clock.sleep(for: pause)
-            endTurn(user)
+            endTurn(user, queue)
         }
         try await clock.sleep(for: pause)
         return false
@@ -73,53 +72,41 @@ final class PasswordThrottle: Sendable {
         }
     }
 
-    private func waitForTurn(_ user: String) async throws(ProviderError) {
-        let isFull = queues.withLock { queues in
-            if let queue = queues[user],
-                ContinuousClock.now - queue.lastFailure > Self.failureRetention
-            {
-                queues[user]?.failures = 0
-            }
-            let queue = queues[user] ?? AttemptQueue()
+    /// Counts a new attempt of a user, and returns the queue of their attempts.
+    private func enqueue(_ user: String) throws(ProviderError) -> ChangeQueue {
+        let queue = attempts.withLock { attempts -> ChangeQueue? in
+            var own = attempts[user] ?? Attempts()
+            defer { attempts[user] = own }
+            if ContinuousClock.now - own.lastFailure > Self.failureRetention { own.failures = 0 }
             // A pause that continues belongs to the previous failure.
-            let failures = queue.failures - (queue.isPausing ? 1 : 0)
-            return Self.pause(failures: failures, attempts: queue.count + 1) > Self.maximumWait
+            let failures = own.failures - (own.isPausing ? 1 : 0)
+            let wait = Self.pause(failures: failures, attempts: own.count + 1)
+            guard wait <= Self.maximumWait else { return nil }
+            own.count += 1
+            return own.queue
         }
-        guard !isFull else { throw .rateLimited(until: nil) }
-        await withCheckedContinuation { continuation in
-            let isFirst = queues.withLock { queues in
-                guard queues[user, default: AttemptQueue()].isBusy else {
-                    queues[user, default: AttemptQueue()].isBusy = true
-                    return true
-                }
-                queues[user, default: AttemptQueue()].waiters.append(continuation)
-                return false
-            }
-            if isFirst { continuation.resume() }
-        }
+        guard let queue else { throw .rateLimited(until: nil) }
+        return queue
     }
 
     @discardableResult
     private func recordResult(_ user: String, succeeded: Bool) -> Duration {
-        queues.withLock { queues in
-            let failures = queues[user]?.failures ?? 0
-            queues[user]?.failures = succeeded ? 0 : failures + 1
-            queues[user]?.isPausing = !succeeded
-            queues[user]?.lastFailure = .now
+        attempts.withLock { attempts in
+            let failures = attempts[user]?.failures ?? 0
+            attempts[user]?.failures = succeeded ? 0 : failures + 1
+            attempts[user]?.isPausing = !succeeded
+            attempts[user]?.lastFailure = .now
             return Self.pause(failures: failures)
         }
     }
 
-    private func endTurn(_ user: String) {
-        let next = queues.withLock { queues -> CheckedContinuation<Void, Never>? in
-            guard var queue = queues[user] else { return nil }
-            // The queue stays busy for the next attempt, so that no other one can start first.
-            let next = queue.waiters.isEmpty ? nil : queue.waiters.removeFirst()
-            queue.isBusy = next != nil
-            queue.isPausing = false
-            queues[user] = queue.isBusy || queue.failures > 0 ? queue : nil
-            return next
+    private func endTurn(_ user: String, _ queue: ChangeQueue) {
+        attempts.withLock { attempts in
+            guard var own = attempts[user] else { return }
+            own.count -= 1
+            own.isPausing = false
+            attempts[user] = own.count > 0 || own.failures > 0 ? own : nil
         }
-        next?.resume()
+        queue.end()
     }
 }
