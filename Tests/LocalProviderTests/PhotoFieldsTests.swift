@@ -190,7 +190,7 @@ struct PhotoFieldsTests {
         // The former positions of walks from before were deleted.
         let start = PictureIndex.IndexPosition(
             position: 3, id: 7, lastFormerPosition: 0, date: nil)
-        #expect(throws: PictureIndex.StaleCursor.self) {
+        #expect(throws: ProviderError.staleCursor) {
             try index.page(.all, after: start, count: 10)
         }
         #expect(try index.page(.all, after: nil, count: 10).lastFormerPosition == 1)

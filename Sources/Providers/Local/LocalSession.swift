@@ -41,35 +41,31 @@ final class LocalSession: FolderSession {
             // A walk continues with the photos of the date on which it began.
             date = position?.date ?? folder.memories.date
         }
-        do {
-            // During the first scan, a page without a next page may not be the last one.
-            let found = try await folder.read(
-                atLeast: count, until: { $0.page.hasMore || $0.isEmptySelection },
-                orAtLimit: { !$0.page.entries.isEmpty }
-            ) { [folder, user, date] index in
-                let selection = try Self.selection(source, index, date) {
-                    folder.marks.rows(of: user)
-                }
-                let page = try index.page(selection, after: position, count: count)
-                let photos = folder.marks.mark(page.entries.map { folder.photo($0) }, for: user)
-                // A scan cannot add photos to an empty selection.
-                return (page: page, photos: photos, isEmptySelection: selection.isEmpty)
+        // During the first scan, a page without a next page may not be the last one.
+        let found = try await folder.read(
+            atLeast: count, until: { $0.page.hasMore || $0.isEmptySelection },
+            orAtLimit: { !$0.page.entries.isEmpty }
+        ) { [folder, user, date] index in
+            let selection = try Self.selection(source, index, date) {
+                folder.marks.rows(of: user)
             }
-            let unread = found.page.entries.filter { !$0.isExamined }
-            folder.metadataReader.readMetadata(of: unread.map(\.id))
-            if let date, cursor == nil { folder.memories.update(date) }
-            // During the first scan more photos may follow, so the walk continues after the last photo.
-            let hasMore = found.page.hasMore || !folder.canServeAll && !found.page.entries.isEmpty
-            return Page(photos: found.photos, hasMore: hasMore) { [date] count in
-                if count == 0, let cursor { return cursor }
-                let last = count == 0 ? nil : found.page.entries[count - 1]
-                return Self.text(
-                    PictureIndex.IndexPosition(
-                        position: last?.position ?? .max, id: last?.id ?? .max,
-                        lastFormerPosition: found.page.lastFormerPosition, date: date))
-            }
-        } catch is PictureIndex.StaleCursor {
-            throw ProviderError.staleCursor
+            let page = try index.page(selection, after: position, count: count)
+            let photos = folder.marks.mark(page.entries.map { folder.photo($0) }, for: user)
+            // A scan cannot add photos to an empty selection.
+            return (page: page, photos: photos, isEmptySelection: selection.isEmpty)
+        }
+        let unread = found.page.entries.filter { !$0.isExamined }
+        folder.metadataReader.readMetadata(of: unread.map(\.id))
+        if let date, cursor == nil { folder.memories.update(date) }
+        // During the first scan more photos may follow, so the walk continues after the last photo.
+        let hasMore = found.page.hasMore || !folder.canServeAll && !found.page.entries.isEmpty
+        return Page(photos: found.photos, hasMore: hasMore) { [date] count in
+            if count == 0, let cursor { return cursor }
+            let last = count == 0 ? nil : found.page.entries[count - 1]
+            return Self.text(
+                PictureIndex.IndexPosition(
+                    position: last?.position ?? .max, id: last?.id ?? .max,
+                    lastFormerPosition: found.page.lastFormerPosition, date: date))
         }
     }
 

@@ -49,9 +49,6 @@ extension PictureIndex {
         let date: CalendarDate?
     }
 
-    /// The position of a walk was lost.
-    struct StaleCursor: Error {}
-
     var photoCount: Int {
         get throws(StorageError) {
             try database.first("SELECT count(*) FROM file WHERE format > 0") { Int($0.integer(0)) }
@@ -85,7 +82,7 @@ extension PictureIndex {
     /// Returns the photos of a selection after a position, newest first.
     ///
     /// - Returns: The photos, true if more follow, and the number of the last former position when the walk began.
-    /// - Throws: ``StaleCursor`` for a position that is not in this index, or was deleted from it.
+    /// - Throws: `ProviderError.staleCursor` for a position that is not in this index, or was deleted from it.
     func page(
         _ selection: Selection, after position: IndexPosition?, count: Int
     ) throws -> (entries: [PageEntry], hasMore: Bool, lastFormerPosition: Int64) {
@@ -93,7 +90,7 @@ extension PictureIndex {
             guard
                 try lastDeletedFormerPosition()...lastFormerPosition()
                     ~= position.lastFormerPosition
-            else { throw StaleCursor() }
+            else { throw ProviderError.staleCursor }
         }
         let lastFormerPosition = try lastFormerPosition()
         let start =
