@@ -80,21 +80,21 @@ final class LocalSession: FolderSession {
 
     func sources() async throws -> [Source] {
         try await folder.read { [folder, user, today = folder.memories.date] index in
+            func cover(_ photos: PictureIndex.Selection) throws -> PhotoID? {
+                try index.page(photos, after: nil, count: 1).entries.first.map {
+                    PhotoID(row: $0.id)
+                }
+            }
             let all = Source(
                 id: LocalSource.all.id, title: "All photos", kind: .feed,
-                count: try index.photoCount,
-                cover: try index.newestPhoto().map(PhotoID.init(row:)))
-            let liked = try index.page(
-                .rows(folder.marks.rows(of: user)), after: nil, count: 1)
+                count: try index.photoCount, cover: try cover(.all))
             let likes = Source(
                 id: LocalSource.likes.id, title: "Liked photos", kind: .likes,
                 count: folder.marks.count(of: user),
-                cover: liked.entries.first.map { PhotoID(row: $0.id) })
-            let newestMemory = try index.page(.memories(today), after: nil, count: 1)
+                cover: try cover(.rows(folder.marks.rows(of: user))))
             let memories = Source(
                 id: LocalSource.memories.id, title: "Memories", kind: .feed,
-                count: try index.countMemories(of: today),
-                cover: newestMemory.entries.first.map { PhotoID(row: $0.id) })
+                count: try index.countMemories(of: today), cover: try cover(.memories(today)))
             return [all, likes, memories]
                 + (try index.albums().map { album in
                     Source(

@@ -261,10 +261,4 @@ extension PictureIndex {
         SELECT count(*) FROM file INDEXED BY file_by_day
         WHERE format > 0 AND day = ?1 AND year < ?2
         """
-
-    func newestPhoto() throws(StorageError) -> Int64? {
-        try database.first(
-            "SELECT id FROM file WHERE format > 0 ORDER BY position DESC, id DESC LIMIT 1"
-        ) { $0.integer(0) }
-    }
 }
