@@ -8,7 +8,7 @@ import Testing
 
 @testable import LocalProvider
 
-/// The rule by which likes follow files, see `MarkedFile`.
+/// The rule by which likes follow files, see `PhotoFile`.
 @Suite(.timeLimit(.minutes(10))) struct MarkedFileTests {
     static let likes = SourceID("likes")
 

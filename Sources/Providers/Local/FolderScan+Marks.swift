@@ -2,7 +2,7 @@ internal import ImageMetadata
 internal import ProviderKit
 internal import Storage
 
-/// The decision which files marked photos are in; see ``MarkedFile``.
+/// The decision which files marked photos are in; see ``PhotoFile``.
 extension FolderScan {
     /// A file that gets its row at the end of a scan, because it may be a marked photo, or not be the one of its row.
     struct DoubtfulFile {
@@ -32,9 +32,9 @@ extension FolderScan {
             isRead = false
         }
 
-        init(_ candidate: PictureIndex.Candidate) {
-            (path, stamp, row, doubtful) = (candidate.path, candidate.stamp, candidate.row, nil)
-            content = candidate.digest
+        init(_ photo: PhotoFile) {
+            (path, stamp, row, doubtful) = (photo.path, photo.stamp, photo.id, nil)
+            content = photo.content
             isRead = content != nil
         }
     }
@@ -94,10 +94,10 @@ extension FolderScan {
     /// - Returns: The new places of photos.
     /// - Throws: `StorageError`, `CancellationError`.
     private func findMarked(
-        _ files: [MarkedFile], _ places: [Place], _ decision: inout LocalMarks.Decision
-    ) throws -> [(file: MarkedFile, place: Place)] {
-        var found: [(MarkedFile, Place)] = []
-        func take(_ place: Place, for file: MarkedFile) {
+        _ files: [PhotoFile], _ places: [Place], _ decision: inout LocalMarks.Decision
+    ) throws -> [(file: PhotoFile, place: Place)] {
+        var found: [(PhotoFile, Place)] = []
+        func take(_ place: Place, for file: PhotoFile) {
             place.isTaken = true
             var file = file
             file.path = place.path
@@ -114,7 +114,7 @@ extension FolderScan {
         let missing = files.filter { own[$0.id] == nil }
         for file in missing { own[file.id] = byPath[file.path] }
         // The first step finds unchanged files.
-        var open: [MarkedFile] = []
+        var open: [PhotoFile] = []
         for file in present + missing {
             // Two photos may have been at one path, one after the other.
             guard let place = own[file.id], !place.isTaken, place.doubtful?.format != nil else {
@@ -136,7 +136,7 @@ extension FolderScan {
         // The second step finds the content at another place.
         let gone = try open.isEmpty ? [] : goneRows { !marks.contains($0) }
         var sizes: [Int64: [Place]] = [:]
-        var rest: [MarkedFile] = []
+        var rest: [PhotoFile] = []
         for file in open {
             let size = file.stamp.sizeBytes
             let candidates = try sizes[size] ?? placesInIndex(size, places, besides: gone)
@@ -178,7 +178,7 @@ extension FolderScan {
     }
 
     /// Returns true if the path, size and date of a file are those of a photo whose content was not read.
-    private func isRestored(_ place: Place, _ file: MarkedFile) -> Bool {
+    private func isRestored(_ place: Place, _ file: PhotoFile) -> Bool {
         place.path == file.path && place.stamp.isUnchanged(since: file.stamp)
             && place.doubtful?.candidate.mayBeLink == false
             && watcher.wasFree(place.path, events) != true
@@ -191,7 +191,7 @@ extension FolderScan {
     }
 
     /// Returns the place with the content of a marked photo, preferably with the same name.
-    private func match(_ file: MarkedFile, _ places: [Place]) throws -> Place? {
+    private func match(_ file: PhotoFile, _ places: [Place]) throws -> Place? {
         guard let known = file.content else {
             return places.first { !$0.isTaken && $0.stamp == file.stamp }
         }
@@ -209,9 +209,8 @@ extension FolderScan {
         _ size: Int64, _ places: [Place], besides gone: Set<Int64>
     ) throws -> [Place] {
         let known = Set(doubtful.values.compactMap(\.known?.id))
-        let stored = try index { try $0.photos(size: size) }.filter { candidate in
-            !known.contains(candidate.row) && !gone.contains(candidate.row)
-                && !marks.contains(candidate.row)
+        let stored = try index { try $0.photos(size: size) }.filter { photo in
+            !known.contains(photo.id) && !gone.contains(photo.id) && !marks.contains(photo.id)
         }
         return places.filter { $0.stamp.sizeBytes == size && $0.doubtful?.format != nil }
             + stored.map { Place($0) }
@@ -238,7 +237,7 @@ extension FolderScan {
 
     /// Stores the rows of marked photos, and then those of the other doubtful files.
     private func store(
-        _ found: [(file: MarkedFile, place: Place)], lost: [MarkedFile], _ places: [Place],
+        _ found: [(file: PhotoFile, place: Place)], lost: [PhotoFile], _ places: [Place],
         _ index: PictureIndex
     ) throws(StorageError) {
         for (file, place) in found { try move(file, to: place, index) }
@@ -260,7 +259,7 @@ extension FolderScan {
 
     /// Gives the file at a place the row of a marked photo.
     private func move(
-        _ file: MarkedFile, to place: Place, _ index: PictureIndex
+        _ file: PhotoFile, to place: Place, _ index: PictureIndex
     ) throws(StorageError) {
         guard let (folder, name) = place.path.split, let folderID = try index.folderID(folder)
         else { return }

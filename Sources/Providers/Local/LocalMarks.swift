@@ -48,9 +48,9 @@ final class LocalMarks: Sendable {
     /// The decision of a scan about marked photos.
     struct Decision: Sendable {
         /// The photos that are in the index now, and whose file has moved or changed.
-        var files: [MarkedFile] = []
+        var files: [PhotoFile] = []
         /// The photos whose content is nowhere. Their likes move to another photo of the same content, if it has none.
-        var lost: [MarkedFile] = []
+        var lost: [PhotoFile] = []
     }
 
     private let state = Mutex(State())
@@ -207,7 +207,7 @@ final class LocalMarks: Sendable {
         if !others.isEmpty { _ = try await remove(mark, others) }
     }
 
-    private func markedFile(_ target: Target, readsContent: Bool) async throws -> MarkedFile {
+    private func markedFile(_ target: Target, readsContent: Bool) async throws -> PhotoFile {
         let (id, stamp) = (target.picture.file.id, target.picture.file.stamp)
         let path = target.picture.path
         if let known = try await database.run({ try Self.file(id, $0) }),
@@ -215,16 +215,16 @@ final class LocalMarks: Sendable {
         {
             return known
         }
-        guard readsContent else { return MarkedFile(id: id, path: path, stamp: stamp) }
+        guard readsContent else { return PhotoFile(id: id, path: path, stamp: stamp) }
         guard let content = await digests.digest(ofFile: target.file) else {
             throw await digests.isAbsent(target.file)
                 ? ProviderError.notFound(Message("The photo does not exist any more."))
                 : .failed(Message("The file of the photo cannot be read."))
         }
-        return MarkedFile(id: id, path: path, stamp: content.stamp, content: content)
+        return PhotoFile(id: id, path: path, stamp: content.stamp, content: content)
     }
 
-    private func add(_ mark: Mark, _ file: MarkedFile) async throws -> Bool {
+    private func add(_ mark: Mark, _ file: PhotoFile) async throws -> Bool {
         try await database.run { [self] database in
             let (isNew, others) = try database.transaction { () throws(StorageError) in
                 let others = try removeMissing(mark, sameAs: file, database)
@@ -259,7 +259,7 @@ final class LocalMarks: Sendable {
 
     /// Removes a mark from the missing photos of the same content. Otherwise, one of them would restore the mark.
     private func removeMissing(
-        _ mark: Mark, sameAs file: MarkedFile, _ database: Database
+        _ mark: Mark, sameAs file: PhotoFile, _ database: Database
     ) throws(StorageError) -> [Int64] {
         guard let content = file.content else { return [] }
         let missing = missing
@@ -297,7 +297,7 @@ final class LocalMarks: Sendable {
     // MARK: Scans
 
     /// Returns the stored files of photos. Blocks.
-    func storedFiles(_ ids: some Sequence<Int64>) throws -> [MarkedFile] {
+    func storedFiles(_ ids: some Sequence<Int64>) throws -> [PhotoFile] {
         try database.runAndWait { database in
             try ids.sorted().compactMap { try Self.file($0, database) }
         }
@@ -372,18 +372,18 @@ final class LocalMarks: Sendable {
 
     private static func file(
         _ id: Int64, _ database: Database
-    ) throws(StorageError) -> MarkedFile? {
+    ) throws(StorageError) -> PhotoFile? {
         try database.first(
             "SELECT path, inode, size, modified, digest, birth, taken FROM marked WHERE id = ?",
             [.integer(id)]
         ) { row in
-            MarkedFile(
+            PhotoFile(
                 id: id, path: RelativePath(bytes: row.blob(0)), stamp: FileStamp(row, at: 1),
                 content: FileDigest(row, at: 1))
         }
     }
 
-    private static func write(_ file: MarkedFile, _ database: Database) throws(StorageError) {
+    private static func write(_ file: PhotoFile, _ database: Database) throws(StorageError) {
         try database.query(
             """
             INSERT INTO marked (id, path, inode, size, modified, digest, birth, taken)

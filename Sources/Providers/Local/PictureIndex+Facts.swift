@@ -141,36 +141,23 @@ extension PictureIndex {
 
 /// The search for files by content.
 extension PictureIndex {
-    /// A photo that may be a marked file.
-    struct Candidate: Sendable {
-        let row: Int64
-        let path: RelativePath
-        let stamp: FileStamp
-        /// The content, if the file was read and has not changed since.
-        let digest: FileDigest?
-    }
-
-    private static func candidates(_ condition: String) -> String {
-        """
-        SELECT file.id, folder.path, name, file.inode, file.size, file.modified, value, birth, digest.taken
-        FROM file JOIN folder ON folder.id = file.folder
-            LEFT JOIN content AS digest ON digest.file = file.id AND digest.inode = file.inode
-                AND digest.size = file.size AND digest.modified = file.modified
-        WHERE \(condition) AND format > 0
-        """
-    }
-
-    private static let candidatesOfSize = candidates("file.size = ?") + " ORDER BY path, name"
-
-    private static func candidate(_ row: borrowing Row) -> Candidate {
-        Candidate(
-            row: row.integer(0), path: RelativePath(bytes: row.blob(1)).appending(row.blob(2)),
-            stamp: FileStamp(row, at: 3), digest: FileDigest(row, at: 3))
-    }
-
-    /// Returns the photos of a size in bytes, by path.
-    func photos(size: Int64) throws(StorageError) -> [Candidate] {
-        try database.all(Self.candidatesOfSize, [.integer(size)]) { Self.candidate($0) }
+    /// Returns the photos of a size in bytes, by path. Their content is known if the file was read and has not changed
+    /// since.
+    func photos(size: Int64) throws(StorageError) -> [PhotoFile] {
+        try database.all(
+            """
+            SELECT file.id, folder.path, name, file.inode, file.size, file.modified, value, birth,
+                digest.taken
+            FROM file JOIN folder ON folder.id = file.folder
+                LEFT JOIN content AS digest ON digest.file = file.id AND digest.inode = file.inode
+                    AND digest.size = file.size AND digest.modified = file.modified
+            WHERE file.size = ? AND format > 0 ORDER BY path, name
+            """, [.integer(size)]
+        ) { row in
+            PhotoFile(
+                id: row.integer(0), path: RelativePath(bytes: row.blob(1)).appending(row.blob(2)),
+                stamp: FileStamp(row, at: 3), content: FileDigest(row, at: 3))
+        }
     }
 
     /// Stores the content of a file, so that it is not read again.

@@ -1,10 +1,11 @@
-/// A photo to which a user has attached something durable, and the file by which it is recognized.
+/// A photo, and the file by which it is recognized if a user has marked it.
 ///
-/// A mark stays with the path while the file is edited in place or a new file is renamed over it, follows the content
-/// when the file is moved, and ends when neither is found. A photo that was in the index is no new file: it stays the same
-/// photo when it is moved over another one. If the content appears again, for example from the trash, so do the marks.
-/// ``FolderScan`` decides this. The ID never changes, and no other photo gets it.
-struct MarkedFile: Sendable, Equatable {
+/// A mark is something durable that a user has attached to a photo. It stays with the path while the file is edited in
+/// place or a new file is renamed over it, follows the content when the file is moved, and ends when neither is found. A
+/// photo that was in the index is no new file: it stays the same photo when it is moved over another one. If the content
+/// appears again, for example from the trash, so do the marks. ``FolderScan`` decides this. The ID never changes, and no
+/// other photo gets it.
+struct PhotoFile: Sendable, Equatable {
     /// The ID of the photo, which is its row in the index.
     let id: Int64
     /// The last known path.
@@ -29,7 +30,7 @@ struct Mark: Hashable, Sendable {
     let kind: Kind
 }
 
-extension MarkedFile {
+extension PhotoFile {
     /// Returns true if the file at the path of a marked photo is an edit of it, and false if it is another photo. In doubt
     /// the result is false, because a photo that was never marked must not be shown as marked.
     ///
