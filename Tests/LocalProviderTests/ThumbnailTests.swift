@@ -50,10 +50,7 @@ struct ThumbnailTests {
         #expect(stat("\(shared)/\(folder)", &status) == 0 && status.st_mode & 0o777 == 0o700)
     }
 
-    private func photo(_ path: String) -> Thumbnails.Photo {
-        Thumbnails.Photo(
-            path: Array(path.utf8), stamp: FileStamp(inode: 0, sizeBytes: 0, modified: 0))
-    }
+    private static let stamp = FileStamp(inode: 0, sizeBytes: 0, modified: 0)
 
     @Test func `the file name of a thumbnail follows the standard`() async throws {
         let other = Thumbnails(
@@ -62,7 +59,7 @@ struct ThumbnailTests {
         PhotosFixture.makeFolder(folder)
         try PhotosFixture.write([1], to: Array("\(folder)/me.png".utf8))
         let large = try #require(Thumbnails.Size(.thumb))
-        let path = try await other.path(of: photo("\(folder)/me.png"), large)
+        let path = try await other.path(of: Array("\(folder)/me.png".utf8), Self.stamp, large)
         let uri = "file://\(folder)/me.png"
         #expect(texts(path)?["Thumb::URI"] == uri)
         let sum = path.dropLast(4).suffix(32)
@@ -163,9 +160,9 @@ struct ThumbnailTests {
             folder: shared, version: "1", images: images, photos: FileThreads())
         let path = "\(shared)/normal/x.png"
         let large = try #require(Thumbnails.Size(.thumb))
-        #expect(try await thumbnails.path(of: photo(path), large) == path)
+        #expect(try await thumbnails.path(of: Array(path.utf8), Self.stamp, large) == path)
         await #expect(throws: ProviderError.self) {
-            try await thumbnails.path(of: photo("/nowhere/x.png"), large)
+            try await thumbnails.path(of: Array("/nowhere/x.png".utf8), Self.stamp, large)
         }
         #expect(images.made.value.isEmpty)
     }

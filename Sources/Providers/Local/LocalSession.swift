@@ -151,7 +151,8 @@ final class LocalSession: FolderSession {
             guard let size = Thumbnails.Size(size) else {
                 return try await folder.servablePath(picture, id: photo)
             }
-            return try await thumbnails.path(of: original(picture), size)
+            return try await thumbnails.path(
+                of: folder.absolute(picture.path), picture.file.stamp, size)
         }
     }
 
@@ -160,7 +161,8 @@ final class LocalSession: FolderSession {
             guard let size = Thumbnails.Size(size) else {
                 return try await folder.open(picture, id: photo)
             }
-            return try await thumbnails.open(original(picture), size)
+            return try await thumbnails.open(
+                folder.absolute(picture.path), picture.file.stamp, size)
         }
     }
 
@@ -177,10 +179,6 @@ final class LocalSession: FolderSession {
             }
             throw error
         }
-    }
-
-    private func original(_ picture: PictureIndex.Picture) -> Thumbnails.Photo {
-        Thumbnails.Photo(path: folder.absolute(picture.path), stamp: picture.file.stamp)
     }
 
     // MARK: Avatar

@@ -30,14 +30,6 @@ final class Thumbnails: Sendable {
         }
     }
 
-    /// A photo of the index.
-    struct Photo: Sendable {
-        /// The absolute path.
-        let path: [UInt8]
-        /// The stamp of the file in the index.
-        let stamp: FileStamp
-    }
-
     /// The properties of a photo that its thumbnails contain.
     private struct Original: Sendable {
         let uri: String
@@ -85,19 +77,19 @@ final class Thumbnails: Sendable {
     /// Returns the path of a thumbnail, which is created if it is missing.
     ///
     /// - Parameters:
-    ///   - photo: The photo. If its file does not respond, a thumbnail that matches the stamp in the index is used.
+    ///   - file: The absolute path of the photo.
+    ///   - known: The stamp in the index. If the file does not respond, a thumbnail that matches this stamp is used.
     ///   - size: The size of the thumbnail.
     /// - Returns: The path. Other programs may delete the file.
     /// - Throws: `ProviderError`; ``ProviderError/notFound(_:)`` if the photo does not exist.
-    func path(of photo: Photo, _ size: Size) async throws -> String {
-        let file = photo.path
+    func path(of file: [UInt8], _ known: FileStamp, _ size: Size) async throws -> String {
         // No thumbnail is created for a photo in the thumbnails folder.
         if file.starts(with: Array("\(folder)/".utf8)),
             let path = String(validating: file, as: UTF8.self)
         {
             return path
         }
-        var stamp = photo.stamp
+        var stamp = known
         var fault: ProviderError?
         switch await photos.run(file, { FileStatus.lookUp(file, $0) }) {
         case .found(let status) where status.kind == .file: stamp = status.stamp
@@ -127,11 +119,11 @@ final class Thumbnails: Sendable {
 
     /// Opens a thumbnail for reading. The caller closes the descriptor.
     ///
-    /// - Throws: The errors of ``path(of:_:)``.
-    func open(_ photo: Photo, _ size: Size) async throws -> Int32 {
+    /// - Throws: The errors of ``path(of:_:_:)``.
+    func open(_ file: [UInt8], _ known: FileStamp, _ size: Size) async throws -> Int32 {
         // Another program may delete the file after it was created. Three deletions in succession are unlikely.
         for _ in 0..<3 {
-            let path = try await path(of: photo, size)
+            let path = try await path(of: file, known, size)
             let descriptor = await files.run { Glibc.open(path, O_RDONLY | O_CLOEXEC) }
             if descriptor >= 0 { return descriptor }
         }
