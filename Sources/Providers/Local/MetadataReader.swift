@@ -13,8 +13,8 @@ final class MetadataReader: Sendable {
         var unreadable: Set<Int64> = []
         /// The rows of photos that clients know, whose changed files were not read yet.
         var edited: Set<Int64> = []
-        var onChange: (@Sendable ([PictureIndex.Picture]) -> Void)?
-        var onDateChange: (@Sendable ([PictureIndex.DateChange]) -> Void)?
+        /// Receives the changes; nil before ``start(_:)`` and after ``stop()``.
+        weak var folder: PictureFolder?
         var isReadingRequested = false
         var isReadingRest = false
         /// The task that reads the remaining rows. It retains the reader and its database.
@@ -78,20 +78,9 @@ final class MetadataReader: Sendable {
         if mustStart { Task { @MainActor in await readRequested() } }
     }
 
-    /// Sets the receivers of changes.
-    ///
-    /// - Parameters:
-    ///   - onChange: Receives photos that clients know and that have changed.
-    ///   - onDateChange: Receives changed dates of capture.
-    func setHandlers(
-        _ onChange: @escaping @Sendable ([PictureIndex.Picture]) -> Void,
-        onDateChange: @escaping @Sendable ([PictureIndex.DateChange]) -> Void
-    ) {
-        state.withLock { state in
-            guard !state.isStopped else { return }
-            state.onChange = onChange
-            state.onDateChange = onDateChange
-        }
+    /// Reports changes to a folder from now on.
+    func start(_ folder: PictureFolder) {
+        state.withLock { if !$0.isStopped { $0.folder = folder } }
     }
 
     /// Reads the metadata of a photo, and waits for it for a limited time.
@@ -139,8 +128,7 @@ final class MetadataReader: Sendable {
         let rest = state.withLock { state in
             state.isStopped = true
             state.requested = []
-            state.onChange = nil
-            state.onDateChange = nil
+            state.folder = nil
             defer { state.rest = nil }
             return state.rest
         }
@@ -153,12 +141,9 @@ final class MetadataReader: Sendable {
     private func readRequested() async {
         while let rows = nextRequested() {
             let photos = await readMetadata(rows, .now)
-            let onChange = state.withLock { state in
-                state.requested.removeAll { rows.contains($0) }
-                return state.onChange
-            }
+            state.withLock { state in state.requested.removeAll { rows.contains($0) } }
             waiters.resume(where: rows.contains)
-            if !photos.isEmpty { onChange?(photos) }
+            if !photos.isEmpty { state.withLock(\.folder)?.emitChanged(photos) }
         }
     }
 
@@ -177,12 +162,11 @@ final class MetadataReader: Sendable {
         while let rows = await nextOfRest() {
             let begin = ContinuousClock.now
             let photos = await readMetadata(rows, .later)
-            let (edited, onChange) = state.withLock { state in
-                let edited = photos.filter { state.edited.contains($0.file.id) }
-                state.edited.subtract(rows)
-                return (edited, state.onChange)
+            let edited = state.withLock { state in
+                defer { state.edited.subtract(rows) }
+                return photos.filter { state.edited.contains($0.file.id) }
             }
-            if !edited.isEmpty { onChange?(edited) }
+            if !edited.isEmpty { state.withLock(\.folder)?.emitChanged(edited) }
             let pause = (ContinuousClock.now - begin) * Self.pauseFactor
             try? await clock.sleep(for: max(Self.minimumPause, pause))
         }
@@ -244,7 +228,7 @@ final class MetadataReader: Sendable {
                 let changed = results.filter { $0.facts != $0.file.facts }
                 return (try changed.compactMap { try index.picture($0.file.id) }, dates)
             }
-            if !dates.isEmpty { state.withLock(\.onDateChange)?(dates) }
+            if !dates.isEmpty { state.withLock(\.folder)?.captureDatesChanged(dates) }
             return changed
         } catch {
             // Files whose results cannot be stored, for example on a full disk, are not read repeatedly.

@@ -130,12 +130,7 @@ final class PictureFolder: Sendable {
     func start() {
         files.setRoot(root)
         files.setRecoveryHandler { [weak self] in self?.retryAtOnce() }
-        metadataReader.setHandlers { [weak self] pictures in
-            guard let self else { return }
-            emit(.changed(pictures.map { photo($0) }))
-        } onDateChange: { [weak self] in
-            self?.captureDatesChanged($0)
-        }
+        metadataReader.start(self)
         startScan()
     }
 
@@ -229,7 +224,7 @@ final class PictureFolder: Sendable {
                 }
             }
             for picture in pictures ?? [] { links.update(picture.file.id, absolute(picture.path)) }
-            emit(.changed((pictures ?? []).map { photo($0) }))
+            emitChanged(pictures ?? [])
         }
         for rows in Array(changes.added.keys).slices {
             emit(.added(rows.map(PhotoID.init(row:))))
@@ -239,6 +234,11 @@ final class PictureFolder: Sendable {
             emit(.updated(LocalSource.likes.id, new: gained), to: user)
             emitLikeCount(of: user)
         }
+    }
+
+    /// Reports photos that have changed.
+    func emitChanged(_ pictures: [PictureIndex.Picture]) {
+        emit(.changed(pictures.map { photo($0) }))
     }
 
     /// Emits the number of photos that a user likes.
