@@ -2,6 +2,7 @@ import Glibc
 import ImageMetadata
 import ProviderKit
 import Storage
+import Synchronization
 import TestSupport
 import Testing
 
@@ -205,24 +206,24 @@ struct MemoriesTests {
         let deadlines = fixture.clock.sleepers.value.map(\.offset)
         #expect((1...3).allSatisfy { day in deadlines.count { $0 == .seconds(600 * day) } == 1 })
         session.setWatched(false)
-        #expect(session.folder.memories.isActive)
+        #expect(session.folder.hasTimer)
         other.close()
-        #expect(!session.folder.memories.isActive)
+        #expect(!session.folder.hasTimer)
     }
 
     @Test func `no timer runs while the source is not watched`() async throws {
         let fixture = try await MemoriesFixture.examined(
             [("a.jpg", "2024-11-23")], today: "2026-11-22")
-        let memories = fixture.photos.session.folder.memories
+        let folder = fixture.photos.session.folder
         #expect(try await fixture.titles() == [])
-        #expect(!memories.isActive)
+        #expect(!folder.hasTimer)
         fixture.photos.session.setWatched(true)
-        #expect(memories.isActive)
+        #expect(folder.hasTimer)
         fixture.photos.session.setWatched(false)
-        #expect(!memories.isActive)
+        #expect(!folder.hasTimer)
         try fixture.setToday("2026-11-23")
         #expect(try await fixture.titles() == ["a"])
-        #expect(!memories.isActive)
+        #expect(!folder.hasTimer)
         #expect(fixture.updates == [])
     }
 
@@ -235,7 +236,7 @@ struct MemoriesTests {
         fixture.today.update { $0 = noon }
         fixture.photos.session.setWatched(true)
         // The date changes long before the expected midnight.
-        try await fixture.pass("2026-11-23", after: MemoriesWatch.longestPause)
+        try await fixture.pass("2026-11-23", after: PictureFolder.longestPause)
         try await fixture.updated([1, 1])
         // The clock is set back.
         try await fixture.pass("2026-11-22")
@@ -280,6 +281,11 @@ extension MemoriesFixture {
         try setToday(date)
         clock.advance(by: pause)
     }
+}
+
+extension PictureFolder {
+    /// True if the timer of the source `memories` runs.
+    fileprivate var hasTimer: Bool { state.withLock { $0.timer != nil } }
 }
 
 /// The calendar of the computer, in a process with its own time zone.

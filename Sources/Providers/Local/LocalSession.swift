@@ -39,7 +39,7 @@ final class LocalSession: FolderSession {
         var date: CalendarDate?
         if case .memories = LocalSource(source) {
             // A walk continues with the photos of the date on which it began.
-            date = position?.date ?? folder.memories.date
+            date = position?.date ?? folder.today
         }
         // During the first scan, a page without a next page may not be the last one.
         let found = try await folder.read(
@@ -56,7 +56,7 @@ final class LocalSession: FolderSession {
         }
         let unread = found.page.entries.filter { !$0.isExamined }
         folder.metadataReader.readMetadata(of: unread.map(\.id))
-        if let date, cursor == nil { folder.memories.update(date) }
+        if let date, cursor == nil { folder.updateMemories(date) }
         // During the first scan more photos may follow, so the walk continues after the last photo.
         let hasMore = found.page.hasMore || !folder.canServeAll && !found.page.entries.isEmpty
         return Page(photos: found.photos, hasMore: hasMore) { [date] count in
@@ -79,7 +79,7 @@ final class LocalSession: FolderSession {
     }
 
     func sources() async throws -> [Source] {
-        try await folder.read { [folder, user, today = folder.memories.date] index in
+        try await folder.read { [folder, user, today = folder.today] index in
             func cover(_ photos: PictureIndex.Selection) throws -> PhotoID? {
                 try index.page(photos, after: nil, count: 1).entries.first.map {
                     PhotoID(row: $0.id)
@@ -127,7 +127,7 @@ final class LocalSession: FolderSession {
         case .likes: return 0
         // New photos have no date of capture before they are read, in the background.
         case .memories:
-            folder.memories.update()
+            folder.updateMemories()
             return 0
         case .album(let path):
             // Until the first scan ends, a folder that is not in the index may still exist.
@@ -140,9 +140,9 @@ final class LocalSession: FolderSession {
 
     var datedSource: SourceID { LocalSource.memories.id }
 
-    func setWatched(_ isWatched: Bool) { folder.memories.setWatched(isWatched, by: listener) }
+    func setWatched(_ isWatched: Bool) { folder.setMemoriesWatched(isWatched, by: listener) }
 
-    func clockChanged() { folder.memories.update() }
+    func clockChanged() { folder.updateMemories() }
 
     // MARK: Images
 

@@ -36,7 +36,18 @@ final class PictureFolder: Sendable {
         var retryDelay = PictureFolder.firstRetryDelay
         /// The task of the next retry.
         var retry: Task<Void, Never>?
+        /// The date of the photos in `memories` that clients have read last.
+        var memoriesDate: CalendarDate?
+        /// Detects a change of the date while the source is watched.
+        var timer: Task<Void, Never>?
         var isStopped = false
+
+        var hasWatchedMemories: Bool { listeners.values.contains(where: \.watchesMemories) }
+
+        mutating func endTimer() {
+            timer?.cancel()
+            timer = nil
+        }
 
         /// Returns true if a page of `count` photos can be served: the index contains that many, or is complete.
         func canServe(_ count: Int) -> Bool {
@@ -58,6 +69,8 @@ final class PictureFolder: Sendable {
         /// The user, as a ``UserName/key``.
         let user: String
         let events: AsyncStream<SessionEvent>.Continuation
+        /// True if the user watches the source `memories`.
+        var watchesMemories = false
     }
 
     /// The number of changes above which a scan returns its memory to the system. Small scans are frequent while a user
@@ -86,7 +99,7 @@ final class PictureFolder: Sendable {
     let links: PictureLinks
     let metadataReader: MetadataReader
     let marks: LocalMarks
-    let memories: MemoriesWatch
+    let calendar: LocalCalendar
     /// True if photos contain their location.
     let showsLocation: Atomic<Bool>
     let logger: Logger
@@ -117,13 +130,9 @@ final class PictureFolder: Sendable {
         links = PictureLinks(cache: cache)
         let changed = Mutex<(@Sendable (FolderWatcher.Change) -> Void)?>(nil)
         self.showsLocation = Atomic(showsLocation)
-        let dateChanged = Mutex<(@Sendable (CalendarDate, CalendarDate) async -> Void)?>(nil)
-        memories = MemoriesWatch(calendar, clock: clock) { before, after in
-            await dateChanged.withLock { $0 }?(before, after)
-        }
+        self.calendar = calendar
         watcher = FolderWatcher { change in changed.withLock { $0 }?(change) }
         changed.withLock { $0 = { [weak self] in self?.folderChanged($0) } }
-        dateChanged.withLock { $0 = { [weak self] in await self?.dateChanged(from: $0, to: $1) } }
     }
 
     /// Starts to scan and watch the folder.
@@ -168,9 +177,9 @@ final class PictureFolder: Sendable {
     func stop() {
         watcher.stop()
         metadataReader.stop()
-        memories.stop()
         let (listeners, retry) = state.withLock { state in
             state.isStopped = true
+            state.endTimer()
             defer { state.listeners = [:] }
             return (state.listeners.values.map(\.self), state.retry)
         }
@@ -198,10 +207,11 @@ final class PictureFolder: Sendable {
     /// - Returns: True if there are other listeners.
     func removeListener(_ id: Int) -> Bool {
         let (listener, isUsed) = state.withLock { state in
-            (state.listeners.removeValue(forKey: id), !state.listeners.isEmpty)
+            let listener = state.listeners.removeValue(forKey: id)
+            if !state.hasWatchedMemories { state.endTimer() }
+            return (listener, !state.listeners.isEmpty)
         }
         listener?.events.finish()
-        memories.setWatched(false, by: id)
         return isUsed
     }
 

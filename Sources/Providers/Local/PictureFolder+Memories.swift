@@ -2,112 +2,53 @@ internal import Glibc
 internal import ProviderKit
 internal import Synchronization
 
-/// The date of the source `memories`, which changes at midnight.
-///
-/// A timer detects the change, only while the source is watched. Its pauses are short, so that a changed clock or time
-/// zone, and a midnight during a suspend, are also detected.
-final class MemoriesWatch: Sendable {
-    private struct State {
-        /// The sessions whose users watch the source.
-        var watchers: Set<Int> = []
-        /// The date of the photos that clients have read last.
-        var date: CalendarDate?
-        var timer: Task<Void, Never>?
-    }
-
-    /// The longest pause of the timer.
+/// The source `memories`, which changes at midnight, and the properties of photos that depend on settings.
+extension PictureFolder {
+    /// The longest pause of the timer that detects a change of the date. The pauses are short, so that a changed clock or
+    /// time zone, and a midnight during a suspend, are also detected.
     static let longestPause = Duration.seconds(900)
 
-    private let calendar: LocalCalendar
-    private let clock: any Clock<Duration>
-    private let onChange: @Sendable (_ before: CalendarDate, _ after: CalendarDate) async -> Void
-    private let state = Mutex(State())
-
-    /// - Parameters:
-    ///   - calendar: The present date.
-    ///   - clock: Measures the pauses.
-    ///   - onChange: Called when the date of a watched source has changed.
-    init(
-        _ calendar: LocalCalendar, clock: any Clock<Duration>,
-        onChange: @escaping @Sendable (_ before: CalendarDate, _ after: CalendarDate) async -> Void
-    ) {
-        self.calendar = calendar
-        self.clock = clock
-        self.onChange = onChange
-    }
-
     /// The present date.
-    var date: CalendarDate { calendar.today().date }
+    var today: CalendarDate { calendar.today().date }
 
-    /// True if the timer runs.
-    var isActive: Bool { state.withLock { $0.timer != nil } }
-
-    /// Starts or ends the watch of a session.
-    func setWatched(_ isWatched: Bool, by session: Int) {
-        let today = date
-        let mustStart = state.withLock { state in
-            if isWatched {
-                state.watchers.insert(session)
-            } else {
-                state.watchers.remove(session)
-            }
-            guard !state.watchers.isEmpty else {
-                state.timer?.cancel()
-                state.timer = nil
-                return false
-            }
-            if state.date == nil { state.date = today }
-            return state.timer == nil
-        }
-        guard mustStart else { return }
-        let timer = makeTimer()
+    /// Starts or ends the watch of the source by a session.
+    func setMemoriesWatched(_ isWatched: Bool, by listener: Int) {
+        let today = today
         state.withLock { state in
-            if state.watchers.isEmpty || state.timer != nil {
-                timer.cancel()
-            } else {
-                state.timer = timer
-            }
-        }
-    }
-
-    /// Ends all watches permanently.
-    func stop() {
-        state.withLock { state in
-            state.watchers = []
-            state.timer?.cancel()
-            state.timer = nil
+            state.listeners[listener]?.watchesMemories = isWatched
+            guard state.hasWatchedMemories else { return state.endTimer() }
+            if state.memoriesDate == nil { state.memoriesDate = today }
+            if state.timer == nil { state.timer = makeTimer() }
         }
     }
 
     /// Reports the change if the date has changed since the last call.
     ///
     /// - Parameter today: The date of the photos that a client reads; nil for the present date.
-    func update(_ today: CalendarDate? = nil) {
-        let today = today ?? date
+    func updateMemories(_ today: CalendarDate? = nil) {
+        let today = today ?? self.today
         let before = state.withLock { state in
-            defer { state.date = today }
-            return state.watchers.isEmpty || state.date == today ? nil : state.date
+            defer { state.memoriesDate = today }
+            return state.hasWatchedMemories && state.memoriesDate != today
+                ? state.memoriesDate : nil
         }
         guard let before else { return }
-        Task { @MainActor [onChange] in await onChange(before, today) }
+        Task { @MainActor [weak self] in await self?.dateChanged(from: before, to: today) }
     }
 
     private func makeTimer() -> Task<Void, Never> {
         Task { @MainActor [weak self, clock] in
             while let pause = self?.pause {
                 do { try await clock.sleep(for: pause) } catch { return }
-                self?.update()
+                self?.updateMemories()
             }
         }
     }
 
     private var pause: Duration? {
-        state.withLock(\.watchers.isEmpty) ? nil : min(calendar.today().rest, Self.longestPause)
+        state.withLock(\.hasWatchedMemories) ? min(calendar.today().rest, Self.longestPause) : nil
     }
-}
 
-/// The source `memories`, and the properties of photos that depend on settings.
-extension PictureFolder {
     /// Creates a photo from the index, with its location if the user allows it.
     func photo(_ picture: PictureIndex.Picture) -> Photo {
         Photo(picture, showsLocation: showsLocation.load(ordering: .relaxed))
@@ -145,7 +86,7 @@ extension PictureFolder {
 
     /// Emits an event if photos came to the source or left it.
     func captureDatesChanged(_ changes: [PictureIndex.DateChange]) {
-        let today = memories.date
+        let today = today
         var (added, removed) = (0, 0)
         for change in changes {
             let wasShown = change.before.map(today.isMemory) ?? false
