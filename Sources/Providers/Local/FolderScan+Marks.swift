@@ -52,8 +52,7 @@ extension FolderScan {
         }
         guard !ids.isEmpty || !movedMarks.isEmpty || !doubtful.isEmpty else { return }
         let places = doubtful.values.map { Place($0) }
-        var decision = LocalMarks.Decision()
-        decision.files = try marks.storedFiles(movedMarks.keys).map { file in
+        let moved = try marks.storedFiles(movedMarks.keys).map { file in
             guard let (path, stamp) = movedMarks[file.id] else { return file }
             var file = file
             // With another inode, it may be a copy, which has its own time of creation.
@@ -61,15 +60,15 @@ extension FolderScan {
             (file.path, file.stamp) = (path, stamp)
             return file
         }
-        let open = try marks.storedFiles(ids.subtracting(decision.files.map(\.id)))
-        let found = try findMarked(open, places, &decision)
+        let open = try marks.storedFiles(ids.subtracting(moved.map(\.id)))
+        let (found, lost) = try findMarked(open, places)
         // The marks are stored first: from these, a scan after a crash finds the photos again.
-        let (gained, recipients) = try marks.commit(decision)
+        let (gained, recipients) = try marks.commit(moved + found.map(\.file), lost: lost)
         for (user, count) in gained { changes.gainedLikes[user, default: 0] += count }
         changes.changed.formUnion(recipients)
         try transaction { index throws(StorageError) in
             for (id, moved) in movedMarks { try index.setInode(moved.stamp.inode, of: id) }
-            try store(found, lost: decision.lost, places, index)
+            try store(found, lost: lost, places, index)
         }
         doubtful = [:]
         movedMarks = [:]
@@ -90,13 +89,13 @@ extension FolderScan {
     /// - Parameters:
     ///   - files: The marked photos.
     ///   - places: The places of the doubtful files. Those that get no row now are removed from ``doubtful``.
-    ///   - decision: Receives the photos.
-    /// - Returns: The new places of photos.
+    /// - Returns: The photos that were found, with their new places, and the photos whose content is nowhere.
     /// - Throws: `StorageError`, `CancellationError`.
     private func findMarked(
-        _ files: [PhotoFile], _ places: [Place], _ decision: inout LocalMarks.Decision
-    ) throws -> [(file: PhotoFile, place: Place)] {
-        var found: [(PhotoFile, Place)] = []
+        _ files: [PhotoFile], _ places: [Place]
+    ) throws -> (found: [(file: PhotoFile, place: Place)], lost: [PhotoFile]) {
+        var found: [(file: PhotoFile, place: Place)] = []
+        var lost: [PhotoFile] = []
         func take(_ place: Place, for file: PhotoFile) {
             place.isTaken = true
             var file = file
@@ -104,7 +103,6 @@ extension FolderScan {
             file.stamp = place.stamp
             if let content = place.content { file.content = content }
             found.append((file, place))
-            decision.files.append(file)
         }
         var own: [Int64: Place] = [:]
         let byPath = Dictionary(uniqueKeysWithValues: places.map { ($0.path, $0) })
@@ -158,7 +156,7 @@ extension FolderScan {
             guard let place = own[file.id], !place.isTaken, let doubtful = place.doubtful,
                 doubtful.format != nil, !doubtful.isMoved
             else {
-                decision.lost.append(file)
+                lost.append(file)
                 continue
             }
             guard let content = try content(of: place) else {
@@ -171,10 +169,10 @@ extension FolderScan {
             if file.isEdited(as: content, wasFree: wasFree) {
                 take(place, for: file)
             } else {
-                decision.lost.append(file)
+                lost.append(file)
             }
         }
-        return found
+        return (found, lost)
     }
 
     /// Returns true if the path, size and date of a file are those of a photo whose content was not read.

@@ -45,14 +45,6 @@ final class LocalMarks: Sendable {
         let file: [UInt8]
     }
 
-    /// The decision of a scan about marked photos.
-    struct Decision: Sendable {
-        /// The photos that are in the index now, and whose file has moved or changed.
-        var files: [PhotoFile] = []
-        /// The photos whose content is nowhere. Their likes move to another photo of the same content, if it has none.
-        var lost: [PhotoFile] = []
-    }
-
     private let state = Mutex(State())
     private let database: DatabaseQueue
     let digests: DigestReader
@@ -305,19 +297,26 @@ final class LocalMarks: Sendable {
 
     /// Stores the decision of a scan. Blocks.
     ///
+    /// - Parameters:
+    ///   - files: The photos that are in the index now, and whose file has moved or changed.
+    ///   - lostFiles: The photos whose content is nowhere. Their likes move to another photo of the same content, if it
+    ///     has none.
     /// - Returns: The number of photos that each user with changed likes likes now in addition, by ``UserName/key``, and
     ///   the photos that have new likes.
-    func commit(_ decision: Decision) throws -> (gained: [String: Int], photos: Set<Int64>) {
-        let lost = Set(decision.lost.map(\.id))
-        let found = Set(decision.files.map(\.id))
+    /// - Throws: `StorageError`.
+    func commit(
+        _ files: [PhotoFile], lost lostFiles: [PhotoFile]
+    ) throws -> (gained: [String: Int], photos: Set<Int64>) {
+        let lost = Set(lostFiles.map(\.id))
+        let found = Set(files.map(\.id))
         let present = state.withLock { $0.found.union(found).subtracting(lost) }
         return try database.runAndWait { [self] database in
             var recipients: Set<Int64> = []
             try database.transaction { () throws(StorageError) in
-                for file in decision.files where try Self.file(file.id, database) != nil {
+                for file in files where try Self.file(file.id, database) != nil {
                     try Self.write(file, database)
                 }
-                for file in decision.lost {
+                for file in lostFiles {
                     guard let content = file.content else { continue }
                     for other in try Self.sameContent(content, database).sorted()
                     where other != file.id && present.contains(other) {
