@@ -117,29 +117,20 @@ final class AvatarStore: Sendable {
         guard state.withLock({ $0.numbers == nil }) else { return }
         await queue.run { [self] in
             guard state.withLock({ $0.numbers == nil }) else { return }
-            let (numbers, outdated) = Self.readNumbers(folder)
-            for path in outdated { unlink(path) }
+            var numbers: [String: Int] = [:]
+            let listing = try? FolderListing(Array(folder.utf8))
+            for file in (listing?.files ?? []).map({ String(decoding: $0, as: UTF8.self) }) {
+                let parts = file.split(separator: "-")
+                guard parts.count == 2, parts[1].hasSuffix(Self.suffix),
+                    let number = Int(parts[1].dropLast(Self.suffix.count))
+                else { continue }
+                let name = String(parts[0])
+                let other = numbers[name]
+                numbers[name] = max(number, other ?? 0)
+                if let other { unlink(path(name, min(number, other))) }
+            }
             state.withLock { $0.numbers = numbers }
         }
-    }
-
-    private static func readNumbers(_ folder: String) -> (
-        numbers: [String: Int], outdated: [String]
-    ) {
-        var numbers: [String: Int] = [:]
-        var outdated: [String] = []
-        let listing = try? FolderListing(Array(folder.utf8))
-        for file in (listing?.files ?? []).map({ String(decoding: $0, as: UTF8.self) }) {
-            let parts = file.split(separator: "-")
-            guard parts.count == 2, parts[1].hasSuffix(suffix),
-                let number = Int(parts[1].dropLast(suffix.count))
-            else { continue }
-            let name = String(parts[0])
-            let other = numbers[name]
-            numbers[name] = max(number, other ?? 0)
-            if let other { outdated.append("\(folder)/\(name)-\(min(number, other))\(suffix)") }
-        }
-        return (numbers, outdated)
     }
 
     private func delete(_ path: String) async { await queue.run { _ = unlink(path) } }
