@@ -8,7 +8,6 @@ internal import Translation
 struct LocalUsers: Sendable {
     /// A registered user.
     struct User: Sendable {
-        let number: Int64
         /// The name as it was registered.
         let name: String
         /// The hash of the password; nil for a user without one.
@@ -43,8 +42,8 @@ struct LocalUsers: Sendable {
     func find(_ name: UserName) async throws -> User? {
         try await database.run { database in
             try database.first(
-                "SELECT number, name, password FROM user WHERE key = ?", [.text(name.key)]
-            ) { User(number: $0.integer(0), name: $0.text(1), password: $0.optionalText(2)) }
+                "SELECT name, password FROM user WHERE key = ?", [.text(name.key)]
+            ) { User(name: $0.text(0), password: $0.optionalText(1)) }
         }
     }
 
