@@ -46,40 +46,13 @@ package enum ProcessRestrictions {
         _ = write(file, "1000", 4)
     }
 
-    /// A resource that can be limited.
-    package enum Resource: Sendable {
-        /// Bytes of memory in all mappings. Further allocations fail.
-        case addressSpace
-        /// Bytes of private memory that can be written. Further allocations fail.
-        case data
-        /// Seconds of processor time in the lifetime of the process. The kernel then kills it.
-        case processorSeconds
-        /// The limit of descriptor numbers; every descriptor is below it.
-        case descriptors
-        /// The largest size of a file. Further writes fail.
-        case fileBytes
-        /// The largest size of a core file.
-        case coreBytes
-
-        var number: __rlimit_resource {
-            switch self {
-            case .addressSpace: RLIMIT_AS
-            case .data: RLIMIT_DATA
-            case .processorSeconds: RLIMIT_CPU
-            case .descriptors: RLIMIT_NOFILE
-            case .fileBytes: RLIMIT_FSIZE
-            case .coreBytes: RLIMIT_CORE
-            }
-        }
-    }
-
-    /// Limits a resource. A lower existing limit remains.
+    /// Limits a resource, by its number such as `RLIMIT_CORE`. A lower existing limit remains.
     ///
     /// - Throws: ``SandboxError``.
     ///
     /// The corresponding C function is `setrlimit`.
-    package static func limit(_ resource: Resource, to value: Int) throws(SandboxError) {
-        let number = __rlimit_resource_t(resource.number.rawValue)
+    package static func limit(_ resource: UInt32, to value: Int) throws(SandboxError) {
+        let number = __rlimit_resource_t(resource)
         var limit = rlimit()
         try check(getrlimit(number, &limit), "Reading a resource limit")
         limit.rlim_max = min(limit.rlim_max, rlim_t(value))

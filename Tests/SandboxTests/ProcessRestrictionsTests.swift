@@ -9,7 +9,7 @@ struct ProcessRestrictionsTests {
         await #expect(processExitsWith: .success) {
             await recordErrors {
                 // The sanitizers have reserved far more memory than that.
-                try ProcessRestrictions.limit(.addressSpace, to: 1 << 30)
+                try ProcessRestrictions.limit(RLIMIT_AS.rawValue, to: 1 << 30)
                 let memory = mmap(
                     nil, 2 << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
                 precondition(memory == MAP_FAILED && errno == ENOMEM)
@@ -20,8 +20,8 @@ struct ProcessRestrictionsTests {
     @Test func `a lower existing limit remains`() async {
         await #expect(processExitsWith: .success) {
             await recordErrors {
-                try ProcessRestrictions.limit(.coreBytes, to: 0)
-                try ProcessRestrictions.limit(.coreBytes, to: 1000)
+                try ProcessRestrictions.limit(RLIMIT_CORE.rawValue, to: 0)
+                try ProcessRestrictions.limit(RLIMIT_CORE.rawValue, to: 1000)
                 var limit = rlimit()
                 getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
                 precondition(limit.rlim_cur == 0 && limit.rlim_max == 0)
@@ -32,7 +32,7 @@ struct ProcessRestrictionsTests {
     @Test func `the limit of processor time is effective`() async {
         await #expect(processExitsWith: .signal(SIGKILL)) {
             await recordErrors {
-                try ProcessRestrictions.limit(.processorSeconds, to: 1)
+                try ProcessRestrictions.limit(RLIMIT_CPU.rawValue, to: 1)
                 signal(SIGXCPU, SIG_IGN)
                 while true {}
             }

@@ -56,10 +56,10 @@ package enum ImageHelper {
         // One arena, because each further arena would reserve a large part of the address space limit.
         mallopt(M_ARENA_MAX, 1)
         ProcessRestrictions.raiseOutOfMemoryScore()
-        try ProcessRestrictions.limit(.coreBytes, to: 0)
-        try ProcessRestrictions.limit(.processorSeconds, to: processorSeconds)
-        try ProcessRestrictions.limit(.fileBytes, to: fileBytes)
-        try ProcessRestrictions.limit(.descriptors, to: 64)
+        try ProcessRestrictions.limit(RLIMIT_CORE.rawValue, to: 0)
+        try ProcessRestrictions.limit(RLIMIT_CPU.rawValue, to: processorSeconds)
+        try ProcessRestrictions.limit(RLIMIT_FSIZE.rawValue, to: fileBytes)
+        try ProcessRestrictions.limit(RLIMIT_NOFILE.rawValue, to: 64)
     }
 
     /// Applies all restrictions that the role permits. Libraries must be loaded before.
@@ -67,10 +67,10 @@ package enum ImageHelper {
     /// - Returns: False if the kernel does not support the rules for files.
     static func applyRestrictions(_ role: HelperRole) throws(SandboxError) -> Bool {
         // The private memory that can be written.
-        try ProcessRestrictions.limit(.data, to: usedBytes(5) + memoryBytes)
+        try ProcessRestrictions.limit(RLIMIT_DATA.rawValue, to: usedBytes(5) + memoryBytes)
         // The mapped address space. About a tenth of it is resident.
         try ProcessRestrictions.limit(
-            .addressSpace, to: usedBytes(0) + memoryBytes + mappedFileBytes)
+            RLIMIT_AS.rawValue, to: usedBytes(0) + memoryBytes + mappedFileBytes)
         try ProcessRestrictions.forbidInspection()
         try ProcessRestrictions.forbidNewPrivileges()
         var rules = FileRules()
