@@ -24,13 +24,12 @@ package struct SystemCallFilter {
         #endif
         load(at: Self.architectureOffset)
         jump(unless: architecture, over: 1)
-        jump(over: 1)
+        add(BPF_JMP | BPF_JA, 1)
         result(0x8000_0000)  // SECCOMP_RET_KILL_PROCESS
         load(at: Self.numberOffset)
         #if arch(x86_64)
             // x32 has the same architecture number but its own call numbers.
-            instructions.append(
-                sock_filter(code: UInt16(BPF_JMP | BPF_JGE | BPF_K), jt: 0, jf: 1, k: 0x4000_0000))
+            add(BPF_JMP | BPF_JGE | BPF_K, 0x4000_0000, over: 1)
             result(Self.failure(ENOSYS))
         #endif
     }
@@ -72,8 +71,7 @@ package struct SystemCallFilter {
     ) {
         jump(unless: UInt32(call), over: 5)
         load(at: Self.argumentsOffset + 8 * UInt32(argument))
-        instructions.append(
-            sock_filter(code: UInt16(BPF_ALU | BPF_AND | BPF_K), jt: 0, jf: 0, k: mask))
+        add(BPF_ALU | BPF_AND | BPF_K, mask)
         jump(unless: value, over: 1)
         result(verdict)
         load(at: Self.numberOffset)
@@ -128,23 +126,16 @@ package struct SystemCallFilter {
 
     static func failure(_ code: Int32) -> UInt32 { 0x0005_0000 | UInt32(code) }
 
-    private mutating func load(at offset: UInt32) {
-        instructions.append(
-            sock_filter(code: UInt16(BPF_LD | BPF_W | BPF_ABS), jt: 0, jf: 0, k: offset))
-    }
+    private mutating func load(at offset: UInt32) { add(BPF_LD | BPF_W | BPF_ABS, offset) }
 
     private mutating func jump(unless value: UInt32, over count: UInt8) {
-        instructions.append(
-            sock_filter(code: UInt16(BPF_JMP | BPF_JEQ | BPF_K), jt: 0, jf: count, k: value))
+        add(BPF_JMP | BPF_JEQ | BPF_K, value, over: count)
     }
 
-    private mutating func jump(over count: UInt32) {
-        instructions.append(
-            sock_filter(code: UInt16(BPF_JMP | BPF_JA), jt: 0, jf: 0, k: count))
-    }
+    private mutating func result(_ value: UInt32) { add(BPF_RET | BPF_K, value) }
 
-    private mutating func result(_ value: UInt32) {
-        instructions.append(
-            sock_filter(code: UInt16(BPF_RET | BPF_K), jt: 0, jf: 0, k: value))
+    /// Adds an instruction. A condition that is false skips the next `count` instructions.
+    private mutating func add(_ code: Int32, _ value: UInt32, over count: UInt8 = 0) {
+        instructions.append(sock_filter(code: UInt16(code), jt: 0, jf: count, k: value))
     }
 }
