@@ -355,7 +355,7 @@ final class Plugin {
         guard DaemonMethod(rawValue: method) == .http else {
             return connection.refuse(id, .unknownMethod(method))
         }
-        guard let account = connection.calls.account(try parameters.requiredText("account")) else {
+        guard let account = connection.callingAccount(try parameters.requiredText("account")) else {
             connection.log(
                 .warning, "an HTTP request was refused: its account is in no running call")
             return connection.refuse(
@@ -365,7 +365,7 @@ final class Plugin {
         do {
             request = try account.confine(
                 HTTPRequest(parameters),
-                timeLimit: connection.calls.timeLeft(for: account, at: .now))
+                timeLimit: connection.timeLeft(for: account))
         } catch let fault as PluginFault {
             throw fault
         } catch {

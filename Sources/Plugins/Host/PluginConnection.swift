@@ -18,6 +18,16 @@ final class PluginConnection {
         let bytes: Int
     }
 
+    /// A call that waits for an answer.
+    private struct Call {
+        let method: PluginMethod
+        let account: PluginAccount?
+        /// The waiting caller; nil if the call was cancelled. The plugin must still answer the call.
+        var continuation: CheckedContinuation<Answer, any Error>?
+        let limit: Duration
+        let end: SuspendingClock.Instant
+    }
+
     let logger: Logger
     /// The receivers of the events of the plugin.
     let trace: PluginTrace
@@ -28,7 +38,10 @@ final class PluginConnection {
     private var process: PluginProcess?
     /// The ID of the process for the log, also after its end.
     private var number: Int32 = 0
-    private(set) var calls = PendingPluginCalls<Answer>()
+    private var calls: [Int64: Call] = [:]
+    private var lastCall: Int64 = 0
+    /// The accounts of all calls, including ended calls, by their IDs.
+    private var knownAccounts: [String: PluginAccount] = [:]
     /// The deliveries of the latest notifications, by their method and account. Each of them causes a D-Bus signal.
     private var notifications: [String: () -> Void] = [:]
     /// Runs between two deliveries.
@@ -112,14 +125,14 @@ final class PluginConnection {
         limit: Duration
     ) async throws -> Answer {
         guard !isOver else { throw failure("it has ended") }
-        let id = calls.makeID()
+        lastCall += 1
+        let id = lastCall
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                calls.add(
-                    id,
-                    PendingPluginCalls.Call(
-                        method: method, account: account, continuation: continuation,
-                        limit: limit, end: .now + limit))
+                calls[id] = Call(
+                    method: method, account: account, continuation: continuation, limit: limit,
+                    end: .now + limit)
+                if let account { knownAccounts[account.id] = account }
                 scheduleTimer()
                 send(
                     .call(
@@ -132,15 +145,29 @@ final class PluginConnection {
     }
 
     private func abandon(_ id: Int64) {
-        guard let continuation = calls.abandon(id) else { return }
+        guard let continuation = calls[id]?.continuation else { return }
+        calls[id]?.continuation = nil
         send(.notification(method: pluginCancellation, parameters: ["id": .integer(id)]))
         continuation.resume(throwing: CancellationError())
+    }
+
+    /// Returns the account of a waiting call; nil if no call concerns the account.
+    func callingAccount(_ id: String) -> PluginAccount? {
+        calls.values.lazy.compactMap(\.account).first { $0.id == id }
+    }
+
+    /// Returns the time limit of an HTTP request for an account, which leaves the plugin time to answer the call.
+    func timeLeft(for account: PluginAccount) -> Duration {
+        let reserve = Duration.seconds(1)
+        let ends = calls.values.lazy.filter { $0.account === account }.map(\.end)
+        guard let end = ends.min() else { return reserve }
+        return max(reserve, end - reserve - SuspendingClock.now)
     }
 
     /// Forwards a notification about an account, now or after the pause. It is ignored if no call concerned the account,
     /// or if the account has no session. A later one about the same account replaces it.
     func notify(_ event: SessionEvent, _ method: DaemonMethod, about id: String) {
-        guard let events = calls.knownAccounts[id]?.events else { return }
+        guard let events = knownAccounts[id]?.events else { return }
         notifications["\(method) \(id)"] = { events.yield(event) }
         if notificationPause == nil { deliverNotifications() }
     }
@@ -250,7 +277,7 @@ final class PluginConnection {
     }
 
     private func complete(_ id: JSON, _ result: Result<Answer, any Error>) {
-        guard case .integer(let number) = id, let call = calls.remove(number) else {
+        guard case .integer(let number) = id, let call = calls.removeValue(forKey: number) else {
             return fail("it sent the result of an unknown call")
         }
         call.continuation?.resume(with: result)
@@ -291,7 +318,7 @@ final class PluginConnection {
     // MARK: End
 
     private func scheduleTimer() {
-        let due = calls.firstEnd ?? idleSince + limits.idling
+        let due = calls.values.lazy.map(\.end).min() ?? idleSince + limits.idling
         guard !isOver, timer.map({ $0.end > due }) ?? true else { return }
         timer = (due, MainLoopTimer(after: due - .now) { [weak self] in self?.checkTime() })
     }
@@ -300,7 +327,7 @@ final class PluginConnection {
         timer = nil
         guard !isOver else { return }
         let now = SuspendingClock.now
-        if let late = calls.overdue(at: now) {
+        if let late = calls.values.first(where: { $0.end <= now }) {
             let limit = late.limit.secondsText
             let hint =
                 late.method == .initialize ? "; a program must flush its standard output" : ""
@@ -362,7 +389,9 @@ final class PluginConnection {
         isOver = true
         timer = nil
         for request in requests.values { request.cancel() }
-        for call in calls.removeAll() {
+        let ended = calls.values
+        calls = [:]
+        for call in ended {
             call.continuation?.resume(throwing: failure(reason))
         }
     }
