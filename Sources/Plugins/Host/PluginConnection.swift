@@ -19,7 +19,7 @@ final class PluginConnection {
     }
 
     /// A call that waits for an answer.
-    private struct Call {
+    struct Call {
         let method: PluginMethod
         let account: PluginAccount?
         /// The waiting caller; nil if the call was cancelled. The plugin must still answer the call.
@@ -38,7 +38,7 @@ final class PluginConnection {
     private var process: PluginProcess?
     /// The ID of the process for the log, also after its end.
     private var number: Int32 = 0
-    private var calls: [Int64: Call] = [:]
+    private(set) var calls: [Int64: Call] = [:]
     private var lastCall: Int64 = 0
     /// The accounts of all calls, including ended calls, by their IDs.
     private var knownAccounts: [String: PluginAccount] = [:]
@@ -151,19 +151,6 @@ final class PluginConnection {
         continuation.resume(throwing: CancellationError())
     }
 
-    /// Returns the account of a waiting call; nil if no call concerns the account.
-    func callingAccount(_ id: String) -> PluginAccount? {
-        calls.values.lazy.compactMap(\.account).first { $0.id == id }
-    }
-
-    /// Returns the time limit of an HTTP request for an account, which leaves the plugin time to answer the call.
-    func timeLeft(for account: PluginAccount) -> Duration {
-        let reserve = Duration.seconds(1)
-        let ends = calls.values.lazy.filter { $0.account === account }.map(\.end)
-        guard let end = ends.min() else { return reserve }
-        return max(reserve, end - reserve - SuspendingClock.now)
-    }
-
     /// Forwards a notification about an account, now or after the pause. It is ignored if no call concerned the account,
     /// or if the account has no session. A later one about the same account replaces it.
     func notify(_ event: SessionEvent, _ method: DaemonMethod, about id: String) {
@@ -267,12 +254,18 @@ final class PluginConnection {
 
     private func handle(_ message: Result<PluginMessage, PluginFault>, bytes: Int) {
         guard !isOver else { return }
-        switch message {
-        case .failure(let fault): fail("it sent an invalid message: \(fault)")
-        case .success(.answer(let id, let result)):
-            complete(id, .success(Answer(result: result, bytes: bytes)))
-        case .success(.refusal(let id, let refusal)): complete(id, .failure(refusal))
-        case .success(let message): plugin?.perform(message, of: self)
+        do throws(PluginFault) {
+            switch try message.get() {
+            case .answer(let id, let result):
+                complete(id, .success(Answer(result: result, bytes: bytes)))
+            case .refusal(let id, let refusal): complete(id, .failure(refusal))
+            case .call(let id, let method, let parameters):
+                try handleCall(id, method, PluginReader(parameters, method))
+            case .notification(let method, let parameters):
+                try handleNotification(method, PluginReader(parameters, method))
+            }
+        } catch {
+            fail("it sent an invalid message: \(error)")
         }
     }
 
