@@ -15,7 +15,7 @@ final class Plugin {
     private let settings: ProviderSettings
     /// The hash of the settings, each of which may affect the pages of the plugin; empty if there are none.
     nonisolated let cacheVariant: String
-    private let context: PluginContext
+    private let launcher: SandboxLauncher
     let trace: PluginTrace
     private let logger: Logger
     private var connection: PluginConnection?
@@ -27,20 +27,22 @@ final class Plugin {
     private var unnamedSources: Set<String> = []
     /// Called when the plugin is disabled, or enabled again.
     var onChange: (() -> Void)?
+    /// Called with the reason when the plugin is disabled because it has failed too often.
+    var onDisabled: ((_ reason: Message) -> Void)?
 
     init(
-        _ manifest: Manifest, _ settings: ProviderSettings, _ context: PluginContext,
+        _ manifest: Manifest, _ settings: ProviderSettings, _ launcher: SandboxLauncher,
         _ trace: PluginTrace
     ) {
         self.trace = trace
         self.manifest = manifest
         self.settings = settings
         cacheVariant = Self.cacheVariant(settings)
-        self.context = context
-        var logger = context.logger
+        self.launcher = launcher
+        var logger = launcher.logger
         logger[metadataKey: "plugin"] = "\(manifest.info.id)"
         self.logger = logger
-        health = PluginHealth(context.limits)
+        health = PluginHealth(launcher.limits)
         stamp = manifest.stamp
     }
 
@@ -74,7 +76,7 @@ final class Plugin {
     }
 
     /// The sandbox; nil if there is none and the plugin must not run.
-    var confinement: SandboxKind? { context.confiner.level }
+    var confinement: SandboxKind? { launcher.level }
 
     /// Returns a new ID for an account.
     nonisolated func makeAccountID() -> String {
@@ -100,7 +102,7 @@ final class Plugin {
         let answer: PluginConnection.Answer
         do {
             answer = try await connection.call(
-                method, .object(parameters), account, limit: context.limits.answering)
+                method, .object(parameters), account, limit: launcher.limits.answering)
         } catch let refusal as PluginRefusal {
             switch refusal.kind {
             case nil: connection.log(.warning, "\(method.rawValue) failed: \(refusal.message)")
@@ -172,7 +174,7 @@ final class Plugin {
     func enable() {
         guard health.isDisabled else { return }
         stamp = FileStamps(stamp)
-        health = PluginHealth(context.limits)
+        health = PluginHealth(launcher.limits)
         onChange?()
     }
 
@@ -185,14 +187,14 @@ final class Plugin {
             guard await place(new) else { continue }
             do {
                 try await initialize(new)
-                context.confiner.recordSuccess(level)
+                launcher.recordSuccess(level)
                 return new
             } catch {
                 guard let line = new.startFailure else { throw error }
-                guard !Shortage.isReason(for: line), context.confiner.giveUp(level) else {
+                guard !Shortage.isReason(for: line), launcher.giveUp(level) else {
                     throw startError(line, isShortage: Shortage.isReason(for: line))
                 }
-                health = PluginHealth(context.limits)
+                health = PluginHealth(launcher.limits)
                 onChange?()
             }
         }
@@ -204,12 +206,12 @@ final class Plugin {
     /// - Returns: False if there is no such group. The process was killed, and the next one has limits of its own.
     private func place(_ new: PluginConnection) async -> Bool {
         guard new.isWaiting, let process = new.processID else { return true }
-        let bytes = context.limits.groupBytes
+        let bytes = launcher.limits.groupBytes
         var reason = "the group does not limit memory"
         do {
             // bwrap takes a task, and another one while it starts.
-            try await context.confiner.place?(
-                process, manifest.info.id, bytes, context.limits.threads + 2)
+            try await launcher.place?(
+                process, manifest.info.id, bytes, launcher.limits.threads + 2)
         } catch {
             reason = "\(error)"
         }
@@ -217,7 +219,7 @@ final class Plugin {
         guard UnitLimits.memoryLimit(of: process) == bytes else {
             logger.notice(
                 "Plugins have no control groups of their own", metadata: ["reason": "\(reason)"])
-            context.confiner.place = nil
+            launcher.place = nil
             new.kill()
             return false
         }
@@ -253,8 +255,7 @@ final class Plugin {
     private func spawn(_ level: SandboxKind) throws -> PluginConnection {
         do {
             let new = try PluginConnection(
-                context.confiner.launch(manifest, context.limits, level), self, context.limits,
-                logger)
+                launcher.launch(manifest, level), self, launcher.limits, logger)
             logger.debug("A plugin was started", metadata: ["process": "\(new.processID ?? 0)"])
             return new
         } catch {
@@ -273,7 +274,7 @@ final class Plugin {
                 [
                     "protocol": version, "provider": .string(manifest.info.id),
                     "settings": .object(values),
-                ], nil, limit: context.limits.starting)
+                ], nil, limit: launcher.limits.starting)
         } catch let refusal as PluginRefusal {
             new.fail("it refused the call initialize: \(refusal.message)")
             throw refusal.error(of: manifest.info.name)
@@ -329,7 +330,6 @@ final class Plugin {
         logger.error(
             "A plugin is disabled until its files change", metadata: ["reason": "\(reason)"])
         onChange?()
-        context.onDisabled(
-            manifest.info.id, manifest.info.name, disablement ?? Message(verbatim: reason))
+        onDisabled?(disablement ?? Message(verbatim: reason))
     }
 }

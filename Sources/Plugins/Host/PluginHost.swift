@@ -14,12 +14,8 @@ package final class PluginHost {
     private let folders: [String]
     private let settings: (String) -> ProviderSettings
     private let reserved: Set<String>
-    private let limits: PluginLimits
     private let logger: Logger
-    private let confiner: SandboxLauncher
-    private lazy var context = PluginContext(limits: limits, confiner: confiner, logger: logger) {
-        [weak self] in self?.onDisabled?($0, $1, $2)
-    }
+    private let launcher: SandboxLauncher
     private var watcher: FolderWatch?
     private var installed: [String: Installed] = [:]
     /// The traces of the plugins, by the IDs of the providers.
@@ -72,9 +68,9 @@ package final class PluginHost {
         self.folders = folders
         self.reserved = reserved
         self.settings = settings
-        self.limits = limits
         self.logger = logger
-        confiner = SandboxLauncher(confinements, programs: programs, place: place, logger: logger)
+        launcher = SandboxLauncher(
+            confinements, limits, programs: programs, place: place, logger: logger)
     }
 
     /// The providers, sorted by their IDs.
@@ -122,7 +118,7 @@ package final class PluginHost {
             now[id] = entry
             if let known = installed[id], known.isEqual(to: entry) { continue }
             if let problem = entry.problem {
-                context.logger.warning(
+                logger.warning(
                     "A manifest is not valid, and its plugin is not available",
                     metadata: ["path": "\(path)", "reason": "\(problem)"])
             }
@@ -153,10 +149,13 @@ package final class PluginHost {
         } else if let manifest = Manifest(path: path, settings: settings, problems) {
             let trace = traces[id] ?? PluginTrace()
             traces[id] = trace
-            let plugin = Plugin(manifest, settings, context, trace)
+            let plugin = Plugin(manifest, settings, launcher, trace)
             plugin.onChange = { [weak self, weak plugin] in
                 guard let self, let plugin else { return }
                 onChange?(Change(changed: [plugin.provider]))
+            }
+            plugin.onDisabled = { [weak self] reason in
+                self?.onDisabled?(manifest.info.id, manifest.info.name, reason)
             }
             return Installed(
                 path: path, stamp: manifest.stamp, settings: settings, provider: plugin.provider,
@@ -186,13 +185,4 @@ package final class PluginHost {
             ])
         return Array(names.sorted().prefix(Self.maximumManifests))
     }
-}
-
-/// The environment that all plugins share.
-struct PluginContext {
-    let limits: PluginLimits
-    let confiner: SandboxLauncher
-    let logger: Logger
-    /// Called with the ID, the name and the reason when a plugin is disabled.
-    let onDisabled: (_ id: String, _ name: String, _ reason: Message) -> Void
 }

@@ -29,10 +29,8 @@ package final class PluginTrial {
         limits.failures = .max
         limits.firstPause = .zero
         let logger = Logger(label: "plugin") { _ in SwiftLogNoOpLogHandler() }
-        let confiner = SandboxLauncher(confinements, programs: .installed, logger: logger)
-        let context = PluginContext(limits: limits, confiner: confiner, logger: logger) { _, _, _ in
-        }
-        plugin = Plugin(manifest, settings, context, PluginTrace())
+        let launcher = SandboxLauncher(confinements, limits, programs: .installed, logger: logger)
+        plugin = Plugin(manifest, settings, launcher, PluginTrace())
         provider = plugin.provider
         plugin.trace.add(observer)
     }

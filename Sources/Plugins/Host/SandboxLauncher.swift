@@ -11,7 +11,9 @@ final class SandboxLauncher {
     private var isProven = false
     /// The strictest permitted level, until the log says that it is not available; nil if it is available.
     private var missing: SandboxKind?
-    private let logger: Logger
+    /// The limits of each plugin.
+    let limits: PluginLimits
+    let logger: Logger
     private let programs: SandboxPrograms
     /// Places the processes of plugins in control groups; nil if there are none.
     var place: PluginPlacement?
@@ -21,13 +23,15 @@ final class SandboxLauncher {
 
     /// - Parameters:
     ///   - levels: The levels that may be used, the strictest first.
+    ///   - limits: The limits of each plugin.
     ///   - programs: The programs that start plugins.
     ///   - place: Places the processes of plugins in control groups; nil if there are none.
-    ///   - logger: The logger for levels that are not available.
+    ///   - logger: The logger for the plugins, and for levels that are not available.
     init(
-        _ levels: [SandboxKind], programs: SandboxPrograms, place: PluginPlacement? = nil,
-        logger: Logger
+        _ levels: [SandboxKind], _ limits: PluginLimits, programs: SandboxPrograms,
+        place: PluginPlacement? = nil, logger: Logger
     ) {
+        self.limits = limits
         self.levels = levels.filter { level in
             switch level {
             case .bubblewrap: programs.bubblewrap != nil && Self.hasUserNamespaces
@@ -67,13 +71,10 @@ final class SandboxLauncher {
     ///
     /// - Parameters:
     ///   - manifest: The manifest of the plugin.
-    ///   - limits: The limits of the process.
     ///   - level: The kind of the sandbox.
     /// - Returns: The setup and the descriptors of the process.
     /// - Throws: ``SandboxError``, ``SpawnError``.
-    func launch(
-        _ manifest: Manifest, _ limits: PluginLimits, _ level: SandboxKind
-    ) throws -> PluginLaunch {
+    func launch(_ manifest: Manifest, _ level: SandboxKind) throws -> PluginLaunch {
         if let missing {
             logger.notice(
                 "A sandbox of plugins is not available, and another one is used",
