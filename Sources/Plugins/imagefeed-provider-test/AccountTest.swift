@@ -10,7 +10,7 @@ final class AccountTest {
     private let account: AccountIdentity
     private let ports: SessionPorts
     private let session: any ProfileSession & RemoteImages & RemoteLikes
-    private var info: ProviderInfo { test.trial.provider.info }
+    private var info: ProviderInfo { test.provider.info }
     private var walks: [PageWalk] = []
     private var review = PhotoReview()
     /// The first photo, as the plugin sent it.
@@ -28,7 +28,7 @@ final class AccountTest {
         self.test = test
         self.account = account
         self.ports = ports
-        session = test.trial.makeSession(account, ports)
+        session = test.provider.makeTestSession(account, ports)
     }
 
     func run() async {
@@ -54,7 +54,7 @@ final class AccountTest {
     private func checkIdentity() async -> Bool {
         let check = await Report.check("identify", .calls) { check in
             let identity = await test.attempt("identify", &check) {
-                try await test.trial.provider.loginMethod.identify(account, ports)
+                try await test.provider.loginMethod.identify(account, ports)
             }
             check.note = identity??.username ?? ""
             // The decoder replaces an invalid ID by nil.
@@ -288,7 +288,7 @@ final class AccountTest {
             _ = try await session.fetchPhoto(PhotoID(Self.unknown))
         }
         // Every search is valid, so that no search is an unknown source.
-        if let prefix = test.trial.sourcePrefixes.first(where: { $0 != "search:" }) {
+        if let prefix = test.provider.sourcePrefixes.first(where: { $0 != "search:" }) {
             await expectError("Unknown source", "not-found") {
                 _ = try await session.fetchPage(SourceID(prefix + Self.unknown), from: nil)
             }

@@ -10,7 +10,7 @@ internal import ProviderKit
 
 /// The test of one plugin: of its manifest, its program, and its calls for an account.
 final class ProviderTest {
-    let trial: PluginTrial
+    let provider: PluginProvider
     let log = PluginLog()
     private let options: Options
     private let settings: ProviderSettings
@@ -27,7 +27,7 @@ final class ProviderTest {
         let test = ProviderTest(options, &problems)
         Report.write([
             "manifest": .string(options.manifest), "id": .string(options.id),
-            "name": JSON(test?.trial.provider.info.name),
+            "name": JSON(test?.provider.info.name),
         ])
         await Report.check("Manifest", .manifest) { check in
             for problem in problems {
@@ -57,12 +57,12 @@ final class ProviderTest {
         settings["ClientId"] = nil
         var limits = PluginLimits()
         limits.answering = options.timeLimit ?? limits.answering
-        let trial = PluginTrial(
+        let provider = PluginProvider(
             options.manifest, settings, limits,
             confinements: options.sandbox.map { [$0] } ?? kinds, &problems
         ) { [log] in log.record($0) }
-        guard let trial else { return nil }
-        self.trial = trial
+        guard let provider else { return nil }
+        self.provider = provider
         (self.options, self.settings, self.limits) = (options, settings, limits)
     }
 
@@ -90,7 +90,7 @@ final class ProviderTest {
         var start = Check("initialize", .calls)
         let begin = ContinuousClock.now
         do {
-            try await trial.start()
+            try await provider.start()
             start.note = (ContinuousClock.now - begin).seconds
         } catch {
             let failure = log.failures.last
@@ -100,7 +100,7 @@ final class ProviderTest {
         }
         // The sandbox is shown after the start, because one that does not work is replaced during the start.
         let sandbox = await Report.check("Sandbox", .sandbox) { check in
-            check.note = trial.provider.condition.sandbox
+            check.note = provider.condition.sandbox
             if check.note.isEmpty {
                 check.skip(
                     options.sandbox.map {
@@ -120,7 +120,7 @@ final class ProviderTest {
     /// Checks that the plugin ends when its standard input is closed.
     private func checkEnd() async {
         await Report.check("End", .limits) { check in
-            guard await attempt("initialize", &check, { try await trial.start() }) != nil else {
+            guard await attempt("initialize", &check, { try await provider.start() }) != nil else {
                 return
             }
             let start = ContinuousClock.now
@@ -138,7 +138,7 @@ final class ProviderTest {
     /// Ends the process of the plugin; the next call starts another one.
     func end() async {
         // A plugin that cannot be started has ended.
-        try? await trial.end()
+        try? await provider.end()
         await log.waitForEnd()
     }
 
@@ -149,7 +149,6 @@ final class ProviderTest {
     /// - Returns: The test of its calls; nil if the options describe none.
     /// - Throws: ``ProviderError`` if the options do not match the login of the plugin.
     private func makeAccountTest() async throws -> AccountTest? {
-        let provider = trial.provider
         let info = provider.info
         let takesKey = info.authentication != .none
         let takesServer = info.capabilities.contains(.server)
@@ -203,7 +202,6 @@ final class ProviderTest {
     /// Checks the description of the login at a server.
     private func checkDescription(_ server: String) async {
         let http = CurlClient(userAgent: options.userAgent) {}
-        let provider = trial.provider
         let isFederated = provider.loginMethod.isFederated
         await Report.check(isFederated ? "discover" : "describeLogin", .calls) { check in
             await attempt(check.name, &check) {
@@ -220,14 +218,14 @@ final class ProviderTest {
 
     /// The options that describe an account.
     private var advice: String {
-        let server = trial.provider.info.capabilities.contains(.server) ? "--server HOST" : ""
+        let server = provider.info.capabilities.contains(.server) ? "--server HOST" : ""
         let secret =
-            switch trial.provider.loginMethod {
+            switch provider.loginMethod {
             case .oauth, .federated: "--password-file FILE with an access token"
             case .polling: "--password-file FILE with “user name:password” in Base64"
             default: "--password-file FILE with a key"
             }
-        guard trial.provider.info.authentication != .none else {
+        guard provider.info.authentication != .none else {
             return server.isEmpty ? "--username NAME" : server
         }
         return server.isEmpty ? secret : "\(server) and \(secret)"

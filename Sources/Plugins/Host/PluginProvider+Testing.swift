@@ -2,11 +2,7 @@ internal import Logging
 package import ProviderKit
 
 /// A plugin that runs for a test. It runs as in the daemon, but has an observer and is never disabled after failures.
-package final class PluginTrial {
-    private let plugin: Plugin
-    /// The provider, as the daemon uses it.
-    package let provider: PluginProvider
-
+extension PluginProvider {
     /// Reads a manifest, and creates its plugin. The initializer fails if the daemon would not use the manifest.
     ///
     /// - Parameters:
@@ -30,8 +26,7 @@ package final class PluginTrial {
         limits.firstPause = .zero
         let logger = Logger(label: "plugin") { _ in SwiftLogNoOpLogHandler() }
         let launcher = SandboxLauncher(confinements, limits, programs: .installed, logger: logger)
-        plugin = Plugin(manifest, settings, launcher, PluginTrace())
-        provider = plugin.provider
+        self.init(plugin: Plugin(manifest, settings, launcher, PluginTrace()))
         plugin.trace.add(observer)
     }
 
@@ -39,7 +34,7 @@ package final class PluginTrial {
     package var sourcePrefixes: [String] { plugin.manifest.sources.compactMap(\.prefix) }
 
     /// Returns a session of an account, which has all features.
-    package func makeSession(
+    package func makeTestSession(
         _ account: AccountIdentity, _ ports: SessionPorts
     ) -> any ProfileSession & RemoteImages & RemoteLikes { PluginSession(plugin, account, ports) }
 
