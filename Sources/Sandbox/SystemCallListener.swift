@@ -32,25 +32,16 @@ package struct SystemCallListener {
         self.threads = ThreadBudget(limit: threads)
     }
 
-    /// The result of ``next()``.
-    package enum Report: Hashable, Sendable {
-        /// A call that failed, with its name.
-        case refused(String)
-        /// A thread was started.
-        case permitted
-        /// No call is waiting.
-        case nothing
-        /// No further call is possible: no process is under the filter.
-        case over
-    }
-
     /// Receives and answers the next report, without waiting.
-    package mutating func next() -> Report {
+    ///
+    /// - Parameter onRefusal: Called with the name of a call that failed.
+    /// - Returns: False if no further call is possible: no process is under the filter.
+    package mutating func answerNext(onRefusal: (String) -> Void) -> Bool {
         var call = shim_call()
         switch shim_take_call(descriptor, &call) {
-        case 0: return .nothing
+        case 0: return true
         case 1: break
-        default: return .over
+        default: return false
         }
         let isThread = call.number == __NR_clone && call.first_argument & Self.threadFlag != 0
         // Threads must share the descriptor table, because its length is limited: CLONE_FILES.
@@ -60,12 +51,13 @@ package struct SystemCallListener {
                 by: call.thread, running: count > 0 ? count : nil, now: .now)
             {
                 shim_answer_call(descriptor, call.id, 0)
-                return .permitted
+                return true
             }
         }
         // The error of pthread_create(3).
         shim_answer_call(descriptor, call.id, isThread ? EAGAIN : EPERM)
-        return .refused(SystemCallFilter.name(call.number))
+        onRefusal(SystemCallFilter.name(call.number))
+        return true
     }
 
     /// CLONE_THREAD.

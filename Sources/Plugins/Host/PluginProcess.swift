@@ -170,12 +170,7 @@ final class PluginProcess {
     private func listen(_ listener: SystemCallListener) {
         var calls = listener
         watch(listener.descriptor) { [unowned self] in
-            switch calls.next() {
-            case .refused(let name): if !isTerminated { connection.recordDeniedCall(name) }
-            case .permitted, .nothing: break
-            case .over: return false
-            }
-            return true
+            calls.answerNext { if !isTerminated { connection.recordDeniedCall($0) } }
         }
     }
 
