@@ -14,8 +14,6 @@ package struct FileRules {
     package var executable: [String] = []
     /// Folders in which files may also be created, changed and deleted.
     package var writable: [String] = []
-    /// True if TCP is allowed.
-    package var allowsNetwork = false
 
     package init() {}
 
@@ -54,7 +52,7 @@ package struct FileRules {
         var ruleset = shim_landlock_ruleset()
         // Version 1 has 13 rights; version 2 adds REFER, version 3 TRUNCATE, version 5 IOCTL_DEV.
         ruleset.files = (1 << (version < 2 ? 13 : version < 3 ? 14 : version < 5 ? 15 : 16)) - 1
-        if version >= 4, !allowsNetwork { ruleset.network = 0b11 }
+        if version >= 4 { ruleset.network = 0b11 }
         if version >= 6 { ruleset.scopes = 0b11 }
         let size = version >= 6 ? 24 : version >= 4 ? 16 : 8
         let descriptor = Int32(shim_landlock_create(&ruleset, size))
