@@ -168,7 +168,7 @@ struct LargeMessageTests {
 extension PluginFixture {
     /// Returns the running plugin, and starts it if it does not run.
     fileprivate func connection() async throws -> PluginConnection {
-        let installed = try #require(self.provider as? PluginProvider)
-        return try await installed.plugin.running()
+        let installed = try #require(self.provider as? Plugin)
+        return try await installed.running()
     }
 }

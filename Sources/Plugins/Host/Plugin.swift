@@ -8,9 +8,10 @@ internal import Synchronization
 internal import System
 internal import Translation
 
-/// A plugin. It is started by the first call, ended when it is idle, started again after a failure, and disabled after
-/// too many failures.
-final class Plugin {
+/// A plugin, which is a provider. It is started by the first call, ended when it is idle, started again after a failure,
+/// and disabled after too many failures.
+@MainActor
+package final class Plugin: InstalledProvider, KeyLogin, OAuthLogin, FederatedLogin, PollingLogin {
     nonisolated let manifest: Manifest
     private let settings: ProviderSettings
     /// The hash of the settings, each of which may affect the pages of the plugin; empty if there are none.

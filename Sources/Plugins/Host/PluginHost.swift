@@ -152,13 +152,13 @@ package final class PluginHost {
             let plugin = Plugin(manifest, settings, launcher, trace)
             plugin.onChange = { [weak self, weak plugin] in
                 guard let self, let plugin else { return }
-                onChange?(Change(changed: [plugin.provider]))
+                onChange?(Change(changed: [plugin]))
             }
             plugin.onDisabled = { [weak self] reason in
                 self?.onDisabled?(manifest.info.id, manifest.info.name, reason)
             }
             return Installed(
-                path: path, stamp: manifest.stamp, settings: settings, provider: plugin.provider,
+                path: path, stamp: manifest.stamp, settings: settings, provider: plugin,
                 plugin: plugin)
         }
         let problem = problems.all.first ?? ManifestProblem("The file cannot be read.")

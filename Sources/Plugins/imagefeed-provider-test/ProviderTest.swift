@@ -10,7 +10,7 @@ internal import ProviderKit
 
 /// The test of one plugin: of its manifest, its program, and its calls for an account.
 final class ProviderTest {
-    let provider: PluginProvider
+    let provider: Plugin
     let log = PluginLog()
     private let options: Options
     private let settings: ProviderSettings
@@ -57,7 +57,7 @@ final class ProviderTest {
         settings["ClientId"] = nil
         var limits = PluginLimits()
         limits.answering = options.timeLimit ?? limits.answering
-        let provider = PluginProvider(
+        let provider = Plugin(
             options.manifest, settings, limits,
             confinements: options.sandbox.map { [$0] } ?? kinds, &problems
         ) { [log] in log.record($0) }
@@ -90,7 +90,7 @@ final class ProviderTest {
         var start = Check("initialize", .calls)
         let begin = ContinuousClock.now
         do {
-            try await provider.start()
+            try await provider.startProcess()
             start.note = (ContinuousClock.now - begin).seconds
         } catch {
             let failure = log.failures.last
@@ -120,9 +120,9 @@ final class ProviderTest {
     /// Checks that the plugin ends when its standard input is closed.
     private func checkEnd() async {
         await Report.check("End", .limits) { check in
-            guard await attempt("initialize", &check, { try await provider.start() }) != nil else {
-                return
-            }
+            guard
+                await attempt("initialize", &check, { try await provider.startProcess() }) != nil
+            else { return }
             let start = ContinuousClock.now
             await end()
             let time = ContinuousClock.now - start
@@ -138,7 +138,7 @@ final class ProviderTest {
     /// Ends the process of the plugin; the next call starts another one.
     func end() async {
         // A plugin that cannot be started has ended.
-        try? await provider.end()
+        try? await provider.endProcess()
         await log.waitForEnd()
     }
 

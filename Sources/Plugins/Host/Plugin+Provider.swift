@@ -3,15 +3,11 @@ package import ProviderKit
 internal import Quoting
 internal import Translation
 
-/// A provider that runs as a separate process, with the login that its manifest names.
+/// The description of the provider, and the login that its manifest names.
 ///
 /// The daemon performs the login. The plugin only describes it, if there are many servers, and receives no code, secret or
 /// token.
-package struct PluginProvider: InstalledProvider, KeyLogin, OAuthLogin, FederatedLogin, PollingLogin
-{
-    nonisolated let plugin: Plugin
-
-    nonisolated private var manifest: Manifest { plugin.manifest }
+extension Plugin {
     package nonisolated var info: ProviderInfo { manifest.info }
 
     package nonisolated var loginMethod: LoginMethod {
@@ -25,17 +21,16 @@ package struct PluginProvider: InstalledProvider, KeyLogin, OAuthLogin, Federate
 
     package var condition: ProviderCondition {
         ProviderCondition(
-            state: plugin.disablement == nil ? .ready : .disabled,
-            reason: plugin.disablement ?? Message(verbatim: ""),
-            sandbox: plugin.confinement?.rawValue ?? "")
+            state: disablement == nil ? .ready : .disabled,
+            reason: disablement ?? Message(verbatim: ""),
+            sandbox: confinement?.rawValue ?? "")
     }
 
     package nonisolated var tokenRecipients: Set<String> { manifest.tokenRecipients }
 
     package func startTrace(_ descriptor: Int32) -> TraceStart {
-        guard plugin.trace.hasRoom else { return .tooMany }
-        let writer = TraceWriter(
-            descriptor, plugin.trace, secretSettings: manifest.secretSettings)
+        guard trace.hasRoom else { return .tooMany }
+        let writer = TraceWriter(descriptor, trace, secretSettings: manifest.secretSettings)
         return writer == nil ? .noPipe : .started
     }
 
@@ -43,8 +38,8 @@ package struct PluginProvider: InstalledProvider, KeyLogin, OAuthLogin, Federate
         _ account: AccountIdentity, _ ports: SessionPorts
     ) -> any Session {
         // A new session is the user's way to retry a disabled plugin.
-        Task { @MainActor in plugin.enable() }
-        return PluginSession(plugin, account, ports)
+        Task { @MainActor in enable() }
+        return PluginSession(self, account, ports)
     }
 
     // MARK: Identity
@@ -52,7 +47,7 @@ package struct PluginProvider: InstalledProvider, KeyLogin, OAuthLogin, Federate
     package nonisolated func identify(
         _ account: AccountIdentity, _ ports: SessionPorts
     ) async throws -> AccountIdentity {
-        let found = try await plugin.call(.identify, [:], PluginAccount(plugin, account, ports)) {
+        let found = try await call(.identify, [:], PluginAccount(self, account, ports)) {
             reader throws(PluginFault) in try AccountIdentity(reader)
         }
         // The plugin cannot change the server that the user named.
@@ -117,8 +112,8 @@ package struct PluginProvider: InstalledProvider, KeyLogin, OAuthLogin, Federate
         _ server: String, _ ports: SessionPorts
     ) async throws -> PollingDescription {
         let origin = try address(ofServer: server).origin
-        let account = PluginAccount(plugin, AccountIdentity(username: "", server: server), ports)
-        return try await plugin.call(.describeLogin, [:], account) {
+        let account = PluginAccount(self, AccountIdentity(username: "", server: server), ports)
+        return try await call(.describeLogin, [:], account) {
             [manifest] reader throws(PluginFault) in
             let found = try PollingDescription(reader)
             let urls = [found.startURL, found.revocation?.url].compactMap { $0 }
@@ -178,9 +173,9 @@ package struct PluginProvider: InstalledProvider, KeyLogin, OAuthLogin, Federate
         _ server: String, user: String?, _ ports: SessionPorts
     ) async throws -> DiscoveredServer {
         let account = PluginAccount(
-            plugin, AccountIdentity(username: user ?? "", server: server), ports)
-        return try await plugin.call(.discover, [:], account) {
-            reader throws(PluginFault) in
+            self, AccountIdentity(username: user ?? "", server: server), ports)
+        return try await call(.discover, [:], account) {
+            [self] reader throws(PluginFault) in
             let found = try DiscoveredServer(reader)
             guard let base = manifest.address(ofServer: found.name), account.hosts.permits(base)
             else {
@@ -207,11 +202,6 @@ package struct PluginProvider: InstalledProvider, KeyLogin, OAuthLogin, Federate
             throw PluginFault("the scope \(scope) is not in Scopes of the manifest")
         }
     }
-}
-
-extension Plugin {
-    /// The provider of the plugin.
-    var provider: PluginProvider { PluginProvider(plugin: self) }
 }
 
 nonisolated extension Manifest {

@@ -2,7 +2,7 @@ internal import Logging
 package import ProviderKit
 
 /// A plugin that runs for a test. It runs as in the daemon, but has an observer and is never disabled after failures.
-extension PluginProvider {
+extension Plugin {
     /// Reads a manifest, and creates its plugin. The initializer fails if the daemon would not use the manifest.
     ///
     /// - Parameters:
@@ -12,7 +12,7 @@ extension PluginProvider {
     ///   - confinements: The kinds of sandbox that may be used, the strictest first.
     ///   - problems: Receives all problems of the manifest, with the numbers of their lines, from 1.
     ///   - observer: Receives the events of the plugin.
-    package init?(
+    package convenience init?(
         _ path: String, _ settings: ProviderSettings, _ limits: PluginLimits,
         confinements: [SandboxKind], _ problems: inout [(text: String, line: Int?)],
         observer: @escaping (PluginEvent) -> Void
@@ -26,25 +26,25 @@ extension PluginProvider {
         limits.firstPause = .zero
         let logger = Logger(label: "plugin") { _ in SwiftLogNoOpLogHandler() }
         let launcher = SandboxLauncher(confinements, limits, programs: .installed, logger: logger)
-        self.init(plugin: Plugin(manifest, settings, launcher, PluginTrace()))
-        plugin.trace.add(observer)
+        self.init(manifest, settings, launcher, PluginTrace())
+        trace.add(observer)
     }
 
     /// The prefixes of the sources that the manifest names with a `*`.
-    package var sourcePrefixes: [String] { plugin.manifest.sources.compactMap(\.prefix) }
+    package var sourcePrefixes: [String] { manifest.sources.compactMap(\.prefix) }
 
     /// Returns a session of an account, which has all features.
     package func makeTestSession(
         _ account: AccountIdentity, _ ports: SessionPorts
-    ) -> any ProfileSession & RemoteImages & RemoteLikes { PluginSession(plugin, account, ports) }
+    ) -> any ProfileSession & RemoteImages & RemoteLikes { PluginSession(self, account, ports) }
 
     /// Starts the plugin if it does not run.
     ///
     /// - Throws: ``ProviderError``.
-    package func start() async throws { _ = try await plugin.running() }
+    package func startProcess() async throws { _ = try await running() }
 
     /// Ends the process, as if the plugin were idle. The next call starts another one.
     ///
     /// - Throws: ``ProviderError`` if no process runs and none can be started.
-    package func end() async throws { try await plugin.running().end() }
+    package func endProcess() async throws { try await running().end() }
 }
