@@ -206,18 +206,18 @@ package final class Plugin: InstalledProvider, KeyLogin, OAuthLogin, FederatedLo
     ///
     /// - Returns: False if there is no such group. The process was killed, and the next one has limits of its own.
     private func place(_ new: PluginConnection) async -> Bool {
-        guard new.isWaiting, let process = new.processID else { return true }
+        guard new.isWaiting else { return true }
         let bytes = launcher.limits.groupBytes
         var reason = "the group does not limit memory"
         do {
             // bwrap takes a task, and another one while it starts.
             try await launcher.place?(
-                process, manifest.info.id, bytes, launcher.limits.threads + 2)
+                new.processID, manifest.info.id, bytes, launcher.limits.threads + 2)
         } catch {
             reason = "\(error)"
         }
         if new.isOver { return true }
-        guard UnitLimits.memoryLimit(of: process) == bytes else {
+        guard UnitLimits.memoryLimit(of: new.processID) == bytes else {
             logger.notice(
                 "Plugins have no control groups of their own", metadata: ["reason": "\(reason)"])
             launcher.place = nil
@@ -257,7 +257,7 @@ package final class Plugin: InstalledProvider, KeyLogin, OAuthLogin, FederatedLo
         do {
             let new = try PluginConnection(
                 launcher.launch(manifest, level), self, launcher.limits, logger)
-            logger.debug("A plugin was started", metadata: ["process": "\(new.processID ?? 0)"])
+            logger.debug("A plugin was started", metadata: ["process": "\(new.processID)"])
             return new
         } catch {
             throw startError("\(error)", isShortage: Shortage.isReason(for: error))

@@ -36,8 +36,8 @@ final class PluginConnection {
     let work: PluginWork
     private weak var plugin: Plugin?
     private var process: PluginProcess?
-    /// The ID of the process for the log, also after its end.
-    private var number: Int32 = 0
+    /// The ID of the process, also after its end.
+    private(set) var processID: Int32 = 0
     private(set) var calls: [Int64: Call] = [:]
     private var lastCall: Int64 = 0
     /// The accounts of all calls, including ended calls, by their IDs.
@@ -89,14 +89,12 @@ final class PluginConnection {
         logLines = Allowance(Double(limits.logLines), per: .seconds(10))
         work = PluginWork(limits)
         process = try PluginProcess(launch, limits, self)
-        number = process?.id ?? 0
-        trace.record(.started(process: number))
+        processID = process?.id ?? 0
+        trace.record(.started(process: processID))
     }
 
     /// The time since the start.
     var age: Duration { .now - startTime }
-
-    var processID: Int32? { process?.id }
 
     /// True if the process waits for its control group.
     var isWaiting: Bool { placement != nil }
@@ -305,7 +303,7 @@ final class PluginConnection {
         trace.record(.deniedSystemCall(call))
         logger.warning(
             "A system call of a plugin was denied",
-            metadata: ["process": "\(number)", "call": "\(call)"])
+            metadata: ["process": "\(processID)", "call": "\(call)"])
     }
 
     // MARK: End
@@ -358,10 +356,10 @@ final class PluginConnection {
     /// Kills the plugin, and reports its failure.
     func fail(_ reason: String, _ kind: PluginFailure = .message) {
         guard !isOver else { return }
-        trace.record(.failed(kind, process: number, reason: reason))
+        trace.record(.failed(kind, process: processID, reason: reason))
         process?.kill()
         logger.warning(
-            "A plugin failed", metadata: ["process": "\(number)", "reason": "\(reason)"])
+            "A plugin failed", metadata: ["process": "\(processID)", "reason": "\(reason)"])
         close(reason: reason)
         plugin?.failed(self, reason)
     }
@@ -375,7 +373,7 @@ final class PluginConnection {
             startFailure = Self.text(lastErrorLine) ?? "no reason was given"
         }
         fail(reason, .exit)
-        trace.record(.ended(process: number, reason: reason))
+        trace.record(.ended(process: processID, reason: reason))
     }
 
     private func close(reason: String) {
