@@ -354,7 +354,7 @@ final class PluginConnection {
     }
 
     /// Kills the plugin, and reports its failure.
-    func fail(_ reason: String, _ kind: PluginFailure = .message) {
+    func fail(_ reason: String, _ kind: PluginFailure = .violation) {
         guard !isOver else { return }
         trace.record(.failed(kind, process: processID, reason: reason))
         process?.kill()
@@ -372,7 +372,7 @@ final class PluginConnection {
         if !isOver, let report, PluginLaunch.hasFailed(report) {
             startFailure = Self.text(lastErrorLine) ?? "no reason was given"
         }
-        fail(reason, .exit)
+        fail(reason)
         trace.record(.ended(process: processID, reason: reason))
     }
 

@@ -23,14 +23,12 @@ nonisolated package enum PluginEvent: Sendable {
 
 /// The kind of a failure that ends a plugin.
 nonisolated package enum PluginFailure: Sendable {
-    /// The plugin sent an invalid message.
-    case message
+    /// The plugin sent an invalid message, or ended by itself.
+    case violation
     /// The plugin exceeded a limit other than the time of a call.
     case limit
     /// The plugin did not answer a call in time.
     case timeout
-    /// The plugin ended by itself.
-    case exit
 }
 
 /// The receivers of the events of one plugin. Without a receiver, an event costs one comparison. A trace continues after

@@ -13,7 +13,7 @@ final class PluginLog {
         /// The section that describes the rule.
         var section: Section {
             switch kind {
-            case .message, .exit: .protocolRules
+            case .violation: .protocolRules
             case .limit, .timeout: .limits
             }
         }
