@@ -10,7 +10,6 @@ final class PipeWriter {
     }
 
     private let descriptor: Int32
-    private let limit: Int
     private let timeout: Duration
     /// The bytes that wait for the reader, in chunks: a partial write of the first chunk does not move the others.
     private var waiting: [Chunk] = []
@@ -32,16 +31,14 @@ final class PipeWriter {
 
     /// - Parameters:
     ///   - descriptor: The pipe. The writer closes it.
-    ///   - limit: The number of bytes that may wait for the reader, without the messages that are written in parts.
     ///   - timeout: The time in which the reader must read a part of the waiting bytes.
     ///   - work: Records the processor time; nil if it is not limited.
     ///   - onTimeout: Called if the reader does not read in time; nil for no timeout.
     init(
-        _ descriptor: Int32, limit: Int = .max, timeout: Duration = .zero, work: PluginWork? = nil,
+        _ descriptor: Int32, timeout: Duration = .zero, work: PluginWork? = nil,
         onTimeout: (@MainActor () -> Void)? = nil
     ) {
         self.descriptor = descriptor
-        self.limit = limit
         self.timeout = timeout
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         room = DescriptorSource(descriptor, .writing) { [weak self] in
@@ -53,10 +50,8 @@ final class PipeWriter {
     isolated deinit { room?.cancel() }
 
     /// Writes bytes at once, or when the pipe has room.
-    ///
-    /// - Returns: False if too many bytes wait already.
-    func write(_ bytes: [UInt8]) -> Bool {
-        guard !bytes.isEmpty else { return true }
+    func write(_ bytes: [UInt8]) {
+        guard !bytes.isEmpty else { return }
         count += bytes.count
         let last = waiting.count - 1
         if last >= 0, waiting[last].more == nil,
@@ -66,7 +61,6 @@ final class PipeWriter {
         } else {
             add(Chunk(bytes: bytes))
         }
-        return count <= limit
     }
 
     /// Writes the parts of a message when the pipe has room for them.

@@ -43,8 +43,7 @@ final class PluginProcess {
         self.limits = limits
         lines = LineBuffer(limit: limits.lineBytes)
         self.input = PipeWriter(
-            input.takeWriting(), limit: limits.lineBytes, timeout: limits.reading,
-            work: connection.work
+            input.takeWriting(), timeout: limits.reading, work: connection.work
         ) { [unowned self] in
             terminate(
                 "it leaves messages unread on its standard input for \(limits.reading.secondsText)")
@@ -66,7 +65,9 @@ final class PluginProcess {
 
     /// Sends a line, with its end, unless the process has ended.
     func send(_ line: [UInt8]) {
-        guard let input, !input.write(line) else { return }
+        guard let input else { return }
+        input.write(line)
+        guard input.count > limits.lineBytes else { return }
         terminate(
             "it does not read its standard input, and more than \(limits.lineBytes.sizeText) of messages wait"
         )

@@ -79,7 +79,7 @@ final class TraceWriter {
         clock_gettime(CLOCK_REALTIME, &now)
         let milliseconds = Double(now.tv_sec) * 1000 + Double(now.tv_nsec / 1_000_000)
         let time = JSON.Member("time", .number(milliseconds / 1000))
-        _ = output?.write(JSON.object([time] + event.members).line)
+        output?.write(JSON.object([time] + event.members).line)
     }
 }
 
