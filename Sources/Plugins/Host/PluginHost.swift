@@ -39,14 +39,13 @@ package final class PluginHost {
         let stamp: FileStamps
         let settings: ProviderSettings
         let provider: any InstalledProvider
+        /// The plugin; nil if the manifest cannot be used.
         let plugin: Plugin?
-        /// The reason why the manifest cannot be used.
-        var problem: ManifestProblem?
 
         /// True if both manifests are unusable for the same reason.
         func isEqual(to other: Installed) -> Bool {
             plugin == nil && other.plugin == nil && path == other.path
-                && problem?.description == other.problem?.description
+                && provider.condition == other.provider.condition
         }
     }
 
@@ -117,10 +116,10 @@ package final class PluginHost {
             let entry = read(path, id: id, base: base, settings)
             now[id] = entry
             if let known = installed[id], known.isEqual(to: entry) { continue }
-            if let problem = entry.problem {
+            if entry.plugin == nil {
                 logger.warning(
                     "A manifest is not valid, and its plugin is not available",
-                    metadata: ["path": "\(path)", "reason": "\(problem)"])
+                    metadata: ["path": "\(path)", "reason": "\(entry.provider.condition.reason)"])
             }
             change.added.append(entry.provider)
         }
@@ -161,13 +160,13 @@ package final class PluginHost {
                 path: path, stamp: manifest.stamp, settings: settings, provider: plugin,
                 plugin: plugin)
         }
-        let problem = problems.all.first ?? ManifestProblem("The file cannot be read.")
+        let reason = problems.all.first?.description ?? "The file cannot be read."
         return Installed(
             path: path, stamp: problems.stamp, settings: settings,
             provider: UnusableProvider(
                 id: id, name: ServiceText.line(base) ?? id,
-                reason: Message(verbatim: problem.description)),
-            plugin: nil, problem: problem)
+                reason: Message(verbatim: reason)),
+            plugin: nil)
     }
 
     /// The largest number of manifests that are read from a folder.
