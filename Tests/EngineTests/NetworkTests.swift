@@ -201,13 +201,14 @@ struct DiskWatchTests {
         let store = FeedStore(
             folder: directory.appending("cache"), disk: disk,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        try await store.run { _ in }
+        let account = AccountID(stored: "service_ada")
+        try await store.run(account) { _ in }
         #expect(reports == [])
         await #expect(throws: StorageError.full) {
-            try await store.run { (_) throws(StorageError) in throw StorageError.full }
+            try await store.run(account) { (_) throws(StorageError) in throw StorageError.full }
         }
         #expect(reports == [true])
-        try await store.run { _ in }
+        try await store.run(account) { _ in }
         #expect(reports == [true, false])
     }
 }

@@ -15,7 +15,8 @@ import Testing
     init() throws {
         database = try Database(path: ":memory:", durability: .process)
         try FeedStore.migrate(database)
-        tables = FeedTables(database, bounds: FeedTables.Bounds(bytes: 1 << 20))
+        tables = FeedTables(
+            database: database, account: account, bounds: FeedTables.Bounds(bytes: 1 << 20))
     }
 
     /// A page of photos with descriptions of 16 KiB.
@@ -44,7 +45,7 @@ import Testing
     ) throws -> FeedTables.Merge {
         try tables.store(
             FeedTables.Arrival(
-                page: page, account: account, part: part, isExact: false, hasStablePageTokens: true,
+                page: page, part: part, isExact: false, hasStablePageTokens: true,
                 now: time ?? now),
             in: SourceID(source))
     }
@@ -52,9 +53,9 @@ import Testing
     private func slice(
         _ source: String, below place: FeedPosition? = nil, count: Int = 1000
     ) throws -> (state: FeedTables.SourceState, slice: FeedOrder.Slice)? {
-        guard let state = try tables.source(account, SourceID(source)) else { return nil }
+        guard let state = try tables.source(SourceID(source)) else { return nil }
         let slice = try tables.order(of: state.key).slice(
-            account, in: state.generation, below: place, count: count, fresh: now...now)
+            in: state.generation, below: place, count: count, fresh: now...now)
         return (state, slice)
     }
 
@@ -77,7 +78,7 @@ import Testing
             #expect(slice.photos.map(\.photo.id.text) == (0..<walked).map { "p\($0)" })
             isLost = try store(page(walked..<walked + 10, isKeyed: isKeyed), gap).isLost
             walked += 10
-            #expect(try tables.bytes(of: account) <= 1 << 20)
+            #expect(try tables.bytes() <= 1 << 20)
         }
         // 1 MiB has room for 63 photos.
         #expect(walked == 70)
@@ -104,7 +105,7 @@ import Testing
             _ = try store(
                 page(first..<first + 20, isKeyed: true, isLast: true), in: source,
                 at: now + .seconds(index))
-            #expect(try tables.bytes(of: account) <= 1 << 20)
+            #expect(try tables.bytes() <= 1 << 20)
         }
         #expect(try slice("a") == nil)
         #expect(try slice("b") == nil)
@@ -116,9 +117,9 @@ import Testing
     @Test func `photos that no source shows are forgotten first`() throws {
         _ = try store(page(0..<20, isKeyed: true, isLast: true))
         for photo in page(100..<200, isKeyed: false).photos {
-            _ = try tables.photos(of: account).upsert(photo, now: now)
-            try tables.limitBytes(of: account, now: now)
-            #expect(try tables.bytes(of: account) <= 1 << 20)
+            _ = try tables.photos.upsert(photo, now: now)
+            try tables.limitBytes(now: now)
+            #expect(try tables.bytes() <= 1 << 20)
         }
         #expect(try slice("new")?.slice.photos.count == 20)
     }
@@ -126,9 +127,8 @@ import Testing
     @Test func `likes that the service reports are bounded, and likes of the user stay`() throws {
         let own = page(1000..<1010, isKeyed: false)
         for photo in own.photos {
-            _ = try tables.photos(of: account).upsert(photo, now: now)
-            _ = try tables.photos(of: account).setLiked(
-                photo.photo.id, true, likes: nil, confirmed: now)
+            _ = try tables.photos.upsert(photo, now: now)
+            _ = try tables.photos.setLiked(photo.photo.id, true, likes: nil, confirmed: now)
         }
         let later = now + .seconds(86_400)
         for round in 0..<20 {
@@ -136,7 +136,7 @@ import Testing
             _ = try store(
                 page(first..<first + 10, isKeyed: true, isLiked: true, isLast: true), at: later)
             // The second response replaces the photos of the first one.
-            #expect(try tables.bytes(of: account) <= 1 << 20)
+            #expect(try tables.bytes() <= 1 << 20)
         }
         #expect(try slice("new")?.slice.photos.count == 10)
         #expect(try photoCount("like_confirmed > 0 AND is_liked") == 10)
@@ -147,17 +147,17 @@ import Testing
         for length in [10, 1000, 1] {
             var photo = Photo(id: PhotoID("p"))
             photo.title = String(repeating: "ü", count: length)
-            _ = try tables.photos(of: account).upsert(RemotePhoto(photo), now: now)
-            #expect(try tables.bytes(of: account) == 256 + 1 + 2 * length)
+            _ = try tables.photos.upsert(RemotePhoto(photo), now: now)
+            #expect(try tables.bytes() == 256 + 1 + 2 * length)
         }
-        try tables.photos(of: account).remove(PhotoID("p"))
-        #expect(try tables.bytes(of: account) == 0)
+        try tables.photos.remove(PhotoID("p"))
+        #expect(try tables.bytes() == 0)
     }
 
     @Test func `a logout forgets the sums`() throws {
         _ = try store(page(0..<20, isKeyed: true))
-        try tables.forget(account)
-        #expect(try tables.bytes(of: account) == 0)
+        try tables.forget()
+        #expect(try tables.bytes() == 0)
         let rows = try database.first("SELECT count(*) FROM account_bytes") { $0.integer(0) }
         #expect(rows == 0)
     }
@@ -177,15 +177,16 @@ import Testing
                 VALUES (1, 'k1', 'next', 0, 1, 1, 0);
             """)
         try FeedStore.migrate(database)
-        let tables = FeedTables(database)
-        #expect(try tables.bytes(of: AccountID(stored: "service_bob")) == 256 + 5)
+        let tables = FeedTables(database: database, account: account)
+        let bob = FeedTables(database: database, account: AccountID(stored: "service_bob"))
+        #expect(try bob.bytes() == 256 + 5)
         let photos = 2 * 256 + 5 + 3
-        #expect(try tables.bytes(of: account) == photos + 2 * (64 + 8) + 64 + 6)
-        let state = try #require(try tables.source(account, SourceID("new")))
+        #expect(try tables.bytes() == photos + 2 * (64 + 8) + 64 + 6)
+        let state = try #require(try tables.source(SourceID("new")))
         let slice = try tables.order(of: state.key).slice(
-            account, in: state.generation, below: nil, count: 10, fresh: now...now)
+            in: state.generation, below: nil, count: 10, fresh: now...now)
         #expect(slice.photos.map(\.photo.title) == [nil, "One"])
-        try tables.forget(account)
-        #expect(try tables.bytes(of: account) == 0)
+        try tables.forget()
+        #expect(try tables.bytes() == 0)
     }
 }

@@ -31,17 +31,17 @@ import Testing
     private func operations(_ count: Int, isKeyed: Bool) throws -> Int {
         let database = try Database(path: ":memory:", durability: .process)
         try FeedStore.migrate(database)
-        let tables = FeedTables(database)
+        let tables = FeedTables(database: database, account: account)
         func store(_ page: RemotePage) throws -> FeedTables.Merge {
             try tables.store(
                 FeedTables.Arrival(
-                    page: page, account: account, part: nil, isExact: false,
-                    hasStablePageTokens: true, now: now), in: source)
+                    page: page, part: nil, isExact: false, hasStablePageTokens: true, now: now),
+                in: source)
         }
         _ = try store(page(1000..<1000 + count, isKeyed: isKeyed, isLast: true))
-        var state = try #require(try tables.source(account, source))
+        var state = try #require(try tables.source(source))
         let last = try tables.order(of: state.key).slice(
-            account, in: state.generation, below: nil, count: count, fresh: now...now)
+            in: state.generation, below: nil, count: count, fresh: now...now)
         let position = FeedPosition(
             epoch: state.epoch, generation: state.generation, key: last.keys[count - 41])
         let before = database.operationCount
@@ -49,9 +49,9 @@ import Testing
         var arrived = page(980..<1030, isKeyed: isKeyed, isLast: false)
         arrived.photos.removeSubrange(25..<35)
         #expect(try store(arrived).new == 20)
-        state = try #require(try tables.source(account, source))
+        state = try #require(try tables.source(source))
         let slice = try tables.order(of: state.key).slice(
-            account, in: state.generation, below: position, count: 40, fresh: now...now)
+            in: state.generation, below: position, count: 40, fresh: now...now)
         #expect(slice.photos.count == 40)
         return database.operationCount - before
     }

@@ -103,7 +103,7 @@ struct FeedSimulation {
         self.profile = profile
         var bounds = profile.bounds
         bounds.piece = 2
-        tables = FeedTables(database, bounds: bounds)
+        tables = FeedTables(database: database, account: account, bounds: bounds)
         service = SimulatedList(profile.kind, pageSize: pageSize, count: count)
     }
 
@@ -215,7 +215,7 @@ struct FeedSimulation {
 
     private mutating func store(_ request: Request) throws -> FeedTables.Merge {
         var page = request.responses[request.responses.count - 1].page
-        let known = try tables.source(account, source)
+        let known = try tables.source(source)
         let hasBelow =
             try known.map { try tables.order(of: $0.key).hasEntries(below: request.part?.key) }
             ?? false
@@ -229,14 +229,14 @@ struct FeedSimulation {
             }
         }
         var arrival = FeedTables.Arrival(
-            page: page, account: account, part: request.part, isExact: false,
+            page: page, part: request.part, isExact: false,
             hasStablePageTokens: profile.kind != .counted, generation: request.generation, now: now)
         // As the daemon does, with one transaction for each piece.
         for photo in page.photos where page.photos.count > 2 {
-            arrival.prepared.formUnion(try tables.photos(of: account).prepare([photo], now: now))
+            arrival.prepared.formUnion(try tables.photos.prepare([photo], now: now))
         }
         let merge = try tables.store(arrival, in: source)
-        _ = try tables.photos(of: account).sweep(merge.unswept, now: now)
+        _ = try tables.photos.sweep(merge.unswept, now: now)
         try checkBytes()
         if Self.isTraced { try trace(request, page, merge) }
         return merge
@@ -252,7 +252,7 @@ struct FeedSimulation {
                 + (SELECT coalesce(sum(bytes), 0) FROM mark)
             """
         ) { Int($0.integer(0)) }
-        let bytes = try tables.bytes(of: account)
+        let bytes = try tables.bytes()
         guard bytes == sum else {
             throw Failure(description: "the cache has \(sum ?? 0) bytes, and counts \(bytes)")
         }
@@ -269,8 +269,7 @@ struct FeedSimulation {
         print(
             "step \(service.step): \(part)", page.photos.map(\.photo.id.text), page.next ?? "end",
             merge.isLost ? "lost" : "")
-        let state = try tables.source(account, source)
-        guard let state else { return }
+        guard let state = try tables.source(source) else { return }
         let entries = try tables.order(of: state.key).entries(from: nil, below: nil)
         let marks = try tables.order(of: state.key).marks(from: nil, below: nil)
         for entry in entries { print("   ", entry.key, entry.photo, entry.isLive ? "" : "ended") }
@@ -317,7 +316,7 @@ struct FeedSimulation {
     ) throws -> (photos: [Int], next: FeedPosition?)? {
         var isRead = false
         for _ in 0..<60 {
-            guard let state = try tables.source(account, source) else {
+            guard let state = try tables.source(source) else {
                 if place != nil { return nil }
                 try refresh()
                 isRead = true
@@ -325,7 +324,7 @@ struct FeedSimulation {
             }
             if let place, !state.holds(place) { return nil }
             let slice = try tables.order(of: state.key).slice(
-                account, in: state.generation, below: place, count: count,
+                in: state.generation, below: place, count: count,
                 fresh: Timestamp(secondsSince1970: now.secondsSince1970 - 299)...now)
             if !isRead {
                 isRead = true
@@ -403,7 +402,7 @@ struct FeedSimulation {
 
     /// Returns the photos that a walk that begins now must show: those that the daemon received, and those in gaps.
     private func expected() throws -> Set<Int> {
-        let known = try tables.source(account, source)
+        let known = try tables.source(source)
         guard known != nil else { return Set(service.shown) }
         let highest = covered.map(\.upperBound).max() ?? .max
         // The key of the pinned photo does not give its position.

@@ -31,19 +31,18 @@ struct LargeMergeTests {
             if isKeyed { photo.entry = "k\(999_999 - number)" }
             return photo
         }
-        return FeedTables.Arrival(
-            page: RemotePage(photos), account: account, part: nil, isExact: false, now: now)
+        return FeedTables.Arrival(page: RemotePage(photos), part: nil, isExact: false, now: now)
     }
 
     private func merge(
         _ arrival: FeedTables.Arrival, in source: String = "new"
     ) async throws -> FeedTables.Merge {
-        try await store.merge(arrival, in: SourceID(source), after: merges) {}
+        try await store.merge(arrival, in: SourceID(source), of: account, after: merges) {}
     }
 
     private func count(_ table: String, as reader: AccountID) async throws -> Int {
-        try await store.read { (tables) throws(StorageError) in
-            _ = try tables.source(reader, SourceID("new"))
+        try await store.read(reader) { (tables) throws(StorageError) in
+            _ = try tables.source(SourceID("new"))
             return try tables.database.first("SELECT count(*) FROM \(table)") {
                 Int($0.integer(0))
             } ?? 0
@@ -92,7 +91,7 @@ struct LargeMergeTests {
         _ = try await merge(arrival(0..<60))
         var late = arrival(100..<200)
         late = FeedTables.Arrival(
-            page: late.page, account: account,
+            page: late.page,
             part: FeedOrder.Part(
                 key: "k", token: "unknown", received: now, isGap: true, born: 0, fetched: now),
             isExact: false, now: now)
@@ -105,7 +104,8 @@ struct LargeMergeTests {
         struct LoggedOut: Error {}
         var calls = 0
         do {
-            _ = try await store.merge(arrival(0..<200), in: SourceID("new"), after: merges) {
+            let new = SourceID("new")
+            _ = try await store.merge(arrival(0..<200), in: new, of: account, after: merges) {
                 calls += 1
                 if calls == 3 { throw LoggedOut() }
             }

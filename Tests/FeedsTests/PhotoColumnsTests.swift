@@ -22,15 +22,15 @@ import Testing
     @Test func `every property of a photo is stored`() throws {
         let database = try Database(path: ":memory:", durability: .process)
         try FeedStore.migrate(database)
-        let tables = FeedTables(database)
+        let tables = FeedTables(database: database, account: account)
         let remote = RemotePhoto(
             .filled(id: "p"), images: [.small: "https://example.org/s"], note: "n")
-        _ = try tables.photos(of: account).upsert(remote, now: now)
-        #expect(try tables.photos(of: account).photo(PhotoID("p"))?.remote == remote)
+        _ = try tables.photos.upsert(remote, now: now)
+        #expect(try tables.photos.photo(PhotoID("p"))?.remote == remote)
         // Unknown properties replace known ones.
         let bare = RemotePhoto(Photo(id: PhotoID("p")))
-        #expect(try tables.photos(of: account).upsert(bare, now: now)?.isOtherLike == true)
-        #expect(try tables.photos(of: account).photo(PhotoID("p"))?.remote == bare)
+        #expect(try tables.photos.upsert(bare, now: now)?.isOtherLike == true)
+        #expect(try tables.photos.photo(PhotoID("p"))?.remote == bare)
     }
 
     @Test func `a cache without the columns of some properties gets them and counts their bytes`()
@@ -51,18 +51,18 @@ import Testing
                 "camera", "album", "latitude", "longitude", "text", "lens", "exposure_time",
                 "aperture", "iso", "license", "license_url", "is_animated", "is_measured",
             ])
-        let tables = FeedTables(database)
-        #expect(try tables.photos(of: account).photo(PhotoID("p"))?.photo.title == "One")
-        #expect(try tables.bytes(of: account) == 256 + 4)
-        var remote = try #require(try tables.photos(of: account).photo(PhotoID("p"))?.remote)
+        let tables = FeedTables(database: database, account: account)
+        #expect(try tables.photos.photo(PhotoID("p"))?.photo.title == "One")
+        #expect(try tables.bytes() == 256 + 4)
+        var remote = try #require(try tables.photos.photo(PhotoID("p"))?.remote)
         remote.photo.camera = "Four"
         remote.photo.latitude = 1
-        _ = try tables.photos(of: account).upsert(remote, now: now)
-        #expect(try tables.bytes(of: account) == 256 + 4 + 4)
-        _ = try tables.photos(of: account).upsert(RemotePhoto(.filled(id: "q")), now: now)
-        try tables.photos(of: account).remove(PhotoID("p"))
-        try tables.photos(of: account).remove(PhotoID("q"))
-        #expect(try tables.bytes(of: account) == 0)
+        _ = try tables.photos.upsert(remote, now: now)
+        #expect(try tables.bytes() == 256 + 4 + 4)
+        _ = try tables.photos.upsert(RemotePhoto(.filled(id: "q")), now: now)
+        try tables.photos.remove(PhotoID("p"))
+        try tables.photos.remove(PhotoID("q"))
+        #expect(try tables.bytes() == 0)
         // A second time has no effect.
         try FeedStore.migrate(database)
         #expect(try columns(database) == before + added)
@@ -71,13 +71,13 @@ import Testing
     @Test func `the size of a photo contains every text`() throws {
         let database = try Database(path: ":memory:", durability: .process)
         try FeedStore.migrate(database)
-        let tables = FeedTables(database)
+        let tables = FeedTables(database: database, account: account)
         let photo = Photo.filled(id: "p")
         var bytes = 256 + 1
         for field in PhotoField.described {
             if case .text(_, let get, _) = field.value { bytes += get(photo)?.utf8.count ?? 0 }
         }
-        _ = try tables.photos(of: account).upsert(RemotePhoto(photo), now: now)
-        #expect(try tables.bytes(of: account) == bytes)
+        _ = try tables.photos.upsert(RemotePhoto(photo), now: now)
+        #expect(try tables.bytes() == bytes)
     }
 }

@@ -20,9 +20,7 @@ nonisolated extension FeedMerge {
             if part.isGap, !isAdjacent {
                 if try order.nextGap(above: part.key) != nil {
                     // The page may belong above that gap, so the position of the entries below the part is lost.
-                    try tables.dropTail(
-                        of: source.key, below: part.key, arrival.account,
-                        now: arrival.now)
+                    try order.dropTail(below: part.key, now: arrival.now)
                     result.isLost = true
                     return
                 }
@@ -68,7 +66,7 @@ nonisolated extension FeedMerge {
     }
 
     private func isUnliked(_ id: PhotoID) throws(StorageError) -> Bool {
-        guard let known = try photos.photo(id) else { return false }
+        guard let known = try tables.photos.photo(id) else { return false }
         return !known.photo.isLiked && known.isLikeFresh(now: arrival.now)
     }
 

@@ -6,8 +6,6 @@ nonisolated struct FeedMerge {
     typealias Part = FeedOrder.Part
     typealias Entry = FeedOrder.Entry
 
-    let tables: FeedTables
-    let photos: FeedPhotos
     let order: FeedOrder
     let arrival: FeedTables.Arrival
     let source: FeedTables.SourceState
@@ -19,6 +17,7 @@ nonisolated struct FeedMerge {
     /// The photos whose entries ended, and that have no new one.
     var killed: [PhotoID] = []
 
+    var tables: FeedTables { order.tables }
     var part: Part? { arrival.part }
     var page: RemotePage { arrival.page }
     /// The generation that begins with this merge.
@@ -35,10 +34,10 @@ nonisolated struct FeedMerge {
     /// Ends an entry that the service no longer shows. For the photos that the user likes, the photo is no longer
     /// liked, unless the response may be from before a like.
     mutating func drop(_ entry: Entry) throws(StorageError) {
-        if arrival.isExact, let known = try photos.photo(entry.photo) {
+        if arrival.isExact, let known = try tables.photos.photo(entry.photo) {
             if known.isLikeFresh(now: arrival.now) { return }
             if known.photo.isLiked,
-                let photo = try photos.setLiked(
+                let photo = try tables.photos.setLiked(
                     entry.photo, false, likes: nil, confirmed: known.likeConfirmed)
             {
                 result.changed.append(photo)
@@ -56,17 +55,17 @@ nonisolated struct FeedMerge {
         if isUsed { try order.setGeneration(generation) }
         result.hasLosses = !killed.isEmpty
         // If the size exceeds the limit, rows without references are deleted first.
-        let isOverLimit = try tables.bytes(of: arrival.account) > tables.bounds.bytes
+        let isOverLimit = try tables.bytes() > tables.bounds.bytes
         let swept = isOverLimit ? killed[...] : killed.prefix(tables.bounds.piece)
-        let gone = try photos.sweep(Array(swept), now: arrival.now)
+        let gone = try tables.photos.sweep(Array(swept), now: arrival.now)
         result.unswept = Array(killed.dropFirst(swept.count))
         result.reportsRemovals = source.isKeyed == true
         if result.reportsRemovals { result.removed = gone }
         try order.forgetDead(except: tables.bounds.dead)
         let limit = arrival.part == nil ? tables.bounds.source : tables.bounds.walk
         let cuts = [
-            try tables.trim(source.key, arrival.account, to: limit, now: arrival.now),
-            try tables.limitBytes(of: arrival.account, preferring: source.key, now: arrival.now),
+            try order.trim(to: limit, now: arrival.now),
+            try tables.limitBytes(preferring: source.key, now: arrival.now),
         ]
         let cut = cuts.compactMap { $0 }.max()
         // A walk that would exceed the limit of the cache ends.

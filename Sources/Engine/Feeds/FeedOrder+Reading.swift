@@ -1,4 +1,4 @@
-package import Accounts
+internal import Accounts
 package import ProviderKit
 package import Storage
 
@@ -61,7 +61,6 @@ nonisolated extension FeedOrder {
     /// Reads the photos of a walk below a position, up to the next gap.
     ///
     /// - Parameters:
-    ///   - account: The account of the source.
     ///   - generation: The generation of a walk that begins at the top.
     ///   - place: The position; nil for the top.
     ///   - count: The number of photos at most.
@@ -69,8 +68,7 @@ nonisolated extension FeedOrder {
     /// - Returns: The photos, and the kind of position after them.
     /// - Throws: ``StorageError``.
     package func slice(
-        _ account: AccountID, in generation: Int64, below place: FeedPosition?, count: Int,
-        fresh: ClosedRange<Timestamp>
+        in generation: Int64, below place: FeedPosition?, count: Int, fresh: ClosedRange<Timestamp>
     ) throws(StorageError) -> Slice {
         let generation = place?.generation ?? generation
         let start = place?.key ?? Self.top
@@ -96,7 +94,7 @@ nonisolated extension FeedOrder {
             ORDER BY key DESC LIMIT ?6
             """,
             [
-                .text(account.text), .integer(source), .text(start), .text(gap?.key ?? ""),
+                .text(tables.account.text), .integer(source), .text(start), .text(gap?.key ?? ""),
                 .integer(generation), .integer(count + 1),
             ]
         ) { row throws(StorageError) in

@@ -1,9 +1,9 @@
-package import ProviderKit
-package import Storage
+internal import ProviderKit
+internal import Storage
 
 /// The entries and marks of a source.
 nonisolated package struct FeedOrder {
-    let database: Database
+    let tables: FeedTables
     /// The key of the source.
     let source: Int64
 
@@ -23,13 +23,15 @@ nonisolated package struct FeedOrder {
         let isLive: Bool
     }
 
+    var database: Database { tables.database }
+
     /// Runs a statement whose parameters are the source and then `values`.
-    private func run(_ sql: String, _ values: SQLValue...) throws(StorageError) {
+    func run(_ sql: String, _ values: SQLValue...) throws(StorageError) {
         try database.query(sql, [.integer(source)] + values)
     }
 
     /// Runs a statement whose parameters are the source and then `values`, and reads the text of its first row.
-    private func text(_ sql: String, _ values: SQLValue...) throws(StorageError) -> String? {
+    func text(_ sql: String, _ values: SQLValue...) throws(StorageError) -> String? {
         try database.first(sql, [.integer(source)] + values) { $0.optionalText(0) } ?? nil
     }
 
@@ -280,7 +282,7 @@ nonisolated package struct FeedOrder {
     /// Inserts a photo that the user has just liked at the top.
     ///
     /// - Returns: True if the source did not have the photo.
-    package func putOnTop(_ photo: PhotoID) throws(StorageError) -> Bool {
+    func putOnTop(_ photo: PhotoID) throws(StorageError) -> Bool {
         guard try liveKey(of: photo) == nil else { return false }
         let highest = try neighbour(below: nil)
         return try beginGeneration { generation throws(StorageError) in
@@ -293,7 +295,7 @@ nonisolated package struct FeedOrder {
     /// Removes a photo.
     ///
     /// - Returns: True if the source had the photo.
-    package func takeOut(_ photo: PhotoID) throws(StorageError) -> Bool {
+    func takeOut(_ photo: PhotoID) throws(StorageError) -> Bool {
         guard let key = try liveKey(of: photo) else { return false }
         return try beginGeneration { generation throws(StorageError) in
             try end(at: key, generation)

@@ -10,14 +10,7 @@ nonisolated package struct CachedPhoto: Hashable, Sendable {
     /// True if the size was read from an image, because the service does not state it.
     var isMeasured = false
 
-    package init(
-        remote: RemotePhoto, likeConfirmed: Timestamp = Timestamp(secondsSince1970: 0),
-        isMeasured: Bool = false
-    ) {
-        self.remote = remote
-        self.likeConfirmed = likeConfirmed
-        self.isMeasured = isMeasured
-    }
+    package init(remote: RemotePhoto) { self.remote = remote }
 
     /// True if an image can show that the photo has another size.
     package var isSizeUncertain: Bool { isMeasured || photo.width == nil || photo.height == nil }
@@ -75,16 +68,17 @@ nonisolated package struct FeedPhotos {
             column += 1
             images[size] = row.optionalText(column)
         }
-        return CachedPhoto(
-            remote: RemotePhoto(photo, images: images, note: row.text(column + 1)),
-            likeConfirmed: Timestamp(secondsSince1970: row.integer(column + 2)),
-            isMeasured: row.optionalInteger(column + 3) == 1)
+        var cached = CachedPhoto(
+            remote: RemotePhoto(photo, images: images, note: row.text(column + 1)))
+        cached.likeConfirmed = Timestamp(secondsSince1970: row.integer(column + 2))
+        cached.isMeasured = row.optionalInteger(column + 3) == 1
+        return cached
     }
 
     package func photo(_ id: PhotoID) throws(StorageError) -> CachedPhoto? {
         try database.first(
-            "SELECT \(Self.columns) FROM photo WHERE account = ? AND id = ?", values(id), Self.photo
-        )
+            "SELECT \(Self.columns) FROM photo WHERE account = ? AND id = ?", values(id),
+            Self.photo)
     }
 
     private func values(_ id: PhotoID) -> [SQLValue] { [.text(account.text), .text(id.text)] }
@@ -190,22 +184,24 @@ nonisolated package struct FeedPhotos {
         return photo.photo
     }
 
-    /// Returns the like group of a photo.
+    /// Returns the photos of a like group that are cached.
     ///
     /// - Parameters:
-    ///   - id: The photo, which is the first of the result.
+    ///   - id: A photo of the group, which is the first of the result if it is cached.
     ///   - beginning: The common prefix of the IDs of the group; nil if the photo is liked alone.
-    /// - Returns: The IDs, the others in their order.
+    /// - Returns: The photos, the others in the order of their IDs.
     /// - Throws: ``StorageError``.
-    package func likeGroup(of id: PhotoID, _ beginning: String?) throws(StorageError) -> [PhotoID] {
-        guard let beginning else { return [id] }
-        return [id]
-            + (try database.all(
-                """
-                SELECT id FROM photo WHERE account = ?1 AND id >= ?3 AND id < ?3 || char(0x10FFFF)
-                    AND id <> ?2 ORDER BY id
-                """, values(id) + [.text(beginning)]
-            ) { PhotoID($0.text(0)) })
+    package func likeGroup(
+        of id: PhotoID, _ beginning: String?
+    ) throws(StorageError) -> [CachedPhoto] {
+        let first = try photo(id).map { [$0] } ?? []
+        guard let beginning else { return first }
+        let others = try database.all(
+            """
+            SELECT \(Self.columns) FROM photo
+            WHERE account = ?1 AND id >= ?3 AND id < ?3 || char(0x10FFFF) AND id <> ?2 ORDER BY id
+            """, values(id) + [.text(beginning)], Self.photo)
+        return first + others
     }
 
     /// Removes a photo that no longer exists at the service from every source.
@@ -272,7 +268,7 @@ nonisolated package struct FeedPhotos {
 
     /// The condition for a photo that is not liked, and was not unliked within the grace period, in which lists may
     /// still show it as liked. Liked photos remain, because they are counted;
-    /// ``FeedTables/limitBytes(of:preferring:now:)`` limits them.
+    /// ``FeedTables/limitBytes(preferring:now:)`` limits them.
     private static let isOfNoUse =
         "NOT is_liked AND (like_confirmed > ?3 OR like_confirmed + \(likeGracePeriod.components.seconds) <= ?3)"
 

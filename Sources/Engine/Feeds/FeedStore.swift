@@ -25,14 +25,15 @@ nonisolated package struct FeedStore: Sendable {
         queue = DatabaseQueue(label: "feeds") { try file.open() }
     }
 
-    /// Runs `body` on the database, in a transaction.
+    /// Runs `body` on the data of an account, in a transaction.
     ///
     /// A deleted or damaged file is replaced by an empty one.
     package func run<Value: Sendable>(
+        _ account: AccountID,
         _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
     ) async throws -> Value {
         if file.isOutdated { await queue.close() }
-        let (result, generation) = try await attempt(body)
+        let (result, generation) = try await attempt(account, body)
         guard case .failure(let error) = result else {
             if disk.isFull { await disk.check() }
             return try result.get()
@@ -48,31 +49,37 @@ nonisolated package struct FeedStore: Sendable {
             await queue.close { [file] in file.recordFailure("\(error)") }
         default: throw error
         }
-        return try await attempt(body).0.get()
+        return try await attempt(account, body).0.get()
     }
 
     /// Runs `body`, which only reads, on one state of the database.
     ///
-    /// It takes no write lock, and is faster than ``run(_:)``.
+    /// It takes no write lock, and is faster than ``run(_:_:)``.
     package func read<Value: Sendable>(
+        _ account: AccountID,
         _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
     ) async throws -> Value {
-        if !file.isOutdated, case .success(let value)? = try? await attempt(body, writes: false).0 {
+        if !file.isOutdated,
+            case .success(let value)? = try? await attempt(account, body, writes: false).0
+        {
             if disk.isFull { await disk.check() }
             return value
         }
         // This call replaces a damaged file.
-        return try await run(body)
+        return try await run(account, body)
     }
 
     /// Runs `body` once, in a transaction if it writes.
     ///
     /// - Returns: The result, and the generation of the database.
     private func attempt<Value: Sendable>(
+        _ account: AccountID,
         _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value, writes: Bool = true
     ) async throws -> (Result<Value, StorageError>, generation: Int) {
         try await queue.run { [file] database in
-            let work = { () throws(StorageError) -> Value in try body(FeedTables(database)) }
+            let work = { () throws(StorageError) -> Value in
+                try body(FeedTables(database: database, account: account))
+            }
             let result = Result<Value, StorageError> { () throws(StorageError) in
                 writes ? try database.transaction(work) : try database.snapshot(work)
             }
@@ -82,7 +89,7 @@ nonisolated package struct FeedStore: Sendable {
 
     /// Deletes the data of an account, and overwrites it in the file.
     package func forget(_ account: AccountID) async throws {
-        try await run { (tables) throws(StorageError) in try tables.forget(account) }
+        try await run(account) { (tables) throws(StorageError) in try tables.forget() }
         // Best effort: VACUUM may fail on a full disk; the rows are gone.
         try? await queue.run { try $0.scrub() }
     }
@@ -346,16 +353,17 @@ extension FeedStore {
     /// - Parameters:
     ///   - arrival: The page.
     ///   - source: The source, as it is stored.
+    ///   - account: The account of the source.
     ///   - earlier: The merges of the account, which run one after the other.
     ///   - check: Throws if the page must not be stored. It is called before each transaction that inserts.
     /// - Returns: The changes.
     /// - Throws: ``StorageError``, and the errors of `check`; then the source has not changed.
     package func merge(
-        _ arrival: FeedTables.Arrival, in source: SourceID, after earlier: ChangeQueue,
-        check: @MainActor () throws -> Void
+        _ arrival: FeedTables.Arrival, in source: SourceID, of account: AccountID,
+        after earlier: ChangeQueue, check: @MainActor () throws -> Void
     ) async throws -> FeedTables.Merge {
         try await earlier.run {
-            let (account, now) = (arrival.account, arrival.now)
+            let now = arrival.now
             let size = FeedTables.Bounds().piece
             var arrival = arrival
             let isLarge = arrival.page.photos.count > size
@@ -365,21 +373,21 @@ extension FeedStore {
                 photos = photos.dropFirst(size)
                 try check()
                 arrival.prepared.formUnion(
-                    try await runPaced { (tables) throws(StorageError) in
-                        try tables.photos(of: account).prepare(piece, now: now)
+                    try await runPaced(account) { (tables) throws(StorageError) in
+                        try tables.photos.prepare(piece, now: now)
                     })
             }
             try check()
             let prepared = arrival
-            var merge = try await run { (tables) throws(StorageError) in
+            var merge = try await run(account) { (tables) throws(StorageError) in
                 try tables.store(prepared, in: source)
             }
             while !merge.unswept.isEmpty {
                 let piece = Array(merge.unswept.prefix(size))
                 merge.unswept.removeFirst(piece.count)
                 // Best effort: the bounds of the cache delete the other rows.
-                let gone = try? await runPaced { (tables) throws(StorageError) in
-                    try tables.photos(of: account).sweep(piece, now: now)
+                let gone = try? await runPaced(account) { (tables) throws(StorageError) in
+                    try tables.photos.sweep(piece, now: now)
                 }
                 if merge.reportsRemovals { merge.removed += gone ?? [] }
             }
@@ -390,10 +398,11 @@ extension FeedStore {
     /// Runs a transaction of a large merge, then pauses for three times its duration, so that large merges use at most
     /// a quarter of the time of the database.
     private func runPaced<Value: Sendable>(
+        _ account: AccountID,
         _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
     ) async throws -> Value {
         let start = ContinuousClock.now
-        let value = try await run(body)
+        let value = try await run(account, body)
         let pause = min((.now - start) * 3, .milliseconds(50))
         // After a cancellation, the merge continues without pauses.
         try? await MainLoopClock().sleep(for: pause)

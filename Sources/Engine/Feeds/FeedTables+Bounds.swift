@@ -1,8 +1,8 @@
-package import Accounts
+internal import Accounts
 package import ProviderKit
 package import Storage
 
-/// Limits of the number of entries and of the bytes of an account.
+/// Limits of the number of entries and of the bytes of the account.
 nonisolated extension FeedTables {
     /// The limits. Tests use smaller ones.
     struct Bounds: Sendable {
@@ -13,91 +13,17 @@ nonisolated extension FeedTables {
         var walk = 50_000
         /// The maximum number of entry versions that ended.
         var dead = 2_000
-        /// The number of bytes of an account: of photos, entries and page tokens.
+        /// The number of bytes of the account: of photos, entries and page tokens.
         var bytes = 64 << 20
         /// The number of photos whose rows a transaction of a merge writes or deletes, if the others can wait.
         var piece = 50
     }
 
-    /// The maximum number of sources of an account. Those that were fetched the longest time ago are deleted first.
+    /// The maximum number of sources of the account. Those that were fetched the longest time ago are deleted first.
     static let sourcesLimit = 64
 
-    /// Drops the entries over the limit. A gap replaces them; the cursors of walks below become stale.
-    ///
-    /// - Parameters:
-    ///   - source: The source.
-    ///   - account: The account.
-    ///   - limit: The number of entries to keep.
-    ///   - now: The current time.
-    /// - Returns: The key below which entries were dropped; nil if none were.
-    /// - Throws: ``StorageError``.
-    func trim(
-        _ source: Int64, _ account: AccountID, to limit: Int, now: Timestamp
-    ) throws(StorageError) -> String? {
-        let lowest = try database.first(
-            """
-            SELECT key FROM entry WHERE source = ? ORDER BY key DESC LIMIT 1 OFFSET ?
-            """, [.integer(source), .integer(limit)]
-        ) { $0.text(0) }
-        guard let lowest else { return nil }
-        return try trim(source, account, toPartOf: lowest, now: now)
-    }
-
-    /// Drops the entries below the part of an entry. A gap replaces them.
-    ///
-    /// - Returns: The key below which entries were dropped; nil if none were.
-    private func trim(
-        _ source: Int64, _ account: AccountID, toPartOf lowest: String, now: Timestamp
-    ) throws(StorageError) -> String? {
-        // Only the beginning of a part can become a gap.
-        let cut =
-            try database.first(
-                """
-                SELECT coalesce(
-                    (SELECT max(key) FROM mark WHERE source = ?1 AND key <= ?2),
-                    (SELECT min(key) FROM mark WHERE source = ?1 AND key > ?2 AND key < '~'))
-                """, [.integer(source), .text(lowest)]
-            ) { $0.optionalText(0) } ?? nil
-        guard let cut, try order(of: source).neighbour(below: cut) != nil else { return nil }
-        try drop(from: source, below: cut, account, now: now)
-        return cut
-    }
-
-    /// Drops everything below the next gap above a key, because its position is unknown. That gap is then the end of
-    /// the cached part.
-    func dropTail(
-        of source: Int64, below key: String, _ account: AccountID, now: Timestamp
-    ) throws(StorageError) {
-        guard let above = try order(of: source).nextGap(above: key) else { return }
-        try drop(from: source, below: above, account, now: now)
-    }
-
-    /// Drops everything below a mark, which becomes a gap.
-    private func drop(
-        from source: Int64, below key: String, _ account: AccountID, now: Timestamp
-    ) throws(StorageError) {
-        let order = order(of: source)
-        let dropped = try order.entries(from: nil, below: key)
-        try database.query(
-            "DELETE FROM entry WHERE source = ? AND key < ?", [.integer(source), .text(key)])
-        try order.removeMarks(above: nil, below: key)
-        // No valid walk has reached a position below it.
-        try database.query(
-            "UPDATE mark SET is_gap = 1, born = 0 WHERE source = ? AND key = ?",
-            [.integer(source), .text(key)])
-        if let highest = dropped.first?.key {
-            try database.query(
-                """
-                UPDATE source SET generation = generation + 1, floor_generation = generation + 1,
-                    floor = max(coalesce(floor, ''), ?2) WHERE key = ?1
-                """,
-                [.integer(source), .text(highest)])
-        }
-        _ = try photos(of: account).sweep(dropped.map(\.photo), now: now)
-    }
-
     /// Deletes the sources that were fetched the longest time ago, and photos that are in no source then.
-    func limitSources(of account: AccountID, now: Timestamp) throws(StorageError) {
+    func limitSources(now: Timestamp) throws(StorageError) {
         try database.query(
             """
             DELETE FROM source WHERE key IN (
@@ -105,18 +31,17 @@ nonisolated extension FeedTables {
                 LIMIT -1 OFFSET \(Self.sourcesLimit))
             """, [.text(account.text)])
         guard database.changedRows > 0 else { return }
-        try photos(of: account).forgetUnshown(now: now)
+        try photos.forgetUnshown(now: now)
     }
 
     // MARK: Bytes
 
-    /// Deletes data of an account until its size is below the limit.
+    /// Deletes data of the account until its size is below the limit.
     ///
     /// Deletes photos that are in no source, then the lower part of one source, then the other sources, and at last
     /// liked photos that no source contains. Likes that this program sent remain: the user determines their number.
     ///
     /// - Parameters:
-    ///   - account: The account.
     ///   - source: A source that may use half of the limit, because it is being read; nil for the source that was
     ///     fetched last.
     ///   - now: The current time.
@@ -124,32 +49,30 @@ nonisolated extension FeedTables {
     /// - Throws: ``StorageError``.
     @discardableResult
     package func limitBytes(
-        of account: AccountID, preferring source: Int64? = nil, now: Timestamp
+        preferring source: Int64? = nil, now: Timestamp
     ) throws(StorageError) -> String? {
-        guard try bytes(of: account) > bounds.bytes else { return nil }
+        guard try bytes() > bounds.bytes else { return nil }
         var source = source
-        if source == nil { source = try sources(of: account).last }
+        if source == nil { source = try sources().last }
         // The target is lower than the limit, so that not every page exceeds the limit.
         let target = bounds.bytes - bounds.bytes / 8
-        try photos(of: account).forgetUnshown(now: now)
+        try photos.forgetUnshown(now: now)
         var cut: String?
-        if let source, try bytes(of: account) > target,
-            let lowest = try key(of: source, account, after: bounds.bytes / 2)
-        {
-            cut = try trim(source, account, toPartOf: lowest, now: now)
+        if let source, try bytes() > target {
+            cut = try order(of: source).trim(toBytes: bounds.bytes / 2, now: now)
         }
-        for other in try sources(of: account) where other != source {
-            guard try bytes(of: account) > target else { break }
+        for other in try sources() where other != source {
+            guard try bytes() > target else { break }
             try database.query("DELETE FROM source WHERE key = ?", [.integer(other)])
-            try photos(of: account).forgetUnshown(now: now)
+            try photos.forgetUnshown(now: now)
         }
-        let excess = try bytes(of: account) - target
-        if excess > 0 { try photos(of: account).forgetReportedLikes(excess) }
+        let excess = try bytes() - target
+        if excess > 0 { try photos.forgetReportedLikes(excess) }
         return cut
     }
 
-    /// Returns the number of bytes that an account takes.
-    func bytes(of account: AccountID) throws(StorageError) -> Int {
+    /// Returns the number of bytes that the account takes.
+    func bytes() throws(StorageError) -> Int {
         try database.first(
             """
             SELECT coalesce((SELECT bytes FROM account_bytes WHERE account = ?1), 0)
@@ -158,12 +81,33 @@ nonisolated extension FeedTables {
         ) { Int($0.integer(0)) } ?? 0
     }
 
-    /// Returns the key of the entry with which the entries of a source, counted from the top, exceed a number of bytes;
-    /// nil if they do not.
-    private func key(
-        of source: Int64, _ account: AccountID, after bytes: Int
-    ) throws(StorageError) -> String? {
-        try database.first(
+    /// Returns the sources of the account, the one that was fetched the longest time ago first.
+    private func sources() throws(StorageError) -> [Int64] {
+        try database.all(
+            "SELECT key FROM source WHERE account = ? ORDER BY fetched, key", [.text(account.text)]
+        ) { $0.integer(0) }
+    }
+}
+
+/// The bounds of a source.
+nonisolated extension FeedOrder {
+    /// Drops the entries over a number of entries. A gap replaces them; the cursors of walks below become stale.
+    ///
+    /// - Returns: The key below which entries were dropped; nil if none were.
+    /// - Throws: ``StorageError``.
+    func trim(to limit: Int, now: Timestamp) throws(StorageError) -> String? {
+        let lowest = try text(
+            "SELECT key FROM entry WHERE source = ? ORDER BY key DESC LIMIT 1 OFFSET ?",
+            .integer(limit))
+        return try trim(toPartOf: lowest, now: now)
+    }
+
+    /// Drops the entries over a number of bytes, counted from the top. A gap replaces them.
+    ///
+    /// - Returns: The key below which entries were dropped; nil if none were.
+    /// - Throws: ``StorageError``.
+    func trim(toBytes limit: Int, now: Timestamp) throws(StorageError) -> String? {
+        let lowest = try text(
             """
             SELECT key FROM (
                 SELECT key, sum(size) OVER (ORDER BY key DESC, born ROWS UNBOUNDED PRECEDING) AS total
@@ -174,14 +118,46 @@ nonisolated extension FeedTables {
                     FROM entry LEFT JOIN photo ON photo.account = ?2 AND photo.id = entry.photo
                     WHERE entry.source = ?1))
             WHERE total > ?3 ORDER BY key DESC LIMIT 1
-            """, [.integer(source), .text(account.text), .integer(bytes)]
-        ) { $0.text(0) }
+            """, .text(tables.account.text), .integer(limit))
+        return try trim(toPartOf: lowest, now: now)
     }
 
-    /// Returns the sources of an account, the one that was fetched the longest time ago first.
-    private func sources(of account: AccountID) throws(StorageError) -> [Int64] {
-        try database.all(
-            "SELECT key FROM source WHERE account = ? ORDER BY fetched, key", [.text(account.text)]
-        ) { $0.integer(0) }
+    /// Drops the entries below the part of an entry. A gap replaces them.
+    private func trim(toPartOf lowest: String?, now: Timestamp) throws(StorageError) -> String? {
+        guard let lowest else { return nil }
+        // Only the beginning of a part can become a gap.
+        let cut = try text(
+            """
+            SELECT coalesce(
+                (SELECT max(key) FROM mark WHERE source = ?1 AND key <= ?2),
+                (SELECT min(key) FROM mark WHERE source = ?1 AND key > ?2 AND key < '~'))
+            """, .text(lowest))
+        guard let cut, try neighbour(below: cut) != nil else { return nil }
+        try drop(below: cut, now: now)
+        return cut
+    }
+
+    /// Drops everything below the next gap above a key, because its position is unknown. That gap is then the end of
+    /// the cached part.
+    func dropTail(below key: String, now: Timestamp) throws(StorageError) {
+        guard let above = try nextGap(above: key) else { return }
+        try drop(below: above, now: now)
+    }
+
+    /// Drops everything below a mark, which becomes a gap.
+    private func drop(below key: String, now: Timestamp) throws(StorageError) {
+        let dropped = try entries(from: nil, below: key)
+        try run("DELETE FROM entry WHERE source = ? AND key < ?", .text(key))
+        try removeMarks(above: nil, below: key)
+        // No valid walk has reached a position below it.
+        try run("UPDATE mark SET is_gap = 1, born = 0 WHERE source = ? AND key = ?", .text(key))
+        if let highest = dropped.first?.key {
+            try run(
+                """
+                UPDATE source SET generation = generation + 1, floor_generation = generation + 1,
+                    floor = max(coalesce(floor, ''), ?2) WHERE key = ?1
+                """, .text(highest))
+        }
+        _ = try tables.photos.sweep(dropped.map(\.photo), now: now)
     }
 }

@@ -1,4 +1,3 @@
-package import Accounts
 package import ProviderKit
 internal import Storage
 
@@ -35,7 +34,6 @@ nonisolated extension FeedTables {
     /// A page to merge, and its position.
     package struct Arrival {
         let page: RemotePage
-        let account: AccountID
         /// The part that was fetched; nil for the top.
         let part: FeedOrder.Part?
         /// True for the photos that the user likes: a photo that is missing is no longer liked.
@@ -49,11 +47,10 @@ nonisolated extension FeedTables {
         var prepared: Set<PhotoID> = []
 
         package init(
-            page: RemotePage, account: AccountID, part: FeedOrder.Part?, isExact: Bool,
+            page: RemotePage, part: FeedOrder.Part?, isExact: Bool,
             hasStablePageTokens: Bool = false, generation: Int64? = nil, now: Timestamp
         ) {
             self.page = page
-            self.account = account
             self.part = part
             self.isExact = isExact
             self.hasStablePageTokens = hasStablePageTokens
@@ -80,8 +77,8 @@ nonisolated extension FeedTables {
     private func storeAccepted(
         _ arrival: Arrival, in id: SourceID
     ) throws(StorageError) -> Merge? {
-        let (account, page) = (arrival.account, arrival.page)
-        let known = try source(account, id)
+        let page = arrival.page
+        let known = try source(id)
         /// Returns true if the page has no photos, and this response is ignored.
         func isDoubted(_ known: SourceState) throws(StorageError) -> Bool {
             let (order, key) = (order(of: known.key), arrival.part?.key)
@@ -91,9 +88,8 @@ nonisolated extension FeedTables {
         }
         guard let part = arrival.part else {
             if let known, try isDoubted(known) { return nil }
-            let state = try touchSource(
-                account, id, fetched: arrival.now, total: page.total)
-            if known == nil { try limitSources(of: account, now: arrival.now) }
+            let state = try touchSource(id, fetched: arrival.now, total: page.total)
+            if known == nil { try limitSources(now: arrival.now) }
             return try merge(arrival, into: state, id, before: known?.fetched ?? arrival.now)
         }
         // The cache may have been deleted, or the part fetched in another way.
@@ -110,7 +106,7 @@ nonisolated extension FeedTables {
         _ arrival: Arrival, into source: SourceState, _ id: SourceID, before fetched: Timestamp
     ) throws(StorageError) -> Merge {
         let (page, part) = (arrival.page, arrival.part)
-        let (photos, order) = (photos(of: arrival.account), order(of: source.key))
+        let order = order(of: source.key)
         var merge = Merge()
         var seen: Set<PhotoID> = []
         for photo in page.photos where seen.insert(photo.photo.id).inserted {
@@ -139,7 +135,7 @@ nonisolated extension FeedTables {
                     merge.isLost = part != nil
                 }
                 if merge.isLost { return merge }
-                guard let state = try self.source(arrival.account, id) else {
+                guard let state = try self.source(id) else {
                     throw .damaged(database.path)
                 }
                 source = state
@@ -148,8 +144,7 @@ nonisolated extension FeedTables {
             if part == nil { try order.removeMark(at: OrderKey.base) }
         }
         var change = FeedMerge(
-            tables: self, photos: photos, order: order, arrival: arrival, source: source,
-            fetched: fetched, result: merge)
+            order: order, arrival: arrival, source: source, fetched: fetched, result: merge)
         if source.isKeyed == true {
             try change.mergeKeyed(keys ?? [])
         } else {

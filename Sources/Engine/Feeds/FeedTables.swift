@@ -1,23 +1,22 @@
-package import Accounts
+internal import Accounts
 package import ProviderKit
 package import Storage
 
-/// The operations on the feed cache within one transaction.
+/// The operations on the cached feed of an account within one transaction.
 nonisolated package struct FeedTables {
     let database: Database
-    let bounds: Bounds
+    let account: AccountID
+    var bounds = Bounds()
 
-    init(_ database: Database, bounds: Bounds = Bounds()) {
-        self.database = database
-        self.bounds = bounds
+    /// Runs a statement whose parameters are the account and then `values`.
+    private func run(_ sql: String, _ values: SQLValue...) throws(StorageError) {
+        try database.query(sql, [.text(account.text)] + values)
     }
 
-    package func photos(of account: AccountID) -> FeedPhotos {
-        FeedPhotos(database: database, account: account)
-    }
+    package var photos: FeedPhotos { FeedPhotos(database: database, account: account) }
 
     package func order(of source: Int64) -> FeedOrder {
-        FeedOrder(database: database, source: source)
+        FeedOrder(tables: self, source: source)
     }
 
     /// A cached source.
@@ -45,7 +44,7 @@ nonisolated package struct FeedTables {
     }
 
     /// Returns the source; nil if it was never fetched.
-    package func source(_ account: AccountID, _ id: SourceID) throws(StorageError) -> SourceState? {
+    package func source(_ id: SourceID) throws(StorageError) -> SourceState? {
         try database.first(
             """
             SELECT key, epoch, fetched, generation, keyed, horizon, floor, floor_generation
@@ -65,9 +64,7 @@ nonisolated package struct FeedTables {
     package static let variantSeparator = "\n"
 
     /// Returns the cache variant of a source that was fetched last; nil if the source was never fetched.
-    package func latestVariant(
-        _ account: AccountID, _ id: SourceID
-    ) throws(StorageError) -> SourceState? {
+    package func latestVariant(_ id: SourceID) throws(StorageError) -> SourceState? {
         let prefix = id.text + Self.variantSeparator
         let latest = try database.first(
             """
@@ -78,39 +75,55 @@ nonisolated package struct FeedTables {
             [.text(account.text), .text(id.text), .text(prefix)]
         ) { $0.text(0) }
         guard let latest else { return nil }
-        return try source(account, SourceID(latest))
+        return try source(SourceID(latest))
     }
 
     /// Creates the source if necessary, and records that its top was fetched.
     func touchSource(
-        _ account: AccountID, _ id: SourceID, fetched: Timestamp, total: Int?
+        _ id: SourceID, fetched: Timestamp, total: Int?
     ) throws(StorageError) -> SourceState {
-        try database.query(
+        try run(
             """
             INSERT INTO source (account, id, epoch, fetched, total) VALUES (?1, ?2, ?3, ?4, ?5)
             ON CONFLICT (account, id) DO UPDATE
                 SET fetched = ?4, total = coalesce(?5, total), doubted = 0
-            """,
-            [
-                .text(account.text), .text(id.text), .integer(Self.newEpoch),
-                .integer(fetched.secondsSince1970), .integer(total),
-            ])
-        guard let state = try source(account, id) else { throw .damaged(database.path) }
+            """, .text(id.text), .integer(Self.newEpoch), .integer(fetched.secondsSince1970),
+            .integer(total))
+        guard let state = try source(id) else { throw .damaged(database.path) }
         return state
     }
 
     static var newEpoch: Int64 { Int64(UInt32.random(in: 1...UInt32.max)) }
 
-    /// Deletes all data of an account.
-    func forget(_ account: AccountID) throws(StorageError) {
+    /// Deletes all data of the account.
+    func forget() throws(StorageError) {
         for table in ["photo", "source", "listed_source", "profile", "account_bytes"] {
-            try database.query("DELETE FROM \(table) WHERE account = ?", [.text(account.text)])
+            try run("DELETE FROM \(table) WHERE account = ?")
         }
+    }
+
+    /// Inserts photos into the source of liked photos, or removes them, according to their liked states.
+    ///
+    /// - Parameters:
+    ///   - photos: The photos, the latest like last.
+    ///   - id: The source, as it is stored.
+    /// - Returns: The number of photos that the source did not have; nil if the source has not changed.
+    /// - Throws: ``StorageError``.
+    package func updateLikes(_ photos: [Photo], in id: SourceID) throws(StorageError) -> Int? {
+        guard let source = try source(id) else { return nil }
+        let order = order(of: source.key)
+        var (new, hasChanged) = (0, false)
+        for photo in photos
+        where try photo.isLiked ? order.putOnTop(photo.id) : order.takeOut(photo.id) {
+            hasChanged = true
+            if photo.isLiked { new += 1 }
+        }
+        return hasChanged ? new : nil
     }
 
     // MARK: Listed sources
 
-    package func listedSources(_ account: AccountID) throws(StorageError) -> [Source] {
+    package func listedSources() throws(StorageError) -> [Source] {
         try database.all(
             """
             SELECT id, title, kind, count, cover FROM listed_source WHERE account = ?
@@ -125,28 +138,23 @@ nonisolated package struct FeedTables {
         }
     }
 
-    package func setListedSources(_ account: AccountID, _ sources: [Source]) throws(StorageError) {
-        try database.query("DELETE FROM listed_source WHERE account = ?", [.text(account.text)])
+    package func setListedSources(_ sources: [Source]) throws(StorageError) {
+        try run("DELETE FROM listed_source WHERE account = ?")
         for (number, source) in sources.enumerated() {
-            try database.query(
-                "INSERT INTO listed_source VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [
-                    .text(account.text), .integer(number), .text(source.id.text),
-                    .text(source.title), .text(source.kind.rawValue), .integer(source.count),
-                    .text(source.cover?.text),
-                ])
+            try run(
+                "INSERT INTO listed_source VALUES (?, ?, ?, ?, ?, ?, ?)", .integer(number),
+                .text(source.id.text), .text(source.title), .text(source.kind.rawValue),
+                .integer(source.count), .text(source.cover?.text))
         }
     }
 }
 
-/// The profile of an account, as last sent by the service.
+/// The profile of the account, as last sent by the service.
 nonisolated extension FeedTables {
-    package func profile(_ account: AccountID) throws(StorageError) -> (
-        Profile, fetched: Timestamp
-    )? {
+    package func profile() throws(StorageError) -> Profile? {
         try database.first(
             """
-            SELECT username, name, bio, location, url, avatar, avatar_url, likes, fetched
+            SELECT username, name, bio, location, url, avatar, avatar_url, likes
             FROM profile WHERE account = ?
             """, [.text(account.text)]
         ) { row in
@@ -157,16 +165,14 @@ nonisolated extension FeedTables {
             profile.avatar = row.text(5)
             profile.avatarURL = row.text(6)
             profile.likes = row.optionalInteger(7).map(Int.init)
-            return (profile, Timestamp(secondsSince1970: row.integer(8)))
+            return profile
         }
     }
 
     /// Stores a profile. The number of likes that was counted here stays within ``FeedPhotos/likeGracePeriod`` after a confirmed
     /// like, because the service may not have counted it.
-    package func setProfile(
-        _ account: AccountID, _ profile: Profile, fetched: Timestamp
-    ) throws(StorageError) {
-        try database.query(
+    package func setProfile(_ profile: Profile, fetched: Timestamp) throws(StorageError) {
+        try run(
             """
             INSERT INTO profile (account, fetched, username, name, bio, location, url, avatar,
                 avatar_url, likes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
@@ -175,36 +181,28 @@ nonisolated extension FeedTables {
                 likes = CASE WHEN likes NOT NULL AND likes_changed <= ?2
                     AND ?2 < likes_changed + \(FeedPhotos.likeGracePeriod.components.seconds)
                     THEN likes ELSE ?10 END
-            """,
-            [
-                .text(account.text), .integer(fetched.secondsSince1970), .text(profile.username),
-                .text(profile.name), .text(profile.bio), .text(profile.location),
-                .text(profile.url), .text(profile.avatar), .text(profile.avatarURL),
-                .integer(profile.likes),
-            ])
+            """, .integer(fetched.secondsSince1970), .text(profile.username), .text(profile.name),
+            .text(profile.bio), .text(profile.location), .text(profile.url), .text(profile.avatar),
+            .text(profile.avatarURL), .integer(profile.likes))
     }
 
     /// Counts a like or unlike that was confirmed.
-    package func countLike(_ account: AccountID, _ isLiked: Bool, now: Timestamp)
-        throws(StorageError)
-    {
-        try database.query(
+    package func countLike(_ isLiked: Bool, now: Timestamp) throws(StorageError) {
+        try run(
             """
             UPDATE profile SET likes = max(0, likes + ?2), likes_changed = ?3
             WHERE account = ?1 AND likes NOT NULL
-            """,
-            [.text(account.text), .integer(isLiked ? 1 : -1), .integer(now.secondsSince1970)])
+            """, .integer(isLiked ? 1 : -1), .integer(now.secondsSince1970))
     }
 
     /// Ends the grace period, so that the next number of the service replaces the number that was counted here.
-    package func trustLikeCount(_ account: AccountID) throws(StorageError) {
-        try database.query(
-            "UPDATE profile SET likes_changed = 0 WHERE account = ?", [.text(account.text)])
+    package func trustLikeCount() throws(StorageError) {
+        try run("UPDATE profile SET likes_changed = 0 WHERE account = ?")
     }
 
     /// Returns the number of likes: that of the service, or else the number of cached photos that are liked.
-    package func likeCount(_ account: AccountID) throws(StorageError) -> Int {
-        if let likes = try profile(account)?.0.likes { return likes }
+    package func likeCount() throws(StorageError) -> Int {
+        if let likes = try profile()?.likes { return likes }
         return try database.first(
             "SELECT count(*) FROM photo WHERE account = ? AND is_liked", [.text(account.text)]
         ) { Int($0.integer(0)) } ?? 0

@@ -24,34 +24,24 @@ extension CachedFeed {
         let likesSource = likesSource
         let stored = likesSource.map(stored)
         let prefix = likeGroupPrefix(id)
-        let (photos, moved, count) = try await store.run {
-            [account] (tables) throws(StorageError) in
-            let cached = tables.photos(of: account)
+        let (photos, new, count) = try await store.run(account) { (tables) throws(StorageError) in
             var photos: [Photo] = []
             var hasChanged = false
-            for id in try cached.likeGroup(of: id, prefix) {
-                guard let before = try cached.photo(id)?.photo.isLiked else { continue }
-                let photo = try cached.setLiked(id, isLiked, likes: update.likes, confirmed: now)
+            for known in try tables.photos.likeGroup(of: id, prefix) {
+                let photo = try tables.photos.setLiked(
+                    known.photo.id, isLiked, likes: update.likes, confirmed: now)
                 if let photo { photos.append(photo) }
-                if before != isLiked { hasChanged = true }
+                if known.photo.isLiked != isLiked { hasChanged = true }
             }
             if update.isCounted, hasChanged || update.outcome == .done {
-                try tables.countLike(account, isLiked, now: now)
+                try tables.countLike(isLiked, now: now)
             }
-            var moved = 0
-            if let stored, let source = try tables.source(account, stored) {
-                let order = tables.order(of: source.key)
-                for photo in photos.reversed()
-                where try isLiked ? order.putOnTop(photo.id) : order.takeOut(photo.id) {
-                    moved += 1
-                }
-            }
-            return (photos, moved, try tables.likeCount(account))
+            var new: Int?
+            if let stored { new = try tables.updateLikes(photos.reversed(), in: stored) }
+            return (photos, new, try tables.likeCount())
         }
         if !photos.isEmpty { owner.emit(.photosChanged(photos)) }
-        if moved > 0, let likesSource {
-            owner.emit(.updated(likesSource, new: isLiked ? moved : 0))
-        }
+        if let new, let likesSource { owner.emit(.updated(likesSource, new: new)) }
         return (photos, count)
     }
 
@@ -73,10 +63,10 @@ extension CachedFeed {
     /// - Throws: ``StorageError``.
     func cachedLikes(of ids: [PhotoID]) async throws -> [PhotoID: LikeQueue.CachedLike] {
         guard !ids.isEmpty else { return [:] }
-        return try await store.read { [account] (tables) throws(StorageError) in
+        return try await store.read(account) { (tables) throws(StorageError) in
             var likes: [PhotoID: LikeQueue.CachedLike] = [:]
             for id in ids {
-                guard let photo = try tables.photos(of: account).photo(id) else { continue }
+                guard let photo = try tables.photos.photo(id) else { continue }
                 likes[id] = LikeQueue.CachedLike(
                     isLiked: photo.photo.isLiked, confirmed: photo.likeConfirmed)
             }
@@ -86,21 +76,16 @@ extension CachedFeed {
 
     /// Reads the number of the user's likes.
     func likeCount() async throws -> Int {
-        try await store.read { [account] (tables) throws(StorageError) in
-            try tables.likeCount(account)
+        try await store.read(account) { (tables) throws(StorageError) in
+            try tables.likeCount()
         }
     }
 
     /// Returns the photos of a like group that are cached, the given one first.
     func companions(of id: PhotoID) async throws -> [Photo] {
         let prefix = likeGroupPrefix(id)
-        return try await store.read { [account] (tables) throws(StorageError) in
-            var photos: [Photo] = []
-            let cached = tables.photos(of: account)
-            for id in try cached.likeGroup(of: id, prefix) {
-                if let photo = try cached.photo(id) { photos.append(photo.photo) }
-            }
-            return photos
+        return try await store.read(account) { (tables) throws(StorageError) in
+            try tables.photos.likeGroup(of: id, prefix).map(\.photo)
         }
     }
 

@@ -68,10 +68,10 @@ extension CachedFeed {
             page = try await requestPage(source, from: next)
         }
         let arrival = FeedTables.Arrival(
-            page: page, account: account, part: part, isExact: source == likesSource,
+            page: page, part: part, isExact: source == likesSource,
             hasStablePageTokens: session.hasStablePageTokens, generation: generation, now: owner.now
         )
-        let merge = try await store.merge(arrival, in: stored(source), after: merges) {
+        let merge = try await store.merge(arrival, in: stored(source), of: account, after: merges) {
             try checkWanted()
         }
         await announce(merge, source, isFill: part?.isGap == true)
@@ -110,8 +110,8 @@ extension CachedFeed {
         } catch ProviderError.notSupported where token == nil {
             // The service accepts likes and has no list of them.
             page = RemotePage(
-                try await store.read { [account] (tables) throws(StorageError) in
-                    try tables.photos(of: account).likedPhotos()
+                try await store.read(account) { (tables) throws(StorageError) in
+                    try tables.photos.likedPhotos()
                 })
         }
         guard let local = owner.localLikes else { return page }
@@ -177,19 +177,10 @@ extension CachedFeed {
         owner.likesObserved(photos)
         guard let likesSource, source != likesSource else { return }
         let stored = stored(likesSource)
-        let moved = try? await store.run { [account] (tables) throws(StorageError) -> Int? in
-            guard let source = try tables.source(account, stored) else { return nil }
-            var (new, isMoved) = (0, false)
-            for photo in photos {
-                if photo.isLiked {
-                    if try tables.order(of: source.key).putOnTop(photo.id) { new += 1 }
-                } else if try tables.order(of: source.key).takeOut(photo.id) {
-                    isMoved = true
-                }
-            }
-            return new > 0 || isMoved ? new : nil
+        let new = try? await store.run(account) { (tables) throws(StorageError) in
+            try tables.updateLikes(photos, in: stored)
         }
-        if let new = moved ?? nil { owner.emit(.updated(likesSource, new: new)) }
+        if let new = new ?? nil { owner.emit(.updated(likesSource, new: new)) }
     }
 }
 
@@ -224,9 +215,9 @@ extension CachedFeed {
         guard !failures.isEmpty else { return }
         Task {
             let keys = failures.map { (source: $0, key: stored($0)) }
-            let cached = try? await store.read { [account] (tables) throws(StorageError) in
+            let cached = try? await store.read(account) { (tables) throws(StorageError) in
                 var cached: Set<SourceID> = []
-                for (source, key) in keys where try tables.source(account, key) != nil {
+                for (source, key) in keys where try tables.source(key) != nil {
                     cached.insert(source)
                 }
                 return cached

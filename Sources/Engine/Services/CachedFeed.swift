@@ -163,16 +163,16 @@ final class CachedFeed {
         // A part from the future was fetched before the clock was set back.
         let start = Timestamp(
             secondsSince1970: now.secondsSince1970 - Self.freshness.components.seconds + 1)
-        return try await store.read { [account] (tables) throws(StorageError) -> Lookup in
+        return try await store.read(account) { (tables) throws(StorageError) -> Lookup in
             let state =
                 showsAllCacheVariants
-                ? try tables.latestVariant(account, source) : try tables.source(account, stored)
+                ? try tables.latestVariant(source) : try tables.source(stored)
             guard let state else { return .unknown }
             if let place, !state.holds(place) { return .stale }
             return .slice(
                 state,
                 try tables.order(of: state.key).slice(
-                    account, in: state.generation, below: place, count: count, fresh: start...now)
+                    in: state.generation, below: place, count: count, fresh: start...now)
             )
         }
     }
@@ -215,8 +215,8 @@ final class CachedFeed {
 
     /// Returns a photo from the cache; nil if it is not cached.
     func knownPhoto(_ id: PhotoID) async throws -> CachedPhoto? {
-        try await store.read { [account] (tables) throws(StorageError) in
-            try tables.photos(of: account).photo(id)
+        try await store.read(account) { (tables) throws(StorageError) in
+            try tables.photos.photo(id)
         }
     }
 
@@ -250,21 +250,21 @@ final class CachedFeed {
         }
     }
 
-    /// Stores the size of an image of a photo; see ``FeedTables/setSize(_:_:_:_:)``.
+    /// Stores the size of an image of a photo; see ``FeedPhotos/setSize(_:_:_:)``.
     func setSize(_ photo: PhotoID, _ width: Int, _ height: Int) async throws -> Photo? {
         try checkWanted()
-        return try await store.run { [account] (tables) throws(StorageError) in
-            try tables.photos(of: account).setSize(photo, width, height)
+        return try await store.run(account) { (tables) throws(StorageError) in
+            try tables.photos.setSize(photo, width, height)
         }
     }
 
     private func storePhoto(_ remote: RemotePhoto) async throws -> CachedPhoto {
         try checkWanted()
         let now = owner.now
-        let (change, cached) = try await store.run { [account] (tables) throws(StorageError) in
-            let change = try tables.photos(of: account).upsert(remote, now: now)
-            let cached = try tables.photos(of: account).photo(remote.photo.id)
-            try tables.limitBytes(of: account, now: now)
+        let (change, cached) = try await store.run(account) { (tables) throws(StorageError) in
+            let change = try tables.photos.upsert(remote, now: now)
+            let cached = try tables.photos.photo(remote.photo.id)
+            try tables.limitBytes(now: now)
             return (change, cached)
         }
         if let change {
@@ -276,10 +276,10 @@ final class CachedFeed {
 
     /// Removes photos that no longer exist from every source.
     private func remove(_ ids: [PhotoID]) async {
-        let removed = try? await store.run { [account] (tables) throws(StorageError) in
+        let removed = try? await store.run(account) { (tables) throws(StorageError) in
             var removed: [PhotoID] = []
-            for id in ids where try tables.photos(of: account).photo(id) != nil {
-                try tables.photos(of: account).remove(id)
+            for id in ids where try tables.photos.photo(id) != nil {
+                try tables.photos.remove(id)
                 removed.append(id)
             }
             return removed
@@ -291,8 +291,8 @@ final class CachedFeed {
 
     /// Returns the sources of the account.
     func sources() async throws -> [Source] {
-        let listed = try await store.read { [account] (tables) throws(StorageError) in
-            try tables.listedSources(account)
+        let listed = try await store.read(account) { (tables) throws(StorageError) in
+            try tables.listedSources()
         }
         guard !listed.isEmpty else { return try await fetchSources() }
         let isYoung = self.listed.map { owner.now < $0 + Self.sourcesFreshness && $0 <= owner.now }
@@ -306,8 +306,8 @@ final class CachedFeed {
         return try await listings.run(account) { [self] in
             let sources = try await owner.perform { [session] in try await session.sources() }
             try checkWanted()
-            try await store.run { [account] (tables) throws(StorageError) in
-                try tables.setListedSources(account, sources)
+            try await store.run(account) { (tables) throws(StorageError) in
+                try tables.setListedSources(sources)
             }
             return sources
         }

@@ -108,12 +108,11 @@ extension RemoteService {
     /// Shows the cached profile, and fetches it again. The result also shows if the service is available and accepts
     /// the token.
     func restoreProfile() async {
-        let cached = try? await stores.feeds.read { [account] (tables) throws(StorageError) in
-            try tables.profile(account)
+        let cached = try? await stores.feeds.read(account) { (tables) throws(StorageError) in
+            try tables.profile()
         }
-        if let (profile, _) = cached ?? nil {
+        if var profile = cached ?? nil {
             await count(profile)
-            var profile = profile
             // The image cache may have been deleted.
             if await !stores.images.unreadable([profile.avatar]).isEmpty { profile.avatar = "" }
             report(.profile(profile))
@@ -152,8 +151,8 @@ extension RemoteService {
     /// Stores the profile. Best effort: on a full disk, it is shown without being stored.
     private func store(_ profile: Profile) async {
         let now = now
-        try? await stores.feeds.run { [account] (tables) throws(StorageError) in
-            try tables.setProfile(account, profile, fetched: now)
+        try? await stores.feeds.run(account) { (tables) throws(StorageError) in
+            try tables.setProfile(profile, fetched: now)
         }
     }
 
@@ -188,8 +187,8 @@ extension RemoteService {
 
     /// Fetches the number of likes, which then replaces the number that was counted here.
     func refreshLikeCount() async {
-        try? await stores.feeds.run { [account] (tables) throws(StorageError) in
-            try tables.trustLikeCount(account)
+        try? await stores.feeds.run(account) { (tables) throws(StorageError) in
+            try tables.trustLikeCount()
         }
         await probe()
     }
@@ -199,8 +198,8 @@ extension RemoteService {
     }
 
     private func count(_ profile: Profile) async {
-        let count = try? await stores.feeds.read { [account] (tables) throws(StorageError) in
-            try tables.likeCount(account)
+        let count = try? await stores.feeds.read(account) { (tables) throws(StorageError) in
+            try tables.likeCount()
         }
         likeCount = count ?? profile.likes ?? likeCount
     }
