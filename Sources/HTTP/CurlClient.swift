@@ -19,9 +19,9 @@ package import Web
 /// The process must ignore SIGPIPE.
 @MainActor
 package final class CurlClient: nonisolated HTTPClient {
-    private let userAgent: String
-    private let proxies: ProxySettings
-    private let limits: Limits
+    let userAgent: String
+    let proxies: ProxySettings
+    let limits: Limits
     /// The files of the only certificates that are trusted for a host, by its name in lower case, an IPv6 address without
     /// brackets. Other hosts have the certificates of the system.
     package var certificateFiles: [String: String] = [:]
@@ -33,8 +33,8 @@ package final class CurlClient: nonisolated HTTPClient {
     private var transfers: [ObjectIdentifier: Transfer] = [:]
     private var idleTimer: MainLoopTimer?
     private var isClosed = false
-    private let admission: Admission
-    private let responseMemory: ResponseMemory
+    private var queue: TransferQueue<WebAddress.Origin, ObjectIdentifier>
+    let responseMemory: ResponseMemory
     private let fileQueue = DispatchQueue(label: "org.imagefeed.http.files")
 
     private static let closed = HTTPError.failed(Message(verbatim: "the client has been closed"))
@@ -58,7 +58,7 @@ package final class CurlClient: nonisolated HTTPClient {
         self.proxies = proxies
         self.limits = limits
         self.onRest = onRest
-        admission = Admission(limits)
+        queue = TransferQueue(limits: limits)
         responseMemory = ResponseMemory(limit: limits.pluginBodyBytes)
     }
 
@@ -67,23 +67,23 @@ package final class CurlClient: nonisolated HTTPClient {
     /// True if the client has no connections and no memory for them.
     var isResting: Bool { pools.isEmpty && retiredPools.isEmpty }
 
-    package func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try await run(request) { _ in }
+    @MainActor package func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try await run(makeTransfer(request))
     }
 
-    package func download(
+    @MainActor package func download(
         _ request: HTTPRequest, into file: Int32,
         progress: @escaping @Sendable (HTTPProgress) -> Void
     ) async throws -> HTTPResponse {
-        try await run(request) { [fileQueue] transfer in
-            transfer.write(into: file, on: fileQueue, progress: progress)
-        }
+        let transfer = try makeTransfer(request)
+        transfer.write(into: file, on: fileQueue, progress: progress)
+        return try await run(transfer)
     }
 
     /// Ends all transfers, and fails all later requests, with ``HTTPError/failed(_:)``.
     package func close() {
         isClosed = true
-        admission.close()
+        queue.removeWaiting()
         for transfer in transfers.values { transfer.end(.failure(Self.closed)) }
         rest()
     }
@@ -98,49 +98,57 @@ package final class CurlClient: nonisolated HTTPClient {
         for transfer in Array(transfers.values) { transfer.networkChanged() }
     }
 
-    private func run(
-        _ request: HTTPRequest, _ prepare: @MainActor (Transfer) -> Void
-    ) async throws -> HTTPResponse {
-        let canceller = Canceller()
-        return try await withTaskCancellationHandler {
+    private func makeTransfer(_ request: HTTPRequest) throws(HTTPError) -> Transfer {
+        guard !isClosed else { throw Self.closed }
+        if suspendDetector.detectSuspend() { replaceConnections() }
+        return Transfer(request, self, try CurlLibrary.load())
+    }
+
+    private func run(_ transfer: Transfer) async throws -> HTTPResponse {
+        try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                canceller.transfer = begin(request, continuation, prepare)
-                if Task.isCancelled { canceller.cancel() }
+                idleTimer?.cancel()
+                idleTimer = nil
+                transfers[ObjectIdentifier(transfer)] = transfer
+                transfer.start(continuation)
+                if Task.isCancelled { transfer.end(.failure(CancellationError())) }
             }
         } onCancel: {
-            Task { @MainActor in canceller.cancel() }
-        }
-    }
-
-    private func begin(
-        _ request: HTTPRequest, _ continuation: CheckedContinuation<HTTPResponse, any Error>,
-        _ prepare: @MainActor (Transfer) -> Void
-    ) -> Transfer? {
-        do {
-            guard !isClosed else { throw Self.closed }
-            if suspendDetector.detectSuspend() { replaceConnections() }
-            let settings = TransferSettings(
-                library: try CurlLibrary.load(), userAgent: userAgent, proxies: proxies,
-                limits: limits, certificateFiles: certificateFiles, admission: admission,
-                responseMemory: responseMemory,
-                pool: { [unowned self] reach throws(HTTPError) in try pool(reach) },
-                retire: { [weak self] pool in self?.retire(pool) })
-            idleTimer?.cancel()
-            idleTimer = nil
-            let transfer = Transfer(request, settings, continuation) { [weak self] transfer in
-                self?.ended(transfer)
+            Task { @MainActor in
+                // The transfer may not have started yet.
+                transfers[ObjectIdentifier(transfer)]?.end(.failure(CancellationError()))
             }
-            transfers[ObjectIdentifier(transfer)] = transfer
-            prepare(transfer)
-            transfer.start()
-            return transfer
-        } catch {
-            continuation.resume(throwing: error)
-            return nil
         }
     }
 
-    private func pool(_ reach: AddressScope) throws(HTTPError) -> ConnectionPool {
+    // MARK: The queue
+
+    /// Queues a transfer, and sends it as soon as a connection is available, possibly within this call. Must not be
+    /// called in a callback of libcurl.
+    ///
+    /// - Parameters:
+    ///   - transfer: A transfer that is not in the queue.
+    ///   - host: The server that the transfer connects to.
+    func enter(_ transfer: Transfer, to host: WebAddress.Origin) {
+        guard !isClosed else { return }
+        send(
+            queue.add(
+                ObjectIdentifier(transfer), transfer.download == nil ? .request : .download,
+                to: host, for: transfer.request.plugin))
+    }
+
+    /// Removes a transfer that ended, and sends the transfers that waited for its connection. Must not be called in a
+    /// callback of libcurl.
+    func leave(_ transfer: Transfer) { send(queue.remove(ObjectIdentifier(transfer))) }
+
+    private func send(_ admitted: [ObjectIdentifier]) {
+        for id in admitted { transfers[id]?.send() }
+    }
+
+    // MARK: Connections
+
+    /// Returns the pool for new connections within an address scope.
+    func pool(_ reach: AddressScope) throws(HTTPError) -> ConnectionPool {
         if let pool = pools[reach] { return pool }
         let pool = try ConnectionPool(CurlLibrary.load(), limits: limits)
         pools[reach] = pool
@@ -148,7 +156,7 @@ package final class CurlClient: nonisolated HTTPClient {
     }
 
     /// Replaces a pool, if it is in use, because a connection in it is dead or may be dead.
-    private func retire(_ pool: ConnectionPool) {
+    func retire(_ pool: ConnectionPool) {
         guard let reach = pools.first(where: { $0.value === pool })?.key else { return }
         retirePool(reach)
     }
@@ -161,7 +169,8 @@ package final class CurlClient: nonisolated HTTPClient {
         }
     }
 
-    private func ended(_ transfer: Transfer) {
+    /// Records the end of a transfer, before its result is returned.
+    func ended(_ transfer: Transfer) {
         transfers[ObjectIdentifier(transfer)] = nil
         guard transfers.isEmpty, !isClosed else { return }
         idleTimer = MainLoopTimer(after: limits.idling) { [unowned self] in rest() }
@@ -177,15 +186,6 @@ package final class CurlClient: nonisolated HTTPClient {
         retiredPools = []
         onRest()
     }
-}
-
-/// An object that ends a transfer when its task is cancelled, possibly before the transfer exists.
-private final class Canceller {
-    weak var transfer: Transfer?
-
-    nonisolated init() {}
-
-    func cancel() { transfer?.end(.failure(CancellationError())) }
 }
 
 /// A detector for suspends of the machine, which needs no timer and no service.

@@ -1,5 +1,3 @@
-internal import Web
-
 /// The limits of a client for servers and plugins.
 nonisolated struct Limits {
     /// The time limit for name resolution, connection and TLS handshake together.
@@ -51,21 +49,4 @@ nonisolated struct Limits {
     var queueing = Duration.seconds(300)
     /// Fixed addresses of names, in the form `name:port:address` of CURLOPT_RESOLVE.
     var names: [String] = []
-}
-
-/// The settings that the transfers of a client share.
-struct TransferSettings {
-    let library: CurlLibrary
-    let userAgent: String
-    let proxies: ProxySettings
-    let limits: Limits
-    /// The files of trusted certificates, by host.
-    let certificateFiles: [String: String]
-    let admission: Admission
-    /// The memory for large responses to plugins.
-    let responseMemory: ResponseMemory
-    /// Returns the pool for new connections within an address scope.
-    let pool: (AddressScope) throws(HTTPError) -> ConnectionPool
-    /// Replaces a pool that has a dead connection.
-    let retire: (ConnectionPool) -> Void
 }

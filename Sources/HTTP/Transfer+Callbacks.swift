@@ -54,7 +54,7 @@ extension Transfer {
             address.pointee.protocol)
         // The kernel ends a connection over a broken path after this time, which is shorter than the limit for a silent
         // server, because a silent server may only be slow.
-        var milliseconds = UInt32(settings.limits.acknowledgement / .milliseconds(1))
+        var milliseconds = UInt32(client.limits.acknowledgement / .milliseconds(1))
         setsockopt(
             descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds,
             socklen_t(MemoryLayout<UInt32>.size))
@@ -100,7 +100,7 @@ extension Transfer {
         watchdog?.stirred()
         do {
             let wasComplete = head.isComplete
-            try head.receive(line, settings.limits)
+            try head.receive(line, client.limits)
             if head.isComplete && !wasComplete { try examineHead() }
             return line.count
         } catch {
@@ -123,7 +123,7 @@ extension Transfer {
         if next != nil {
             received += bytes.count
             // Closing the connection is cheaper than reading the rest of an unused body.
-            return received <= settings.limits.redirectBytes ? bytes.count : 0
+            return received <= client.limits.redirectBytes ? bytes.count : 0
         }
         guard bytes.count <= bodyLimit - received else {
             failure = .tooLarge(limit: bodyLimit)
@@ -156,6 +156,6 @@ extension Transfer {
     /// The largest size of the decompressed body.
     private var bodyLimit: Int {
         download == nil || writesFile
-            ? request.maximumBytes : min(request.maximumBytes, settings.limits.failureBytes)
+            ? request.maximumBytes : min(request.maximumBytes, client.limits.failureBytes)
     }
 }

@@ -8,9 +8,11 @@ internal import Web
 /// earlier.
 final class Transfer {
     let request: HTTPRequest
-    let settings: TransferSettings
+    /// The client, which retains the transfer from its start to its end.
+    let client: CurlClient
+    private let library: CurlLibrary
+    private let certificateFiles: [String: String]
     private var continuation: CheckedContinuation<HTTPResponse, any Error>?
-    private let onEnd: (Transfer) -> Void
     /// The result, as soon as it is known; the file may still be written.
     private var result: Result<HTTPResponse, any Error>?
 
@@ -18,8 +20,8 @@ final class Transfer {
     private var origin: WebAddress.Origin?
     private var easy: EasyHandle?
     private var pool: ConnectionPool?
-    /// The position in the queue, from the start of a hop to its end.
-    private var ticket: Admission.Ticket?
+    /// True from the start of a hop to its end.
+    private var isInQueue = false
     private var redirects = 0
     /// True if a redirect led to another origin, after which the credentials are not sent.
     private var leftOrigin = false
@@ -52,23 +54,14 @@ final class Transfer {
     var download: Download?
     /// The memory reservation of a large body; nil while the body is small.
     private var memory: MemoryReservation?
-    /// The number of the pending request for memory; nil if there is none.
-    private var memoryRequest: Int?
+    /// True while the transfer waits for memory.
+    private var isAwaitingMemory = false
 
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - settings: The settings of the client.
-    ///   - continuation: Resumed exactly once, from ``start()`` or later.
-    ///   - onEnd: Called before the continuation is resumed.
-    init(
-        _ request: HTTPRequest, _ settings: TransferSettings,
-        _ continuation: CheckedContinuation<HTTPResponse, any Error>,
-        onEnd: @escaping (Transfer) -> Void
-    ) {
+    init(_ request: HTTPRequest, _ client: CurlClient, _ library: CurlLibrary) {
         self.request = request
-        self.settings = settings
-        self.continuation = continuation
-        self.onEnd = onEnd
+        self.client = client
+        self.library = library
+        certificateFiles = client.certificateFiles
     }
 
     /// Writes the body of a 2xx response into a file.
@@ -79,16 +72,18 @@ final class Transfer {
         download = Download(file, on: queue, progress: progress) { [unowned self] in advance() }
     }
 
-    func start() {
+    /// - Parameter continuation: Resumed exactly once, within this call or later.
+    func start(_ continuation: CheckedContinuation<HTTPResponse, any Error>) {
+        self.continuation = continuation
         let watchdog = Watchdog(
-            request.timeLimit, silence: settings.limits.silence,
-            queueing: download == nil ? nil : settings.limits.queueing
+            request.timeLimit, silence: client.limits.silence,
+            queueing: download == nil ? nil : client.limits.queueing
         ) { [unowned self] error, mayResume in
             limitExpired(error, mayResume: mayResume)
         }
         self.watchdog = watchdog
         do {
-            let address = try WebAddress(request.url, settings.library, limits: settings.limits)
+            let address = try WebAddress(request.url, library, limits: client.limits)
             origin = address.origin
             try begin(Hop(address: address, request: request))
         } catch {
@@ -97,8 +92,7 @@ final class Transfer {
     }
 
     private func begin(_ hop: Hop) throws(HTTPError) {
-        let reach = reach(of: hop)
-        try hop.check(reach)
+        try hop.check(reach(of: hop))
         if let hosts = request.allowedHosts, !hosts.permits(hop.address.text) {
             throw .forbiddenAddress(
                 Message("{server} is not a permitted host", ["server": hop.address.origin.host]))
@@ -106,15 +100,9 @@ final class Transfer {
         self.hop = hop
         if hop.address.origin != origin { leftOrigin = true }
         resetHop()
-        let ticket = settings.admission.makeTicket()
-        self.ticket = ticket
+        isInQueue = true
         watchdog?.state = .queued
-        settings.admission.enter(
-            ticket, download == nil ? .request : .download, to: hop.address.origin,
-            for: request.plugin
-        ) { [self] in
-            do { try send(hop, reach) } catch { end(.failure(error)) }
-        }
+        client.enter(self, to: hop.address.origin)
     }
 
     /// Resets the results of the last hop, or of the last attempt.
@@ -132,20 +120,26 @@ final class Transfer {
         if resumption == nil { received = 0 }
     }
 
+    /// Sends the current hop, for which a connection is available.
+    func send() {
+        guard let hop else { return }
+        do { try send(hop) } catch { end(.failure(error)) }
+    }
+
     /// Passes the request to libcurl and starts the connection timeout.
-    private func send(_ hop: Hop, _ reach: AddressScope) throws(HTTPError) {
-        let proxy = try settings.proxies.proxy(for: hop.address)
+    private func send(_ hop: Hop) throws(HTTPError) {
+        let reach = reach(of: hop)
+        let proxy = try client.proxies.proxy(for: hop.address)
         isProxied = proxy != nil
         if isProxied { try hop.checkProxied(reach) }
         let easy = try EasyHandle(
-            hop, userAgent: settings.userAgent, proxy: proxy,
-            certificates: settings.certificateFiles[hop.address.origin.host],
-            limits: settings.limits, settings.library)
+            hop, userAgent: client.userAgent, proxy: proxy,
+            certificates: certificateFiles[hop.address.origin.host], limits: client.limits, library)
         if request.plugin != nil {
-            easy.set(CURLOPT_MAX_RECV_SPEED_LARGE, settings.limits.pluginBytesPerSecond)
+            easy.set(CURLOPT_MAX_RECV_SPEED_LARGE, client.limits.pluginBytesPerSecond)
         }
         try install(on: easy)
-        let pool = try settings.pool(reach)
+        let pool = try client.pool(reach)
         self.easy = easy
         self.pool = pool
         watchdog?.state = .connecting
@@ -160,9 +154,9 @@ final class Transfer {
 
     /// Frees the connection for another transfer.
     private func leave() {
-        guard let ticket else { return }
-        self.ticket = nil
-        settings.admission.leave(ticket)
+        guard isInQueue else { return }
+        isInQueue = false
+        client.leave(self)
     }
 
     func reach(of hop: Hop) -> AddressScope {
@@ -179,16 +173,15 @@ final class Transfer {
         guard let hop, let origin else { return nil }
         let next = try hop.next(after: head, from: request.addressSource, to: origin) {
             text throws(HTTPError) in
-            try WebAddress(
-                text, relativeTo: hop.address, settings.library, limits: settings.limits)
+            try WebAddress(text, relativeTo: hop.address, library, limits: client.limits)
         }
         guard next != nil else { return nil }
         redirects += 1
-        guard redirects <= settings.limits.redirects else {
+        guard redirects <= client.limits.redirects else {
             throw .failed(
                 Message(
                     "it was redirected more than {count} times",
-                    ["count": "\(settings.limits.redirects)"]))
+                    ["count": "\(client.limits.redirects)"]))
         }
         return next
     }
@@ -222,7 +215,7 @@ final class Transfer {
     ///
     /// The end of a transfer does not close its connection if the connection uses HTTP/2.
     private func retireConnection(after silence: Duration) {
-        if let pool, watchdog?.isSilent(for: silence) == true { settings.retire(pool) }
+        if let pool, watchdog?.isSilent(for: silence) == true { client.retire(pool) }
     }
 
     /// True if the current hop can be sent a second time, from its beginning.
@@ -237,16 +230,16 @@ final class Transfer {
             // The server has not received the request, and the connection or the name resolution may fail.
             sendAgain()
         } else if canRepeat && !isRepeated || resumption?.canContinue == true {
-            watchdog?.doubtConnection(for: settings.limits.silenceAfterChange)
+            watchdog?.doubtConnection(for: client.limits.silenceAfterChange)
         }
     }
 
     /// Sends the current hop again, on a new connection if the pool was retired. Keeps the position in the queue.
     private func sendAgain() {
-        guard let hop, result == nil else { return }
+        guard result == nil else { return }
         removeHandle()
         resetHop()
-        do { try send(hop, reach(of: hop)) } catch { end(.failure(error)) }
+        send()
     }
 
     // MARK: The end
@@ -262,7 +255,7 @@ final class Transfer {
             if let next, code == CURLE_OK || code == CURLE_WRITE_ERROR { return try begin(next) }
             guard code == CURLE_OK else {
                 let server = hop.flatMap { reach(of: $0) == .named ? $0.address.origin.host : nil }
-                return breakOff(.curl(code, message, refusal, server, settings.library))
+                return breakOff(.curl(code, message, refusal, server, library))
             }
             guard let hop, head.isComplete else {
                 throw HTTPError.failed(Message("the response has no complete header"))
@@ -346,28 +339,26 @@ final class Transfer {
 
     /// Returns true if the body may grow. Otherwise requests the memory; the transfer resumes when it is granted.
     func hasMemory(forBodyOf count: Int, atMost bodyLimit: Int) -> Bool {
-        guard let plugin = request.plugin, count > settings.limits.smallBodyBytes, memory == nil
+        guard let plugin = request.plugin, count > client.limits.smallBodyBytes, memory == nil
         else { return true }
-        guard memoryRequest == nil else { return false }
+        guard !isAwaitingMemory else { return false }
         let bytes = min(head.bodyLength ?? bodyLimit, bodyLimit)
-        memoryRequest = settings.responseMemory.request(bytes, for: plugin) { [weak self] in
-            self?.receiveMemory($0)
-        }
-        return memory != nil
+        memory = client.responseMemory.request(bytes, for: plugin, self)
+        isAwaitingMemory = memory == nil
+        return !isAwaitingMemory
     }
 
-    private func receiveMemory(_ memory: MemoryReservation) {
-        guard result == nil else { return }
+    /// Receives the memory that the transfer waits for.
+    func receiveMemory(_ memory: MemoryReservation) {
         self.memory = memory
-        guard memoryRequest != nil else { return }
-        memoryRequest = nil
+        isAwaitingMemory = false
         if isPaused { resume() }
     }
 
     private func releaseMemory() {
         memory = nil
-        if let memoryRequest { settings.responseMemory.cancel(memoryRequest) }
-        memoryRequest = nil
+        if isAwaitingMemory { client.responseMemory.cancel(self) }
+        isAwaitingMemory = false
     }
 
     /// Ends the transfer, unless it has ended. Must not be called in a callback of libcurl.
@@ -378,7 +369,7 @@ final class Transfer {
             return
         }
         self.result = result
-        retireConnection(after: settings.limits.suspiciousSilence)
+        retireConnection(after: client.limits.suspiciousSilence)
         watchdog?.cancel()
         watchdog = nil
         pause?.cancel()
@@ -397,7 +388,7 @@ final class Transfer {
         if case .success(let response) = result, response.isSuccess {
             download?.reportEnd(total: fileLength)
         }
-        onEnd(self)
+        client.ended(self)
         continuation.resume(with: result)
     }
 }

@@ -19,7 +19,7 @@ nonisolated enum TransferKind: CaseIterable {
 /// remain for built-in providers. The transfers of the plugin with the fewest running transfers start first. The time
 /// complexity of a change is linear in the number of hosts with waiting transfers.
 ///
-/// This type only decides; ``Admission`` acts on its decisions.
+/// This type only decides; ``CurlClient`` acts on its decisions.
 nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
     /// The transfers that are scheduled together: those to one host for one plugin, or for all built-in providers.
     private struct Lane: Hashable {
