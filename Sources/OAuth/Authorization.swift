@@ -31,7 +31,11 @@ package final class Authorization {
     package private(set) var listenerError: OAuthError?
 
     private let issuer: String?
-    private var registration: RedirectRegistration?
+    /// The listener that receives the redirect; nil for a manual login.
+    private var listener: RedirectListener?
+    private var verdict: LoginVerdict?
+    /// The browsers that wait for the verdict.
+    private var browsers: [RedirectConnection] = []
     private var answer: RedirectAnswer?
     private var continuation: CheckedContinuation<Secret, any Error>?
 
@@ -53,15 +57,16 @@ package final class Authorization {
         }
         guard let redirects else { return }
         do throws(OAuthError) {
-            let registration = try redirects.register(
-                state: request.state, port: description.redirectPort,
-                onRedirect: { [weak self] in self?.receive($0) ?? false })
-            request.redirectAddress = registration.address
-            self.registration = registration
+            let listener = try redirects.listener(description.redirectPort)
+            request.redirectAddress = RedirectListeners.address(port: listener.port)
+            self.listener = listener
+            listener.add(self)
         } catch {
             listenerError = error
         }
     }
+
+    isolated deinit { browsers.forEach { $0.send(.unsettled) } }
 
     /// Creates a login with random numbers of the system: getrandom(2).
     package convenience init(
@@ -104,10 +109,22 @@ package final class Authorization {
         end(try RedirectAnswer(pasted: text, state: request.state, issuer: issuer))
     }
 
-    /// Shows the result of the login in the browser, if it was redirected. The first verdict counts.
-    package func finish(_ verdict: LoginVerdict) { registration?.finish(verdict) }
+    /// Shows the result of the login in all browsers that were or will be redirected. The first verdict counts.
+    package func finish(_ verdict: LoginVerdict) {
+        guard self.verdict == nil else { return }
+        self.verdict = verdict
+        let browsers = browsers
+        self.browsers = []
+        browsers.forEach { $0.send(ResponsePage(verdict)) }
+    }
 
-    private func receive(_ parameters: RedirectParameters) -> Bool {
+    /// Shows the verdict in a browser as soon as it is known.
+    func showVerdict(in browser: RedirectConnection) {
+        if let verdict { browser.send(ResponsePage(verdict)) } else { browsers.append(browser) }
+    }
+
+    /// Receives a redirect with the state of ``request``; returns false if it contains no response.
+    func receive(_ parameters: RedirectParameters) -> Bool {
         // A second request, as after reloading, shows the result of the first one.
         guard answer == nil else { return true }
         guard let answer = RedirectAnswer(parameters, issuer: issuer) else { return false }

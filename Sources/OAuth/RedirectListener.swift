@@ -5,8 +5,7 @@ internal import System
 
 /// An HTTP server on one port of 127.0.0.1 that receives redirects and passes each to the login with its state.
 ///
-/// It exists as long as one of its ``RedirectRegistration``s. Only a request for the redirect address with the right
-/// state ends a login.
+/// It exists as long as one of its logins. Only a request for the redirect address with the right state ends a login.
 @MainActor
 final class RedirectListener {
     /// The path of every redirect address.
@@ -20,11 +19,11 @@ final class RedirectListener {
     private let clock: any Clock<Duration>
     private let descriptor: Int32
     private var source: DescriptorSource?
-    private var registrations: [Weak] = []
+    private var logins: [Weak] = []
     private var connections: [RedirectConnection] = []
 
     private struct Weak {
-        weak let registration: RedirectRegistration?
+        weak let login: Authorization?
     }
 
     /// Listens on a port.
@@ -46,9 +45,10 @@ final class RedirectListener {
         source?.cancel()
     }
 
-    func add(_ registration: RedirectRegistration) {
-        registrations.removeAll { $0.registration == nil }
-        registrations.append(Weak(registration: registration))
+    /// Adds a login, which retains this object.
+    func add(_ login: Authorization) {
+        logins.removeAll { $0.login == nil }
+        logins.append(Weak(login: login))
     }
 
     /// The corresponding C functions are `socket`, `bind`, `listen` and `getsockname`.
@@ -120,22 +120,20 @@ final class RedirectListener {
         switch RequestKind(head, host: "127.0.0.1:\(port)") {
         case .other(let page): connection.send(page)
         case .redirect(let parameters):
-            guard let registration = registration(parameters.state),
-                registration.onRedirect(parameters)
-            else { return connection.send(.noAnswer) }
+            guard let login = login(parameters.state), login.receive(parameters) else {
+                return connection.send(.noAnswer)
+            }
             connection.waitForVerdict()
-            registration.whenFinished { connection.send($0) }
+            login.showVerdict(in: connection)
         }
     }
 
-    /// Finds the registration of a state. Compares all states, so that the time does not reveal which one matched.
-    private func registration(_ state: Secret?) -> RedirectRegistration? {
+    /// Finds the login with a state. Compares all states, so that the time does not reveal which one matched.
+    private func login(_ state: Secret?) -> Authorization? {
         guard let state else { return nil }
-        return registrations.reduce(nil) { found, entry in
-            guard let registration = entry.registration, registration.state.matches(state) else {
-                return found
-            }
-            return registration
+        return logins.reduce(nil) { found, entry in
+            guard let login = entry.login, login.request.state.matches(state) else { return found }
+            return login
         }
     }
 
