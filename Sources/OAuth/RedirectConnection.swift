@@ -35,8 +35,7 @@ final class RedirectConnection {
     private var deadline: Task<Void, Never>?
     private var head: [UInt8] = []
     private var discarded = 0
-    private let onRequest: (RequestHead, RedirectConnection) -> Void
-    private let onClose: (RedirectConnection) -> Void
+    private weak let listener: RedirectListener?
 
     /// True if the browser has sent nothing so far. Browsers open connections in advance.
     var isIdle: Bool { phase == .reading && head.isEmpty }
@@ -48,17 +47,11 @@ final class RedirectConnection {
     /// - Parameters:
     ///   - descriptor: A nonblocking socket. The connection closes it.
     ///   - clock: The clock of the deadlines.
-    ///   - onRequest: Called at most once. ``send(_:)`` or ``waitForVerdict()`` follows.
-    ///   - onClose: Called once, at the end.
-    init(
-        _ descriptor: Int32, clock: any Clock<Duration>,
-        onRequest: @escaping (RequestHead, RedirectConnection) -> Void,
-        onClose: @escaping (RedirectConnection) -> Void
-    ) {
+    ///   - listener: Answers the request.
+    init(_ descriptor: Int32, clock: any Clock<Duration>, _ listener: RedirectListener) {
         self.descriptor = descriptor
         self.clock = clock
-        self.onRequest = onRequest
-        self.onClose = onClose
+        self.listener = listener
     }
 
     /// Begins to read.
@@ -96,7 +89,7 @@ final class RedirectConnection {
         source?.cancel()
         source = nil
         head.wipe()
-        onClose(self)
+        listener?.remove(self)
     }
 
     private func setDeadline(
@@ -146,6 +139,6 @@ final class RedirectConnection {
         head = []
         guard let request else { return send(.malformed) }
         phase = .waiting
-        onRequest(request, self)
+        if let listener { listener.answer(request, self) } else { close() }
     }
 }

@@ -104,28 +104,22 @@ final class RedirectListener {
                 ?? connections.first
             victim?.close()
         }
-        let connection = RedirectConnection(
-            socket, clock: clock,
-            onRequest: { [weak self] head, connection in
-                if let self { answer(head, connection) } else { connection.close() }
-            },
-            onClose: { [weak self] connection in
-                self?.connections.removeAll { $0 === connection }
-            })
+        let connection = RedirectConnection(socket, clock: clock, self)
         connections.append(connection)
         connection.begin()
     }
 
-    private func answer(_ head: RequestHead, _ connection: RedirectConnection) {
-        switch RequestKind(head, host: "127.0.0.1:\(port)") {
-        case .other(let page): connection.send(page)
-        case .redirect(let parameters):
-            guard let login = login(parameters.state), login.receive(parameters) else {
-                return connection.send(.noAnswer)
-            }
-            connection.waitForVerdict()
-            login.showVerdict(in: connection)
-        }
+    /// Removes a connection that was closed.
+    func remove(_ connection: RedirectConnection) { connections.removeAll { $0 === connection } }
+
+    /// Answers the request of a connection, now or at the end of the login.
+    func answer(_ head: RequestHead, _ connection: RedirectConnection) {
+        if let page = head.refusal(by: "127.0.0.1:\(port)") { return connection.send(page) }
+        guard let parameters = RedirectParameters(query: head.query),
+            let login = login(parameters.state), login.receive(parameters)
+        else { return connection.send(.noAnswer) }
+        connection.waitForVerdict()
+        login.showVerdict(in: connection)
     }
 
     /// Finds the login with a state. Compares all states, so that the time does not reveal which one matched.

@@ -42,39 +42,22 @@ nonisolated struct RequestHead: Sendable {
     }
 }
 
-/// The reaction to a request, decided by its head.
-nonisolated enum RequestKind: Sendable {
-    /// A redirect from a service, if a login has the state.
-    case redirect(RedirectParameters)
-    /// Another request. It gets this page and changes nothing.
-    case other(ResponsePage)
-
-    /// Classifies a request.
-    ///
-    /// - Parameters:
-    ///   - head: The head of the request.
-    ///   - host: The address of the listener, `127.0.0.1:PORT`. A redirect names it like the redirect address, which
-    ///     contains 127.0.0.1 and never `localhost` (RFC 8252 §8.3). Any other host comes from a foreign page or
-    ///     from a DNS name that resolves to this machine.
-    init(_ head: RequestHead, host: String) {
-        self =
-            if head.headers.all("Host") != [host] {
-                .other(.wrongHost)
-            } else if head.path != RedirectListener.path {
-                .other(.notFound)
-            } else if head.method != "GET" {
-                .other(.wrongMethod(hasBody: head.method != "HEAD"))
-            } else if head.isSpeculative || head.isEmbedded {
-                .other(.notNow)
-            } else {
-                RedirectParameters(query: head.query).map(Self.redirect) ?? .other(.noAnswer)
-            }
-    }
-}
-
 nonisolated extension RequestHead {
+    /// Returns the page for a request that is no redirect from a service, and changes nothing.
+    ///
+    /// - Parameter host: The address of the listener, `127.0.0.1:PORT`. A redirect names it like the redirect address,
+    ///   which contains 127.0.0.1 and never `localhost` (RFC 8252 §8.3). Any other host comes from a foreign page or
+    ///   from a DNS name that resolves to this machine.
+    /// - Returns: The page; nil for a redirect.
+    func refusal(by host: String) -> ResponsePage? {
+        if headers.all("Host") != [host] { return .wrongHost }
+        if path != RedirectListener.path { return .notFound }
+        if method != "GET" { return .wrongMethod(hasBody: method != "HEAD") }
+        return isSpeculative || isEmbedded ? .notNow : nil
+    }
+
     /// True if the browser fetches the page before the user opens it. It sends another request when the user does.
-    fileprivate var isSpeculative: Bool {
+    private var isSpeculative: Bool {
         ["Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"].contains { name in
             headers.all(name).contains { value in
                 let value = value.lowercased()
@@ -86,7 +69,7 @@ nonisolated extension RequestHead {
     /// True if a page requests a part of itself, such as an image or a frame. A redirect is a page.
     ///
     /// Source: W3C Fetch Metadata §2.1. Older browsers do not send the header.
-    fileprivate var isEmbedded: Bool {
+    private var isEmbedded: Bool {
         headers.all("Sec-Fetch-Dest").contains { $0 != "document" }
     }
 }

@@ -105,10 +105,10 @@ private let nextcloudSources = ["all", "likes", "memories", "album:a", "shared:a
 }
 
 @MainActor private func readRedirect(_ bytes: [UInt8]) {
-    if let head = RequestHead(bytes) {
-        if case .redirect(let parameters) = RequestKind(head, host: "127.0.0.1:43117") {
-            _ = RedirectAnswer(parameters, issuer: "https://example.org")
-        }
+    if let head = RequestHead(bytes), head.refusal(by: "127.0.0.1:43117") == nil,
+        let parameters = RedirectParameters(query: head.query)
+    {
+        _ = RedirectAnswer(parameters, issuer: "https://example.org")
     }
     _ = try? RedirectAnswer(
         pasted: String(decoding: bytes, as: UTF8.self), state: Secret("state"), issuer: nil)
