@@ -31,24 +31,6 @@ nonisolated package struct OAuthToken: Sendable {
         self.client = client
     }
 
-    /// Creates a token from the response of a service.
-    ///
-    /// - Parameters:
-    ///   - reply: The response.
-    ///   - obtained: The time at which it arrived.
-    ///   - requestedScopes: The scopes of the request.
-    ///   - refreshToken: The refresh token to keep if the response contains none.
-    ///   - client: The client that the token was issued to.
-    init(
-        _ reply: TokenReply, obtained: Timestamp, requestedScopes: [String],
-        refreshToken: Secret? = nil, client: TokenClient? = nil
-    ) {
-        self.init(
-            accessToken: reply.accessToken, refreshToken: reply.refreshToken ?? refreshToken,
-            scopes: reply.scopes ?? requestedScopes, obtained: obtained,
-            expires: reply.lifetime.map { obtained + $0 }, client: client)
-    }
-
     /// Returns true if the access tokens or the refresh tokens are equal: then revoking one token ends the other.
     package func sharesSecret(with other: OAuthToken) -> Bool {
         if accessToken.matches(other.accessToken) { return true }

@@ -67,9 +67,7 @@ nonisolated package struct TokenEndpoint: Sendable {
         form.append("code", code)
         form.append("redirect_uri", request.redirectAddress)
         if let verifier = request.verifier { form.append("code_verifier", verifier) }
-        let reply = try await token(form)
-        return OAuthToken(
-            reply, obtained: now(), requestedScopes: description.scopes, client: tokenClient)
+        return try await token(form, scopes: description.scopes)
     }
 
     /// Refreshes a token.
@@ -83,10 +81,7 @@ nonisolated package struct TokenEndpoint: Sendable {
         var form = SecretForm()
         form.append("grant_type", "refresh_token")
         form.append("refresh_token", refreshToken)
-        let reply = try await self.token(form)
-        return OAuthToken(
-            reply, obtained: now(), requestedScopes: token.scopes, refreshToken: refreshToken,
-            client: tokenClient)
+        return try await self.token(form, scopes: token.scopes, refreshToken)
     }
 
     /// Revokes a token and its refresh token; does nothing if the service has no revocation endpoint. An unknown token
@@ -124,8 +119,10 @@ nonisolated package struct TokenEndpoint: Sendable {
         form.append("code", "none")
         form.append("redirect_uri", RedirectListeners.address(port: description.redirectPort))
         let response = try await send(form, to: description.tokenURL)
-        if response.isSuccess, let reply = try? TokenReply(response.body) {
-            let token = OAuthToken(reply, obtained: now(), requestedScopes: description.scopes)
+        if response.isSuccess,
+            let token = try? OAuthToken(
+                response.body, obtained: now(), requestedScopes: description.scopes)
+        {
             // Best effort: the token gives access to the account of the last login.
             try? await revoke(token)
             return false
@@ -135,10 +132,14 @@ nonisolated package struct TokenEndpoint: Sendable {
         return OAuthError(response, now: now()) != .invalidClient
     }
 
-    private func token(_ form: SecretForm) async throws -> TokenReply {
+    private func token(
+        _ form: SecretForm, scopes: [String], _ refreshToken: Secret? = nil
+    ) async throws -> OAuthToken {
         let response = try await send(form, to: description.tokenURL)
         if let error = OAuthError(response, now: now()) { throw error }
-        return try TokenReply(response.body)
+        return try OAuthToken(
+            response.body, obtained: now(), requestedScopes: scopes, refreshToken: refreshToken,
+            client: tokenClient)
     }
 
     private func send(_ form: consuming SecretForm, to url: String) async throws -> HTTPResponse {

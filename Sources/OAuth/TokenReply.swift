@@ -2,25 +2,25 @@ internal import FoundationEssentials
 internal import ProviderKit
 internal import Translation
 
-/// The successful response of a token endpoint.
-///
-/// Only `access_token` is required. Numbers may be strings, and the scopes may be a list.
-///
-/// Source: RFC 6749 §5.1.
-nonisolated struct TokenReply: Sendable {
-    let accessToken: Secret
-    let refreshToken: Secret?
-    /// The lifetime of the access token; nil if the service states none, or an invalid one.
-    let lifetime: Duration?
-    /// The scopes of the token; nil if they are those of the request.
-    let scopes: [String]?
-
-    /// Parses a response.
+nonisolated extension OAuthToken {
+    /// Creates a token from the response of a token endpoint.
     ///
-    /// - Parameter body: The body of a response with a status of success.
+    /// Only `access_token` is required. Numbers may be strings, and the scopes may be a list.
+    ///
+    /// - Parameters:
+    ///   - body: The body of a response with a status of success.
+    ///   - obtained: The time at which it arrived.
+    ///   - requestedScopes: The scopes of the request.
+    ///   - refreshToken: The refresh token to keep if the response contains none.
+    ///   - client: The client that the token was issued to.
     /// - Throws: ``OAuthError/serviceFailed(_:)``, or the error in the body: some services send errors with a status of
     ///   success.
-    init(_ body: [UInt8]) throws(OAuthError) {
+    ///
+    /// Source: RFC 6749 §5.1.
+    init(
+        _ body: [UInt8], obtained: Timestamp, requestedScopes: [String],
+        refreshToken: Secret? = nil, client: TokenClient? = nil
+    ) throws(OAuthError) {
         guard let record = ServiceRecord(json: body) else {
             throw .serviceFailed(Message("The token response cannot be decoded."))
         }
@@ -37,15 +37,18 @@ nonisolated struct TokenReply: Sendable {
             throw .serviceFailed(
                 Message("The token type is not Bearer: {type}.", ["type": plain(kind)]))
         }
-        self.accessToken = accessToken
-        let refreshToken = record.text("refresh_token").map { Secret($0) }
-        self.refreshToken = refreshToken.flatMap { $0.isCode ? $0 : nil }
-        lifetime = record.number("expires_in").flatMap { seconds in
+        let newRefreshToken = record.text("refresh_token").map { Secret($0) }
+        let lifetime: Duration? = record.number("expires_in").flatMap { seconds in
             // More than a century means no expiry, and so does 0.
             seconds >= 1 && seconds < 3_200_000_000 ? .seconds(Int64(seconds)) : nil
         }
-        let scopes = record.text("scope")?.split { $0 == " " || $0 == "," }
-        self.scopes = scopes?.map(String.init) ?? record.value("scope")
+        let names = record.text("scope")?.split { $0 == " " || $0 == "," }
+        let scopes: [String]? = names?.map(String.init) ?? record.value("scope")
+        self.init(
+            accessToken: accessToken,
+            refreshToken: newRefreshToken.flatMap { $0.isCode ? $0 : nil } ?? refreshToken,
+            scopes: scopes ?? requestedScopes, obtained: obtained,
+            expires: lifetime.map { obtained + $0 }, client: client)
     }
 }
 

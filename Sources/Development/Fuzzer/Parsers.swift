@@ -137,9 +137,8 @@ private let nextcloudSources = ["all", "likes", "memories", "album:a", "shared:a
 }
 
 @MainActor private func readToken(_ bytes: [UInt8]) {
-    if let reply = try? TokenReply(bytes) {
-        let token = OAuthToken(
-            reply, obtained: Timestamp(secondsSince1970: 1_700_000_000), requestedScopes: [])
+    let now = Timestamp(secondsSince1970: 1_700_000_000)
+    if let token = try? OAuthToken(bytes, obtained: now, requestedScopes: []) {
         precondition(OAuthToken(encoded: token.encoded) != nil)
     }
     _ = OAuthToken(encoded: Secret(bytes))
