@@ -37,10 +37,7 @@ nonisolated package struct RegisteredClient: Sendable {
             description: stored.description,
             client: OAuthClient(id: stored.id, secret: stored.secret.map { Secret($0) }))
     }
-}
 
-/// The endpoint for client registration.
-nonisolated package enum RegistrationEndpoint {
     /// Registers the application. Sends one request, which the service may count: store the result.
     ///
     /// - Parameters:
@@ -63,14 +60,14 @@ nonisolated package enum RegistrationEndpoint {
         request.maximumBytes = SecretForm.maximumResponse
         let response = try await http.send(request)
         if let error = OAuthError(response, now: now) { throw error }
-        guard let client = client(response.body) else {
+        guard let client = readClient(response.body) else {
             throw OAuthError.serviceFailed(Message("The registration response cannot be decoded."))
         }
         return RegisteredClient(description: description, client: client)
     }
 
     /// Reads `client_id`, which may be a number, and `client_secret`.
-    private static func client(_ body: [UInt8]) -> OAuthClient? {
+    private static func readClient(_ body: [UInt8]) -> OAuthClient? {
         let record = ServiceRecord(json: body)
         let id =
             record?.text("client_id") ?? record?.value("client_id", as: Int64.self).map { "\($0)" }

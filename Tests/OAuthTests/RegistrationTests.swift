@@ -17,7 +17,7 @@ struct RegistrationTests {
     private func register(
         _ http: ScriptedHTTPClient, _ description: OAuthDescription? = nil
     ) async throws -> RegisteredClient {
-        try await RegistrationEndpoint.register(
+        try await RegisteredClient.register(
             description ?? self.description, http, now: Timestamp(secondsSince1970: 0))
     }
 

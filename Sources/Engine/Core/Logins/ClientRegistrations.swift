@@ -32,7 +32,7 @@ final class ClientRegistrations {
             }
             // No client is registered for a login that timed out or was cancelled.
             try Task.checkCancellation()
-            let client = try await RegistrationEndpoint.register(
+            let client = try await RegisteredClient.register(
                 server.oauth, ports.http, now: ports.now())
             // The registration is stored when a login succeeds: a failed login leaves no data.
             new[key] = client
