@@ -55,18 +55,13 @@ struct Hop {
                     ["server": address.origin.host]))
         }
         let repeats = request.method == .get || head.status >= 307
-        var headers = HTTPHeaders()
-        for field in request.headers.fields {
-            let name = field.name.lowercased()
-            let isHarmless = name == "accept" || name == "accept-language"
-            let tellsOfBody = name.hasPrefix("content-")
-            if staysHome ? repeats || !tellsOfBody : isHarmless {
-                headers.append(field.name, field.value)
-            }
-        }
         var next = self
         next.address = target
-        next.request.headers = headers
+        next.request.headers.removeAll { name in
+            let isHarmless = name == "accept" || name == "accept-language"
+            let tellsOfBody = name.hasPrefix("content-")
+            return staysHome ? !repeats && tellsOfBody : !isHarmless
+        }
         next.request.addressSource = target.origin == origin ? source : .service
         if !staysHome { next.request.token = nil }
         if !repeats { next.request.method = .get }

@@ -55,15 +55,10 @@ struct Resumption {
 
     /// Returns the request for the rest of the file.
     func hop(_ hop: Hop, at received: Int) -> Hop {
-        var headers = HTTPHeaders()
-        for field in hop.request.headers.fields
-        where !["range", "if-range"].contains(field.name.lowercased()) {
-            headers.append(field.name, field.value)
-        }
-        headers.append("Range", "bytes=\(received)-")
-        headers.append("If-Range", validator ?? "")
         var hop = hop
-        hop.request.headers = headers
+        hop.request.headers.removeAll { $0 == "range" || $0 == "if-range" }
+        hop.request.headers.append("Range", "bytes=\(received)-")
+        hop.request.headers.append("If-Range", validator ?? "")
         return hop
     }
 

@@ -53,6 +53,11 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         fields.append(Field(name: name, value: value))
     }
 
+    /// Removes the fields for which a function returns true. It receives the names in lower case.
+    package mutating func removeAll(where isRemoved: (_ name: String) -> Bool) {
+        fields.removeAll { isRemoved($0.name.lowercased()) }
+    }
+
     /// The first value of a field; nil if it is missing.
     public subscript(name: String) -> String? { all(name).first }
 
