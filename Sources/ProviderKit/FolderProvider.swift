@@ -104,9 +104,10 @@ package protocol FolderSession: Session {
 
     /// Likes or unlikes a photo. No event reports the change.
     ///
-    /// - Returns: The change; nil if the photo already had the state.
+    /// - Returns: The photo after the change, and the number of photos that the user likes; nil if the photo already had
+    ///   the state.
     /// - Throws: ``ProviderError/notFound(_:)``.
-    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> LikeChange?
+    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> (photo: Photo, count: Int)?
 
     /// Sets the avatar to a square copy of an image, which is independent of the file.
     ///
@@ -140,18 +141,4 @@ package enum PhotoMark: Sendable {
     case hidden
     /// The photo is the current one of the slideshow.
     case current
-}
-
-/// The result of a like.
-package struct LikeChange: Hashable, Sendable {
-    /// The photo after the change.
-    package var photo: Photo
-    /// The number of photos that the user likes.
-    package var count: Int
-
-    /// Creates a result.
-    package init(photo: Photo, count: Int) {
-        self.photo = photo
-        self.count = count
-    }
 }

@@ -120,10 +120,10 @@ private final class FakeAlbumsSession: FakeFolderSession {
         return users.value[user]?.new ?? 0
     }
 
-    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> LikeChange? {
+    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> (photo: Photo, count: Int)? {
         var changed = try await self.photo(photo)
         changed.isLiked = isLiked
-        return LikeChange(photo: changed, count: isLiked ? 1 : 0)
+        return (photo: changed, count: isLiked ? 1 : 0)
     }
 
     func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {

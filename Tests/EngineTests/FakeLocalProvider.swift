@@ -80,7 +80,7 @@ final class FakeLocalSession: FakeFolderSession {
         provider.state.value.sources.contains(id.text)
     }
 
-    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> LikeChange? {
+    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> (photo: Photo, count: Int)? {
         var now = try await self.photo(photo)
         // Lets concurrent calls run between the read and the write.
         await Task.yield()
@@ -89,7 +89,7 @@ final class FakeLocalSession: FakeFolderSession {
         provider.state.update { state in
             if isLiked { state.liked.insert(photo.text) } else { state.liked.remove(photo.text) }
         }
-        return LikeChange(photo: now, count: provider.state.value.liked.count)
+        return (photo: now, count: provider.state.value.liked.count)
     }
 
     func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {

@@ -74,7 +74,9 @@ extension FakeFolderSession {
         throw ProviderError.notFound("There is no image.")
     }
     func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 { -1 }
-    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> LikeChange? { nil }
+    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> (photo: Photo, count: Int)? {
+        nil
+    }
     func setAvatar(_ file: String) async throws {}
     func setWatched(_ isWatched: Bool) {}
     func clockChanged() {}

@@ -242,15 +242,18 @@ final class LocalSession: FolderSession {
 extension LocalSession {
     var likesSource: SourceID { LocalSource.likes.id }
 
-    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> LikeChange? {
+    func setLiked(
+        _ photo: PhotoID, _ isLiked: Bool
+    ) async throws -> (photo: Photo, count: Int)? {
         guard try await folder.marks.set(isLiked, by: user, { try await target(photo) }) else {
             return nil
         }
         // The metadata may be incomplete: a like does not wait for the metadata of the file.
         let picture = try await target(photo).picture
-        return LikeChange(
-            photo: folder.marks.mark([folder.photo(picture)], for: user)[0],
-            count: folder.marks.count(of: user))
+        return (
+            folder.marks.mark([folder.photo(picture)], for: user)[0],
+            folder.marks.count(of: user)
+        )
     }
 
     private func target(_ photo: PhotoID) async throws -> LocalMarks.Target {
