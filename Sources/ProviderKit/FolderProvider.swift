@@ -1,19 +1,24 @@
 /// A provider whose users and photos are on this computer. A plugin cannot be one.
 package protocol FolderProvider: Provider {
-    /// Checks a request before any work is done.
+    /// Checks the user name of a login before any work is done.
     ///
-    /// - Parameter request: The request without the password.
-    /// - Throws: ``ProviderError/invalidArgument(_:)`` or ``ProviderError/notSupported(_:)`` if the request can never
+    /// - Parameter username: The user name.
+    /// - Throws: ``ProviderError/invalidArgument(_:)`` or ``ProviderError/notSupported(_:)`` if the login can never
     ///   succeed.
-    func check(_ request: PasswordLoginRequest) throws(ProviderError)
+    func check(username: String) throws(ProviderError)
 
     /// Logs in, or registers a user and logs in.
     ///
-    /// - Parameter request: The request with the password.
+    /// - Parameters:
+    ///   - username: The user name.
+    ///   - password: The password; nil for none.
+    ///   - registers: True if the user is new and must be registered.
     /// - Returns: The identity.
     /// - Throws: ``ProviderError/noSuchUser(_:)``, ``ProviderError/userExists(_:)``,
     ///   ``ProviderError/wrongPassword(_:)``, or ``ProviderError/rateLimited(until:)`` after too many attempts.
-    func logIn(_ request: PasswordLoginRequest) async throws -> AccountIdentity
+    func logIn(
+        username: String, password: Secret?, registers: Bool
+    ) async throws -> AccountIdentity
 
     /// Deletes a user and all data that the provider stores about them.
     func removeUser(_ account: AccountIdentity) async throws
@@ -36,25 +41,6 @@ extension Provider {
     ///
     /// This is a cast, because a public protocol cannot have a requirement that only this package sees.
     package var folder: (any FolderProvider)? { self as? any FolderProvider }
-}
-
-/// A login with a user name.
-package struct PasswordLoginRequest: Sendable {
-    /// The user name.
-    package let username: String
-    /// True if the caller passed a password.
-    package let hasPassword: Bool
-    /// True if the user is new and must be registered.
-    package let registers: Bool
-    /// The password. It is nil during ``FolderProvider/check(_:)``, because it is read later.
-    package var password: Secret?
-
-    /// Creates a request without the password.
-    package init(username: String, hasPassword: Bool, registers: Bool) {
-        self.username = username
-        self.hasPassword = hasPassword
-        self.registers = registers
-    }
 }
 
 /// A session that has the photos, the images and the likes of its user itself.

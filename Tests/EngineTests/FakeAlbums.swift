@@ -47,10 +47,12 @@ final class FakeAlbums: FolderProvider {
         users.update { change(&$0[user, default: User()]) }
     }
 
-    func check(_ request: PasswordLoginRequest) throws(ProviderError) {}
+    func check(username: String) throws(ProviderError) {}
 
-    func logIn(_ request: PasswordLoginRequest) async throws -> AccountIdentity {
-        AccountIdentity(username: request.username)
+    func logIn(
+        username: String, password: Secret?, registers: Bool
+    ) async throws -> AccountIdentity {
+        AccountIdentity(username: username)
     }
 
     func removeUser(_ account: AccountIdentity) async throws {}

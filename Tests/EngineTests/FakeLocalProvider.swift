@@ -16,14 +16,16 @@ final class FakeLocalProvider: FolderProvider {
         id: "home", name: "Home", iconName: "image", authentication: .password,
         capabilities: [.feed, .like, .avatar, .register], defaultSource: SourceID("all"))
 
-    func check(_ request: PasswordLoginRequest) throws(ProviderError) {}
+    func check(username: String) throws(ProviderError) {}
 
-    func logIn(_ request: PasswordLoginRequest) async throws -> AccountIdentity {
-        if request.hasPassword {
-            let isRight = request.password?.withBytes { $0.elementsEqual("geheim".utf8) }
-            guard isRight == true else { throw ProviderError.wrongPassword("No.") }
+    func logIn(
+        username: String, password: Secret?, registers: Bool
+    ) async throws -> AccountIdentity {
+        if let password {
+            let isRight = password.withBytes { $0.elementsEqual("geheim".utf8) }
+            guard isRight else { throw ProviderError.wrongPassword("No.") }
         }
-        return AccountIdentity(username: request.username)
+        return AccountIdentity(username: username)
     }
 
     func removeUser(_ account: AccountIdentity) async throws {}

@@ -14,18 +14,20 @@ final class FakeProvider: FolderProvider {
     /// All sessions, in the order of their creation.
     let sessions = Observed<[FakeSession]>()
 
-    func check(_ request: PasswordLoginRequest) throws(ProviderError) {
-        if request.username.isEmpty { throw .invalidArgument("A name is needed.") }
+    func check(username: String) throws(ProviderError) {
+        if username.isEmpty { throw .invalidArgument("A name is needed.") }
     }
 
-    func logIn(_ request: PasswordLoginRequest) async throws -> AccountIdentity {
+    func logIn(
+        username: String, password: Secret?, registers: Bool
+    ) async throws -> AccountIdentity {
         // Not cancelled with the login: a service may respond too late.
         try await Task { _ = try await isOpen.wait { $0 ? true : nil } }.value
-        if request.registers { users.update { $0.insert(request.username) } }
-        guard users.value.contains(request.username) else {
-            throw ProviderError.noSuchUser("There is no user \(request.username).")
+        if registers { users.update { $0.insert(username) } }
+        guard users.value.contains(username) else {
+            throw ProviderError.noSuchUser("There is no user \(username).")
         }
-        return AccountIdentity(username: request.username)
+        return AccountIdentity(username: username)
     }
 
     func removeUser(_ account: AccountIdentity) async throws {

@@ -29,8 +29,7 @@ import Translation
     }
 
     private func logIn(_ name: String, registers: Bool = true) async throws -> AccountIdentity {
-        try await provider.logIn(
-            PasswordLoginRequest(username: name, hasPassword: false, registers: registers))
+        try await provider.logIn(username: name, password: nil, registers: registers)
     }
 
     /// Waits until a user has an avatar: a login does not wait for it.

@@ -21,13 +21,11 @@ import Testing
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: clock)
     }
 
-    private func request(
+    private func logIn(
         _ name: String, _ password: String? = nil, registers: Bool = false
-    ) -> PasswordLoginRequest {
-        var request = PasswordLoginRequest(
-            username: name, hasPassword: password != nil, registers: registers)
-        request.password = password.map { Secret($0) }
-        return request
+    ) async throws -> AccountIdentity {
+        try await provider.logIn(
+            username: name, password: password.map { Secret($0) }, registers: registers)
     }
 
     @Test(arguments: [
@@ -35,29 +33,29 @@ import Testing
         String(repeating: "👩‍👩‍👧‍👦", count: 64), String(repeating: "a", count: 64),
     ])
     func `the spelling of a name is preserved`(name: String) async throws {
-        try provider.check(request(name, registers: true))
-        let identity = try await provider.logIn(request(name, registers: true))
+        try provider.check(username: name)
+        let identity = try await logIn(name, registers: true)
         #expect(Array(identity.username.utf8) == Array(name.utf8))
-        let again = try await provider.logIn(request(name)).username
+        let again = try await logIn(name).username
         #expect(Array(again.utf8) == Array(name.utf8))
         try await provider.removeUser(identity)
-        await #expect(throws: ProviderError.self) { try await provider.logIn(request(name)) }
+        await #expect(throws: ProviderError.self) { try await logIn(name) }
     }
 
     @Test(arguments: [("Ada", "aDA"), ("Ада", "аДА"), ("Zoë", "ZOE\u{308}"), ("straße", "STRASSE")])
     func `names are compared without case and Unicode normalization`(
         name: String, other: String
     ) async throws {
-        _ = try await provider.logIn(request(name, registers: true))
-        #expect(try await provider.logIn(request(other)).username == name)
+        _ = try await logIn(name, registers: true)
+        #expect(try await logIn(other).username == name)
         await expectThrown(ProviderError.userExists) {
-            try await provider.logIn(request(other, registers: true))
+            try await logIn(other, registers: true)
         }
     }
 
     @Test func `logging in with an unknown name fails`() async throws {
         await expectThrown(ProviderError.noSuchUser) {
-            try await provider.logIn(request("nobody"))
+            try await logIn("nobody")
         }
     }
 
@@ -68,27 +66,31 @@ import Testing
         "a" + String(repeating: "\u{301}", count: 5000),
     ])
     func `an invalid name is rejected`(name: String) async throws {
-        #expect(throws: ProviderError.self) { try provider.check(request(name, registers: true)) }
+        #expect(throws: ProviderError.self) { try provider.check(username: name) }
         await #expect(throws: ProviderError.self) {
-            try await provider.logIn(request(name, registers: true))
+            try await logIn(name, registers: true)
         }
     }
 
     // MARK: Passwords
 
     /// Returns the error of a login.
-    private func error(_ request: PasswordLoginRequest) async -> ProviderError? {
-        await #expect(throws: ProviderError.self) { try await provider.logIn(request) }
+    private func error(
+        _ name: String, _ password: String, registers: Bool = false
+    ) async -> ProviderError? {
+        await #expect(throws: ProviderError.self) {
+            try await logIn(name, password, registers: registers)
+        }
     }
 
     @Test(arguments: ["geheim", " ", "пароль", String(repeating: "p", count: 511)])
     func `a password is required if it is set, and only its hash is stored`(
         password: String
     ) async throws {
-        _ = try await provider.logIn(request("ada", password, registers: true))
-        #expect(try await provider.logIn(request("ADA", password)).username == "ada")
+        _ = try await logIn("ada", password, registers: true)
+        #expect(try await logIn("ADA", password).username == "ada")
         await expectThrown(ProviderError.wrongPassword) {
-            try await provider.logIn(request("ada"))
+            try await logIn("ada")
         }
         let listing = try FileManager.default.contentsOfDirectory(
             atPath: directory.appending("data"))
@@ -105,19 +107,19 @@ import Testing
     }
 
     @Test func `a wrong password is reported after a pause, a correct one at once`() async throws {
-        _ = try await provider.logIn(request("ada", "geheim", registers: true))
+        _ = try await logIn("ada", "geheim", registers: true)
         for failures in 0..<3 {
             let pause = PasswordThrottle.pause(failures: failures)
-            async let wrong = error(request("ada", "geraten"))
+            async let wrong = error("ada", "geraten")
             // One sleep is in the call, the other holds the queue.
             try await clock.sleepers.wait { $0.count == 2 * (failures + 1) ? true : nil }
             #expect(clock.sleepers.value.last == clock.now.advanced(by: pause))
             clock.advance(by: pause)
             #expect(await wrong?.isCase(of: ProviderError.wrongPassword) == true)
         }
-        _ = try await provider.logIn(request("ada", "geheim"))
+        _ = try await logIn("ada", "geheim")
         // The success has reset the pause.
-        async let wrong = error(request("ada", "geraten"))
+        async let wrong = error("ada", "geraten")
         _ = try await clock.sleepers.elements(8)
         #expect(clock.sleepers.value.last == clock.now.advanced(by: PasswordThrottle.firstPause))
         clock.advance(by: PasswordThrottle.firstPause)
@@ -125,22 +127,22 @@ import Testing
     }
 
     @Test func `a user without a password logs in without one`() async throws {
-        _ = try await provider.logIn(request("ada", registers: true))
+        _ = try await logIn("ada", registers: true)
         await expectThrown(ProviderError.wrongPassword) {
-            try await provider.logIn(request("ada", "geheim"))
+            try await logIn("ada", "geheim")
         }
-        _ = try await provider.logIn(request("ada"))
+        _ = try await logIn("ada")
     }
 
     @Test(arguments: ["", "a\0b", String(repeating: "p", count: 512)])
     func `an invalid password is rejected`(password: String) async throws {
-        guard case .invalidArgument = await error(request("ada", password, registers: true)) else {
+        guard case .invalidArgument = await error("ada", password, registers: true) else {
             Issue.record("it was taken")
             return
         }
         // Nothing is left of the registration.
         await expectThrown(ProviderError.noSuchUser) {
-            try await provider.logIn(request("ada"))
+            try await logIn("ada")
         }
     }
 
@@ -172,6 +174,6 @@ import Testing
             CREATE TABLE user (key TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
             INSERT INTO user VALUES ('ada', 'Ada'); PRAGMA user_version = 1
             """)
-        #expect(try await provider.logIn(request("ada")).username == "Ada")
+        #expect(try await logIn("ada").username == "Ada")
     }
 }

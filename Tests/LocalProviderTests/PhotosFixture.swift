@@ -76,8 +76,7 @@ final class PhotosFixture: Sendable {
 
     /// Registers a user, so that the user can like photos.
     func register(_ name: String = "ada") async throws {
-        _ = try await provider.logIn(
-            PasswordLoginRequest(username: name, hasPassword: false, registers: true))
+        _ = try await provider.logIn(username: name, password: nil, registers: true)
     }
 
     /// Creates a fixture with photos, the oldest first, and waits for the end of the first scan.

@@ -132,21 +132,21 @@ package final class LocalProvider: FolderProvider {
 // MARK: - Users
 
 extension LocalProvider {
-    package func check(_ request: PasswordLoginRequest) throws(ProviderError) {
-        guard !request.username.isEmpty else {
-            throw .invalidArgument("A local login needs a user name.")
-        }
-        _ = try validatedName(request)
+    package func check(username: String) throws(ProviderError) {
+        guard !username.isEmpty else { throw .invalidArgument("A local login needs a user name.") }
+        _ = try validatedName(username)
     }
 
-    package func logIn(_ request: PasswordLoginRequest) async throws -> AccountIdentity {
-        let name = try validatedName(request)
-        guard !request.registers else { return try await register(name, request.password) }
+    package func logIn(
+        username: String, password: Secret?, registers: Bool
+    ) async throws -> AccountIdentity {
+        let name = try validatedName(username)
+        guard !registers else { return try await register(name, password) }
         guard let user = try await users.find(name) else {
             throw ProviderError.noSuchUser(
                 Message("There is no user {user}; register the name first.", ["user": name.text]))
         }
-        try await check(request.password, of: user, name.key)
+        try await check(password, of: user, name.key)
         drawAvatar(name.key, user.name)
         return AccountIdentity(username: user.name)
     }
@@ -203,9 +203,9 @@ extension LocalProvider {
         await avatars.remove(name.key)
     }
 
-    /// Validates the user name of a request.
-    private func validatedName(_ request: PasswordLoginRequest) throws(ProviderError) -> UserName {
-        guard let name = UserName(request.username) else {
+    /// Validates the user name of a login.
+    private func validatedName(_ username: String) throws(ProviderError) -> UserName {
+        guard let name = UserName(username) else {
             throw .invalidArgument(
                 "A user name has 1 to 64 printable characters, with no white space around them.")
         }

@@ -109,20 +109,18 @@ package final class LoginList {
     // MARK: Login with a user name
 
     private func start(_ provider: any FolderProvider, _ options: LoginOptions) throws -> Login {
-        let request = PasswordLoginRequest(
-            username: options.username ?? options.account?.identity.username ?? "",
-            hasPassword: options.password != nil, registers: options.registers)
-        try provider.check(request)
+        let username = options.username ?? options.account?.identity.username ?? ""
+        try provider.check(username: username)
         let login = add(provider, options)
         login.begin { [self] in
-            var request = request
-            request.password = try await options.password?()
-            let identity = try await provider.logIn(request)
+            let password = try await options.password?()
+            let identity = try await provider.logIn(
+                username: username, password: password, registers: options.registers)
             do {
                 try login.proceed()
                 try login.check(identity)
                 // A registration succeeds although the account exists if the provider lost the user. That is no error.
-                if !request.registers,
+                if !options.registers,
                     engine.accounts.account(identity, of: provider)?.isLoggedIn == true
                 {
                     throw EngineError.alreadyLoggedIn(
@@ -131,7 +129,7 @@ package final class LoginList {
                 }
                 return try await completeLogin(identity, provider) { !login.hasEnded }
             } catch {
-                if request.registers {
+                if options.registers {
                     // This is a separate task, because the present one may be cancelled. If the user cannot be removed,
                     // the error of the login is thrown anyway.
                     _ = await Task { try await provider.removeUser(identity) }.result
