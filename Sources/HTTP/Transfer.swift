@@ -75,13 +75,7 @@ final class Transfer {
     /// - Parameter continuation: Resumed exactly once, within this call or later.
     func start(_ continuation: CheckedContinuation<HTTPResponse, any Error>) {
         self.continuation = continuation
-        let watchdog = Watchdog(
-            request.timeLimit, silence: client.limits.silence,
-            queueing: download == nil ? nil : client.limits.queueing
-        ) { [unowned self] error, mayResume in
-            limitExpired(error, mayResume: mayResume)
-        }
-        self.watchdog = watchdog
+        watchdog = Watchdog(self)
         do {
             let address = try WebAddress(request.url, library, limits: client.limits)
             origin = address.origin
@@ -199,7 +193,12 @@ final class Transfer {
         watchdog?.state = .held
     }
 
-    private func limitExpired(_ error: HTTPError, mayResume: Bool) {
+    /// Handles the end of a limit.
+    ///
+    /// - Parameters:
+    ///   - error: The error for the caller.
+    ///   - mayResume: False if the transfer must not be retried.
+    func limitExpired(_ error: HTTPError, mayResume: Bool) {
         retireConnection(after: .zero)
         guard mayResume else { return end(.failure(error)) }
         guard canRepeat, !isRepeated, isNetworkChanged || !opensConnection else {

@@ -21,11 +21,13 @@ final class Watchdog {
         case held
     }
 
+    /// The longest time without data from a connected server.
     private let silence: Duration
+    /// The total limit, and the limit between the bytes of a body that is written to a file.
     private let timeLimit: Duration
     /// The limit for the queue; nil if the time in the queue counts as part of the time limit.
     private let queueing: Duration?
-    private let onExpiry: (_ error: HTTPError, _ mayResume: Bool) -> Void
+    private unowned let transfer: Transfer
     private var deadline: SuspendingClock.Instant
     private var lastSign = SuspendingClock.now
     /// The beginning of the current state.
@@ -60,20 +62,12 @@ final class Watchdog {
     /// True if the time in the queue may have caused the timeout of a connection.
     private var wasDelayed = false
 
-    /// - Parameters:
-    ///   - timeLimit: The total limit, and the limit between the bytes of a body that is written to a file.
-    ///   - silence: The longest time without data from a connected server.
-    ///   - queueing: The limit for the queue; nil if that time counts as part of `timeLimit`.
-    ///   - onExpiry: Called after a limit, with the error; `mayResume` is false if the transfer must not be
-    ///     retried.
-    init(
-        _ timeLimit: Duration, silence: Duration, queueing: Duration?,
-        onExpiry: @escaping (_ error: HTTPError, _ mayResume: Bool) -> Void
-    ) {
-        self.timeLimit = timeLimit
-        self.silence = silence
-        self.queueing = queueing
-        self.onExpiry = onExpiry
+    init(_ transfer: Transfer) {
+        self.transfer = transfer
+        let limits = transfer.client.limits
+        timeLimit = transfer.request.timeLimit
+        silence = limits.silence
+        queueing = transfer.download == nil ? nil : limits.queueing
         deadline = SuspendingClock.now + timeLimit
         timer = MainLoopTimer { [unowned self] in check() }
         schedule()
@@ -124,15 +118,10 @@ final class Watchdog {
     private func check() {
         let now = SuspendingClock.now
         if let currentDeadline, currentDeadline <= now {
-            onExpiry(error, false)
+            transfer.limitExpired(error, mayResume: false)
         } else if let silenceEnd, silenceEnd <= now {
             let limit = activeDoubt?.limit ?? silence
-            onExpiry(
-                .failed(
-                    Message(
-                        "the server sent nothing for {time}",
-                        messages: ["time": limit.secondsMessage()])
-                ), true)
+            transfer.limitExpired(Self.silent(for: limit), mayResume: true)
         } else {
             schedule()
         }
@@ -145,13 +134,7 @@ final class Watchdog {
                     "no connection was free for {time}",
                     messages: ["time": (queueing ?? timeLimit).secondsMessage()]))
         }
-        if hasBody {
-            return .failed(
-                Message(
-                    "the server sent nothing for {time}",
-                    messages: ["time": timeLimit.secondsMessage()])
-            )
-        }
+        if hasBody { return Self.silent(for: timeLimit) }
         return wasConnected || wasDelayed
             ? .failed(
                 Message(
@@ -161,6 +144,12 @@ final class Watchdog {
                 Message(
                     "no connection was established within {time}",
                     messages: ["time": timeLimit.secondsMessage()]))
+    }
+
+    private static func silent(for time: Duration) -> HTTPError {
+        .failed(
+            Message(
+                "the server sent nothing for {time}", messages: ["time": time.secondsMessage()]))
     }
 
     private func schedule() {
