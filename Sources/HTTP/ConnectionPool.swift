@@ -19,7 +19,8 @@ final class ConnectionPool {
     private var onDrain: (() -> Void)?
 
     /// - Throws: ``HTTPError/failed(_:)``.
-    init(_ library: CurlLibrary, limits: Limits) throws(HTTPError) {
+    init(_ limits: Limits) throws(HTTPError) {
+        let library = try CurlLibrary.load()
         guard let multi = library.functions.multi_init() else {
             throw .failed(Message(verbatim: "out of memory"))
         }

@@ -101,7 +101,7 @@ package final class CurlClient: nonisolated HTTPClient {
     private func makeTransfer(_ request: HTTPRequest) throws(HTTPError) -> Transfer {
         guard !isClosed else { throw Self.closed }
         if suspendDetector.detectSuspend() { replaceConnections() }
-        return Transfer(request, self, try CurlLibrary.load())
+        return Transfer(request, self)
     }
 
     private func run(_ transfer: Transfer) async throws -> HTTPResponse {
@@ -150,7 +150,7 @@ package final class CurlClient: nonisolated HTTPClient {
     /// Returns the pool for new connections within an address scope.
     func pool(_ reach: AddressScope) throws(HTTPError) -> ConnectionPool {
         if let pool = pools[reach] { return pool }
-        let pool = try ConnectionPool(CurlLibrary.load(), limits: limits)
+        let pool = try ConnectionPool(limits)
         pools[reach] = pool
         return pool
     }

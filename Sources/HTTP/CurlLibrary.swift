@@ -58,16 +58,13 @@ extension HTTPError {
     ///
     /// - Parameters:
     ///   - code: The code.
-    ///   - message: The text of libcurl about the transfer; empty if there is none.
+    ///   - text: The text of libcurl about the error.
     ///   - refusal: The error for which a connection was refused; nil if none was.
     ///   - server: The host, if the user named it as a server; nil for a host of a service.
-    ///   - library: The library, which describes the code.
     /// - Returns: The error for the caller of the transfer.
-    @MainActor static func curl(
-        _ code: CURLcode, _ message: String, _ refusal: HTTPError?, _ server: String?,
-        _ library: CurlLibrary
+    static func curl(
+        _ code: CURLcode, _ text: String, _ refusal: HTTPError?, _ server: String?
     ) -> HTTPError {
-        let text = message.isEmpty ? library.describe(code) : message
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
             return .unreachable(Message(verbatim: text))

@@ -14,21 +14,17 @@ final class EasyHandle {
     private var names: UnsafeMutablePointer<curl_slist>?
     private var wrong: CURLoption?
 
-    /// The error message of libcurl in addition to its code; may be empty.
-    var message: String { String(cString: errorBuffer) }
-
     /// - Parameters:
     ///   - hop: The request.
     ///   - userAgent: The user agent.
     ///   - proxy: The proxy; nil for none.
     ///   - certificates: The file of the trusted certificates; nil for those of the system.
     ///   - limits: The limits of the client.
-    ///   - library: The library.
     /// - Throws: ``HTTPError/failed(_:)``.
     init(
-        _ hop: Hop, userAgent: String, proxy: ProxyAddress?, certificates: String?, limits: Limits,
-        _ library: CurlLibrary
+        _ hop: Hop, userAgent: String, proxy: ProxyAddress?, certificates: String?, limits: Limits
     ) throws(HTTPError) {
+        let library = try CurlLibrary.load()
         guard let pointer = library.functions.easy_init() else {
             throw .failed(Message(verbatim: "out of memory"))
         }
@@ -66,6 +62,12 @@ final class EasyHandle {
         body.wipe()
         body.deallocate()
         errorBuffer.deallocate()
+    }
+
+    /// Returns the text of libcurl about an error of the transfer.
+    func text(of code: CURLcode) -> String {
+        let message = String(cString: errorBuffer)
+        return message.isEmpty ? library.describe(code) : message
     }
 
     // MARK: Request options

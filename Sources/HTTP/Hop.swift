@@ -16,15 +16,13 @@ struct Hop {
     ///   - head: The header of the response.
     ///   - source: The source of the address of the original request.
     ///   - origin: The origin of the original request.
-    ///   - resolve: Resolves a reference to an address.
     /// - Returns: The next request.
     /// - Throws: ``HTTPError/forbiddenAddress(_:)``, ``HTTPError/failed(_:)``.
     ///
     /// Source: RFC 9110 §15.4.
     func next(
         after head: ResponseHead, from source: HTTPRequest.AddressSource,
-        to origin: WebAddress.Origin,
-        resolve: (String) throws(HTTPError) -> WebAddress
+        to origin: WebAddress.Origin
     ) throws(HTTPError) -> Hop? {
         guard [301, 302, 303, 307, 308].contains(head.status),
             request.method == .get || request.method == .post,
@@ -32,7 +30,7 @@ struct Hop {
         else { return nil }
         let target: WebAddress
         do {
-            target = try resolve(location)
+            target = try WebAddress(location, relativeTo: address)
         } catch .invalidAddress(let reason) {
             throw .forbiddenAddress(
                 Message(

@@ -20,7 +20,6 @@ nonisolated struct Limits {
     var failureBytes = 1 << 20
     /// The largest part of the body of a redirect that is read and discarded.
     var redirectBytes = 64 << 10
-    var addressBytes = 16 << 10
     /// The largest number of transfers of each kind, requests and downloads, that run at a time at one host.
     var transfersPerHost = 6
     /// The largest number of transfers of both kinds at one host, and of its connections.

@@ -10,7 +10,6 @@ final class Transfer {
     let request: HTTPRequest
     /// The client, which retains the transfer from its start to its end.
     let client: CurlClient
-    private let library: CurlLibrary
     private let certificateFiles: [String: String]
     private var continuation: CheckedContinuation<HTTPResponse, any Error>?
     /// The result, as soon as it is known; the file may still be written.
@@ -57,10 +56,9 @@ final class Transfer {
     /// True while the transfer waits for memory.
     private var isAwaitingMemory = false
 
-    init(_ request: HTTPRequest, _ client: CurlClient, _ library: CurlLibrary) {
+    init(_ request: HTTPRequest, _ client: CurlClient) {
         self.request = request
         self.client = client
-        self.library = library
         certificateFiles = client.certificateFiles
     }
 
@@ -77,7 +75,7 @@ final class Transfer {
         self.continuation = continuation
         watchdog = Watchdog(self)
         do {
-            let address = try WebAddress(request.url, library, limits: client.limits)
+            let address = try WebAddress(request.url)
             origin = address.origin
             try begin(Hop(address: address, request: request))
         } catch {
@@ -128,7 +126,7 @@ final class Transfer {
         if isProxied { try hop.checkProxied(reach) }
         let easy = try EasyHandle(
             hop, userAgent: client.userAgent, proxy: proxy,
-            certificates: certificateFiles[hop.address.origin.host], limits: client.limits, library)
+            certificates: certificateFiles[hop.address.origin.host], limits: client.limits)
         if request.plugin != nil {
             easy.set(CURLOPT_MAX_RECV_SPEED_LARGE, client.limits.pluginBytesPerSecond)
         }
@@ -165,10 +163,7 @@ final class Transfer {
     /// Returns the target of a redirect; nil if the response is not a redirect.
     func redirect() throws(HTTPError) -> Hop? {
         guard let hop, let origin else { return nil }
-        let next = try hop.next(after: head, from: request.addressSource, to: origin) {
-            text throws(HTTPError) in
-            try WebAddress(text, relativeTo: hop.address, library, limits: client.limits)
-        }
+        let next = try hop.next(after: head, from: request.addressSource, to: origin)
         guard next != nil else { return nil }
         redirects += 1
         guard redirects <= client.limits.redirects else {
@@ -245,7 +240,7 @@ final class Transfer {
 
     /// Handles the end of the transfer in libcurl.
     private func finish(_ code: CURLcode) {
-        let message = easy?.message ?? ""
+        let text = code == CURLE_OK ? "" : easy?.text(of: code) ?? ""
         easy = nil
         pool = nil
         leave()
@@ -254,7 +249,7 @@ final class Transfer {
             if let next, code == CURLE_OK || code == CURLE_WRITE_ERROR { return try begin(next) }
             guard code == CURLE_OK else {
                 let server = hop.flatMap { reach(of: $0) == .named ? $0.address.origin.host : nil }
-                return breakOff(.curl(code, message, refusal, server, library))
+                return breakOff(.curl(code, text, refusal, server))
             }
             guard let hop, head.isComplete else {
                 throw HTTPError.failed(Message("the response has no complete header"))

@@ -47,6 +47,8 @@ nonisolated struct WebAddress: Hashable {
         "private",
     ]
 
+    private static let maximumBytes = 16 << 10
+
     /// Returns true if the address is that of another one over `https`, at the same host and any port.
     func isSecure(_ other: WebAddress) -> Bool {
         origin.host == other.origin.host && origin.scheme == .https && other.origin.scheme == .http
@@ -56,31 +58,26 @@ nonisolated struct WebAddress: Hashable {
     ///
     /// - Throws: ``HTTPError/invalidAddress(_:)`` if the text is not an address, contains a user name or password, or
     ///   has an unsupported scheme.
-    @MainActor init(_ text: String, _ library: CurlLibrary, limits: Limits) throws(HTTPError) {
-        try self.init([(text, 0)], library, limits)
-    }
+    @MainActor init(_ text: String) throws(HTTPError) { try self.init([(text, 0)]) }
 
     /// Parses a reference relative to `base`.
-    @MainActor init(
-        _ reference: String, relativeTo base: WebAddress, _ library: CurlLibrary, limits: Limits
-    ) throws(HTTPError) {
+    @MainActor init(_ reference: String, relativeTo base: WebAddress) throws(HTTPError) {
         // Other programs escape too few characters.
-        try self.init([(base.text, 0), (reference, CURLU_URLENCODE)], library, limits)
+        try self.init([(base.text, 0), (reference, CURLU_URLENCODE)])
     }
 
-    @MainActor private init(
-        _ references: [(String, Int32)], _ library: CurlLibrary, _ limits: Limits
-    ) throws(HTTPError) {
+    @MainActor private init(_ references: [(String, Int32)]) throws(HTTPError) {
+        let library = try CurlLibrary.load()
         guard let handle = library.functions.url() else {
             throw .failed(Message(verbatim: "out of memory"))
         }
         defer { library.functions.url_cleanup(handle) }
         for (reference, flags) in references {
-            guard reference.utf8.count <= limits.addressBytes, !reference.utf8.contains(0) else {
+            guard reference.utf8.count <= Self.maximumBytes, !reference.utf8.contains(0) else {
                 throw .invalidAddress(
                     Message(
                         "it is longer than {count} bytes or contains a NUL character",
-                        ["count": "\(limits.addressBytes)"]))
+                        ["count": "\(Self.maximumBytes)"]))
             }
             let code = library.functions.url_set(
                 handle, CURLUPART_URL, reference,

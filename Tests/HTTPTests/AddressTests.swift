@@ -106,7 +106,7 @@ struct ProxyTests {
     ])
     func `exceptions are connected directly`(exceptions: String, url: String) throws {
         let proxies = ProxySettings { ["https_proxy": "http://p", "no_proxy": exceptions][$0] }
-        let address = try WebAddress(url, CurlLibrary.load(), limits: Limits())
+        let address = try HTTP.WebAddress(url)
         #expect(try proxies.proxy(for: address) == nil)
     }
 
@@ -117,7 +117,7 @@ struct ProxyTests {
     ])
     func `other addresses use the proxy`(exceptions: String, url: String) throws {
         let proxies = ProxySettings { ["ALL_PROXY": "http://p", "NO_PROXY": exceptions][$0] }
-        let address = try WebAddress(url, CurlLibrary.load(), limits: Limits())
+        let address = try HTTP.WebAddress(url)
         #expect(try proxies.proxy(for: address)?.text == "http://p")
     }
 
