@@ -45,11 +45,11 @@ package final class Authorization {
     ///   - description: The OAuth description of the service.
     ///   - clientID: The client ID of the application at the service.
     ///   - redirects: The listeners; nil for a manual login.
-    ///   - generator: The source of state and verifier. It must be cryptographically secure.
     package init(
-        _ description: OAuthDescription, clientID: String, redirects: RedirectListeners?,
-        using generator: inout some RandomNumberGenerator
+        _ description: OAuthDescription, clientID: String, redirects: RedirectListeners?
     ) {
+        // Random numbers of the system: getrandom(2).
+        var generator = SystemRandomNumberGenerator()
         request = AuthorizationRequest(description, clientID: clientID, using: &generator)
         issuer = description.issuer
         if !description.showsCode {
@@ -67,14 +67,6 @@ package final class Authorization {
     }
 
     isolated deinit { browsers.forEach { $0.send(.unsettled) } }
-
-    /// Creates a login with random numbers of the system: getrandom(2).
-    package convenience init(
-        _ description: OAuthDescription, clientID: String, redirects: RedirectListeners?
-    ) {
-        var generator = SystemRandomNumberGenerator()
-        self.init(description, clientID: clientID, redirects: redirects, using: &generator)
-    }
 
     /// The address that the browser opens.
     package var url: String { request.url }

@@ -93,8 +93,8 @@ extension OAuthToken {
         var tokenClient: TokenClient? {
             guard let client, let tokenURL else { return nil }
             return TokenClient(
-                OAuthClient(id: client, secret: secret.map { Secret($0) }), tokenURL: tokenURL,
-                revocationURL: revocationURL)
+                client: OAuthClient(id: client, secret: secret.map { Secret($0) }),
+                tokenURL: tokenURL, revocationURL: revocationURL)
         }
     }
 

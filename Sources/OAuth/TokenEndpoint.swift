@@ -52,7 +52,11 @@ nonisolated package struct TokenEndpoint: Sendable {
     }
 
     /// The client, as it is stored with each token.
-    package var tokenClient: TokenClient { TokenClient(client, description) }
+    package var tokenClient: TokenClient {
+        TokenClient(
+            client: client, tokenURL: description.tokenURL,
+            revocationURL: description.revocationURL)
+    }
 
     /// Exchanges the code of a request for a token.
     ///
@@ -157,22 +161,6 @@ nonisolated package struct TokenClient: Sendable {
     package let tokenURL: String
     /// nil for a service without token revocation.
     package let revocationURL: String?
-
-    /// Creates the record of a client.
-    ///
-    /// - Parameters:
-    ///   - client: The client.
-    ///   - description: The service, with the addresses to store.
-    package init(_ client: OAuthClient, _ description: OAuthDescription) {
-        self.init(
-            client, tokenURL: description.tokenURL, revocationURL: description.revocationURL)
-    }
-
-    init(_ client: OAuthClient, tokenURL: String, revocationURL: String?) {
-        self.client = client
-        self.tokenURL = tokenURL
-        self.revocationURL = revocationURL
-    }
 }
 
 /// The body of a request to the token endpoint: a form whose secrets never become a `String`.
