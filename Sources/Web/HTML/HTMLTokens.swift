@@ -123,34 +123,30 @@ package struct HTMLTokens {
 
     /// Skips a comment, a declaration, or other markup that is not a tag.
     private mutating func skipMarkup() {
-        guard input[position...].starts(with: "<!--".utf8) else {
+        guard skip("<!--") else {
             while position < input.count, input[position] != UInt8(ascii: ">") { position += 1 }
             position += 1
             return
         }
-        position += 4
         // `<!-->` and `<!--->` are whole comments.
-        if self[at: 0] == UInt8(ascii: ">") {
-            position += 1
-            return
-        }
-        if self[at: 0] == UInt8(ascii: "-"), self[at: 1] == UInt8(ascii: ">") {
-            position += 2
-            return
-        }
+        if skip(">") || skip("->") { return }
         while position < input.count {
-            if self[at: 0] == UInt8(ascii: "-"), self[at: 1] == UInt8(ascii: "-") {
-                if self[at: 2] == UInt8(ascii: ">") {
-                    position += 3
-                    return
-                }
-                if self[at: 2] == UInt8(ascii: "!"), self[at: 3] == UInt8(ascii: ">") {
-                    position += 4
-                    return
-                }
-            }
+            if self[at: 0] == UInt8(ascii: "-"), skip("-->") || skip("--!>") { return }
             position += 1
         }
+    }
+
+    /// Skips a text if it follows.
+    ///
+    /// - Returns: True if the text followed.
+    private mutating func skip(_ text: StaticString) -> Bool {
+        let follows = text.withUTF8Buffer { input[position...].starts(with: $0) }
+        if follows { position += text.utf8CodeUnitCount }
+        return follows
+    }
+
+    private mutating func skipSpace() {
+        while let byte = self[at: 0], byte.isSpace { position += 1 }
     }
 
     private mutating func takeName(_ isEnd: (UInt8) -> Bool) -> String {
@@ -192,11 +188,11 @@ package struct HTMLTokens {
                 $0.isSpace
                     || [UInt8(ascii: "/"), UInt8(ascii: ">"), UInt8(ascii: "=")].contains($0)
             }
-            while let byte = self[at: 0], byte.isSpace { position += 1 }
+            skipSpace()
             var value: [UInt8] = []
             if self[at: 0] == UInt8(ascii: "=") {
                 position += 1
-                while let byte = self[at: 0], byte.isSpace { position += 1 }
+                skipSpace()
                 guard let taken = takeValue() else { return nil }
                 value = taken
             }
