@@ -22,7 +22,7 @@ func readJPEGXL(_ source: some ByteSource) -> ImageHeader? {
     guard let head = source.bytes(at: start, min(24, source.count - start)),
         head.number(at: 0, 2) == 0xff0a
     else { return nil }
-    var bits = BitReader(head.array.dropFirst(2))
+    var bits = BitReader(head.array.dropFirst(2).prefix(16))
     let isSmall = bits.read(1) == 1
     func side() -> Int {
         if isSmall { return (bits.read(5) + 1) * 8 }
@@ -45,24 +45,24 @@ func readJPEGXL(_ source: some ByteSource) -> ImageHeader? {
 
 /// A reader of bits, from the lowest to the highest of each byte.
 private struct BitReader {
-    private let bytes: ArraySlice<UInt8>
-    private var position = 0
-    private(set) var isExhausted = false
+    private var bits: UInt128
+    private var remaining: Int
 
-    init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
+    /// - Parameter bytes: At most 16 bytes.
+    init(_ bytes: ArraySlice<UInt8>) {
+        bits = bytes.reversed().reduce(0) { $0 << 8 | UInt128($1) }
+        remaining = bytes.count * 8
+    }
+
+    /// True if more bits were read than there are.
+    var isExhausted: Bool { remaining < 0 }
 
     /// Reads a number. Bits after the end are zeros.
     mutating func read(_ count: Int) -> Int {
-        var value = 0
-        for bit in 0..<count {
-            let index = bytes.startIndex + position / 8
-            guard index < bytes.endIndex else {
-                isExhausted = true
-                return value
-            }
-            value |= Int(bytes[index] >> UInt8(position % 8) & 1) << bit
-            position += 1
+        defer {
+            bits >>= count
+            remaining -= count
         }
-        return value
+        return Int(bits & (1 << count - 1))
     }
 }
