@@ -21,17 +21,14 @@ nonisolated enum TransferKind: CaseIterable {
 ///
 /// This type only decides; ``CurlClient`` acts on its decisions.
 nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
-    /// The transfers that are scheduled together: those to one host for one plugin, or for all built-in providers.
+    /// The transfers that are scheduled together: those of a kind to one host for one plugin, or for all built-in
+    /// providers.
     private struct Lane: Hashable {
+        let kind: TransferKind
         let host: Host
         let plugin: String?
-    }
 
-    private struct Entry {
-        let lane: Lane
-        let kind: TransferKind
-
-        var line: LineKey { LineKey(kind: kind, isForPlugins: lane.plugin != nil) }
+        var line: LineKey { LineKey(kind: kind, isForPlugins: plugin != nil) }
     }
 
     /// The numbers of running transfers.
@@ -94,8 +91,8 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
     }
 
     private let limits: Limits
-    private var waiting: [ID: Entry] = [:]
-    private var running: [ID: Entry] = [:]
+    private var waiting: [ID: Lane] = [:]
+    private var running: [ID: Lane] = [:]
     private var lines: [LineKey: Line] = [:]
     private var hosts: [Host: HostCounts] = [:]
     private var plugins: [String: Counts] = [:]
@@ -115,9 +112,9 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
     mutating func add(
         _ id: ID, _ kind: TransferKind, to host: Host, for plugin: String? = nil
     ) -> [ID] {
-        let entry = Entry(lane: Lane(host: host, plugin: plugin), kind: kind)
-        waiting[id] = entry
-        lines[entry.line, default: Line()].append(id, entry.lane)
+        let lane = Lane(kind: kind, host: host, plugin: plugin)
+        waiting[id] = lane
+        lines[lane.line, default: Line()].append(id, lane)
         return admit()
     }
 
@@ -125,12 +122,12 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
     ///
     /// - Returns: The transfers to start now, in this order. They count as running.
     mutating func remove(_ id: ID) -> [ID] {
-        if let entry = waiting.removeValue(forKey: id) {
-            lines[entry.line]?.remove(id, entry.lane)
+        if let lane = waiting.removeValue(forKey: id) {
+            lines[lane.line]?.remove(id, lane)
             return []
         }
-        guard let entry = running.removeValue(forKey: id) else { return [] }
-        count(entry, by: -1)
+        guard let lane = running.removeValue(forKey: id) else { return [] }
+        count(lane, by: -1)
         return admit()
     }
 
@@ -146,11 +143,11 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
             for isForPlugins in [false, true] {
                 let key = LineKey(kind: kind, isForPlugins: isForPlugins)
                 while permits(kind), let lane = nextLane(key),
-                    let id = lines[key]?.removeFirst(of: lane),
-                    let entry = waiting.removeValue(forKey: id)
+                    let id = lines[key]?.removeFirst(of: lane)
                 {
-                    running[id] = entry
-                    count(entry, by: 1)
+                    waiting[id] = nil
+                    running[id] = lane
+                    count(lane, by: 1)
                     admitted.append(id)
                 }
             }
@@ -160,7 +157,7 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
 
     /// Returns the lane whose next transfer may start: that of the plugin with the fewest transfers, or the first one.
     private func nextLane(_ key: LineKey) -> Lane? {
-        let lanes = (lines[key]?.lanes ?? []).lazy.filter { permits(key.kind, in: $0) }
+        let lanes = (lines[key]?.lanes ?? []).lazy.filter { permits($0) }
         guard key.isForPlugins else { return lanes.first }
         return lanes.min { runningCount(of: $0.plugin) < runningCount(of: $1.plugin) }
     }
@@ -173,34 +170,33 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
         all.total < limits.connections && (kind == .request || all.downloads < limits.downloads)
     }
 
-    private func permits(_ kind: TransferKind, in lane: Lane) -> Bool {
+    private func permits(_ lane: Lane) -> Bool {
         let atHost = hosts[lane.host] ?? HostCounts()
-        guard permits(kind), atHost.total < limits.connectionsPerHost else { return false }
+        guard permits(lane.kind), atHost.total < limits.connectionsPerHost else { return false }
         guard let plugin = lane.plugin else {
-            return atHost.builtIn[kind] < limits.transfersPerHost
+            return atHost.builtIn[lane.kind] < limits.transfersPerHost
         }
         let own = plugins[plugin] ?? Counts()
         return atHost.plugins.total < limits.transfersPerHost
             && own.total < limits.transfersPerPlugin
             && allPlugins.total < limits.pluginTransfers
-            && (kind == .request
+            && (lane.kind == .request
                 || own.downloads < limits.downloadsPerPlugin
                     && allPlugins.downloads < limits.pluginDownloads)
     }
 
-    private mutating func count(_ entry: Entry, by difference: Int) {
-        let (host, kind) = (entry.lane.host, entry.kind)
-        all[kind] += difference
-        var atHost = hosts[host] ?? HostCounts()
-        if let plugin = entry.lane.plugin {
-            atHost.plugins[kind] += difference
-            allPlugins[kind] += difference
+    private mutating func count(_ lane: Lane, by difference: Int) {
+        all[lane.kind] += difference
+        var atHost = hosts[lane.host] ?? HostCounts()
+        if let plugin = lane.plugin {
+            atHost.plugins[lane.kind] += difference
+            allPlugins[lane.kind] += difference
             var own = plugins[plugin] ?? Counts()
-            own[kind] += difference
+            own[lane.kind] += difference
             plugins[plugin] = own.total > 0 ? own : nil
         } else {
-            atHost.builtIn[kind] += difference
+            atHost.builtIn[lane.kind] += difference
         }
-        hosts[host] = atHost.total > 0 ? atHost : nil
+        hosts[lane.host] = atHost.total > 0 ? atHost : nil
     }
 }
