@@ -107,7 +107,6 @@ package final class CurlClient: nonisolated HTTPClient {
     private func run(_ transfer: Transfer) async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                idleTimer?.cancel()
                 idleTimer = nil
                 transfers[ObjectIdentifier(transfer)] = transfer
                 transfer.start(continuation)
@@ -137,8 +136,8 @@ package final class CurlClient: nonisolated HTTPClient {
                 to: host, for: transfer.request.plugin))
     }
 
-    /// Removes a transfer that ended, and sends the transfers that waited for its connection. Must not be called in a
-    /// callback of libcurl.
+    /// Removes a transfer, if it is in the queue, and sends the transfers that waited for its connection. Must not be
+    /// called in a callback of libcurl.
     func leave(_ transfer: Transfer) { send(queue.remove(ObjectIdentifier(transfer))) }
 
     private func send(_ admitted: [ObjectIdentifier]) {
@@ -178,7 +177,6 @@ package final class CurlClient: nonisolated HTTPClient {
 
     /// Closes the idle connections and releases their memory.
     private func rest() {
-        idleTimer?.cancel()
         idleTimer = nil
         guard !isResting else { return }
         for pool in retiredPools + pools.values { pool.close() }

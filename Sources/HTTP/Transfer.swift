@@ -19,8 +19,6 @@ final class Transfer {
     private var origin: WebAddress.Origin?
     private var easy: EasyHandle?
     private var pool: ConnectionPool?
-    /// True from the start of a hop to its end.
-    private var isInQueue = false
     private var redirects = 0
     /// True if a redirect led to another origin, after which the credentials are not sent.
     private var leftOrigin = false
@@ -39,7 +37,6 @@ final class Transfer {
     /// The error for which a connection was refused; nil if a connection was made.
     var refusal: HTTPError?
     var isProxied = false
-    var isPaused = false
     var received = 0
     /// The number of times that the request was sent.
     var sendings = 0
@@ -92,7 +89,6 @@ final class Transfer {
         self.hop = hop
         if hop.address.origin != origin { leftOrigin = true }
         resetHop()
-        isInQueue = true
         watchdog?.state = .queued
         client.enter(self, to: hop.address.origin)
     }
@@ -106,7 +102,6 @@ final class Transfer {
         sendings = 0
         opensConnection = false
         isNetworkChanged = false
-        isPaused = false
         body = []
         releaseMemory()
         if resumption == nil { received = 0 }
@@ -144,13 +139,6 @@ final class Transfer {
         pool = nil
     }
 
-    /// Frees the connection for another transfer.
-    private func leave() {
-        guard isInQueue else { return }
-        isInQueue = false
-        client.leave(self)
-    }
-
     func reach(of hop: Hop) -> AddressScope {
         if hop.request.addressSource == .configuration,
             request.allowedHosts?.isNamed(hop.address.text) == true
@@ -182,11 +170,10 @@ final class Transfer {
         watchdog?.state = .connected
     }
 
-    /// Pauses the transfer until earlier data is written to the file.
-    func hold() {
-        isPaused = true
-        watchdog?.state = .held
-    }
+    /// Pauses the transfer until earlier data is written to the file, or memory is available.
+    func hold() { watchdog?.state = .held }
+
+    private var isPaused: Bool { watchdog?.state == .held }
 
     /// Handles the end of a limit.
     ///
@@ -243,7 +230,7 @@ final class Transfer {
         let text = code == CURLE_OK ? "" : easy?.text(of: code) ?? ""
         easy = nil
         pool = nil
-        leave()
+        client.leave(self)
         do {
             if let failure { throw failure }
             if let next, code == CURLE_OK || code == CURLE_WRITE_ERROR { return try begin(next) }
@@ -297,9 +284,8 @@ final class Transfer {
             return end(.failure(error))
         }
         removeHandle()
-        isPaused = false
         watchdog?.state = .connecting
-        leave()
+        client.leave(self)
         hop = resumption?.hop(hop, at: received) ?? hop
         guard pauseBefore > .zero else { return continueDownload(hop, error) }
         pause = MainLoopTimer(after: pauseBefore) { [self] in
@@ -323,7 +309,6 @@ final class Transfer {
 
     /// Resumes the transfer after ``hold()``. Must not be called in a callback of libcurl.
     private func resume() {
-        isPaused = false
         watchdog?.state = .connected
         easy?.resume()
         if let failure { end(.failure(failure)) }
@@ -366,10 +351,9 @@ final class Transfer {
         retireConnection(after: client.limits.suspiciousSilence)
         watchdog?.cancel()
         watchdog = nil
-        pause?.cancel()
         pause = nil
         removeHandle()
-        leave()
+        client.leave(self)
         releaseMemory()
         if case .failure = result { download?.stop() }
         complete()
