@@ -10,7 +10,7 @@ internal import Web
 final class ConnectionPool {
     private let library: CurlLibrary
     private let multi: UnsafeMutableRawPointer
-    private var watches: [Int32: SocketWatch] = [:]
+    private var sources: [Watch: DescriptorSource] = [:]
     private var timer: MainLoopTimer?
     /// The running transfers, with the functions to call when they end.
     private var ends: [UnsafeMutableRawPointer: (CURLcode) -> Void] = [:]
@@ -59,8 +59,8 @@ final class ConnectionPool {
         ends = [:]
         _ = library.functions.multi_cleanup(multi)
         timer?.cancel()
-        for watch in watches.values { watch.cancel() }
-        watches = [:]
+        for source in sources.values { source.cancel() }
+        sources = [:]
     }
 
     /// Begins a transfer.
@@ -110,22 +110,44 @@ final class ConnectionPool {
 
     // MARK: Events
 
+    /// An event of a socket of libcurl.
+    nonisolated private struct Watch: Hashable {
+        let socket: Int32
+        let event: DescriptorSource.Event
+    }
+
     private func watch(_ socket: Int32, _ events: Int32) -> Int32 {
+        let reading = Watch(socket: socket, event: .reading)
+        let writing = Watch(socket: socket, event: .writing)
         guard events != CURL_POLL_REMOVE else {
-            watches.removeValue(forKey: socket)?.cancel()
+            for watch in [reading, writing] { sources.removeValue(forKey: watch)?.cancel() }
             return 0
         }
-        let watch =
-            watches[socket]
-            ?? SocketWatch(socket) { [unowned self] socket, direction in
-                // An earlier event of this turn may have ended the watch.
-                guard watches[socket] != nil else { return }
-                act(socket, direction == .reading ? CURL_CSELECT_IN : CURL_CSELECT_OUT)
-            }
-        watches[socket] = watch
-        let isWatched = watch.watch(
-            reading: events & CURL_POLL_IN != 0, writing: events & CURL_POLL_OUT != 0)
+        let isWatched =
+            run(reading, events & CURL_POLL_IN != 0) && run(writing, events & CURL_POLL_OUT != 0)
         return isWatched ? 0 : -1
+    }
+
+    /// Starts or suspends a watch.
+    ///
+    /// - Returns: False if the process has no free descriptors.
+    private func run(_ watch: Watch, _ runs: Bool) -> Bool {
+        guard runs else {
+            sources[watch]?.suspend()
+            return true
+        }
+        if sources[watch] == nil {
+            // Duplicates the descriptor, because libcurl closes its socket before the source is cancelled.
+            let descriptor = fcntl(watch.socket, F_DUPFD_CLOEXEC, 0)
+            guard descriptor >= 0 else { return false }
+            sources[watch] = DescriptorSource(descriptor, watch.event) { [unowned self] in
+                // An earlier event of this turn may have ended the watch.
+                guard sources[watch] != nil else { return }
+                act(watch.socket, watch.event == .reading ? CURL_CSELECT_IN : CURL_CSELECT_OUT)
+            }
+        }
+        sources[watch]?.resume()
+        return true
     }
 
     private func setTimer(_ milliseconds: Int) -> Int32 {
@@ -160,51 +182,5 @@ final class ConnectionPool {
             ends.removeValue(forKey: easy)?(code)
         }
         closeIfDrained()
-    }
-}
-
-/// The watch of a libcurl socket in the event loop.
-final class SocketWatch {
-    private let socket: Int32
-    private let onEvent: (Int32, DescriptorSource.Event) -> Void
-    private var reading: DescriptorSource?
-    private var writing: DescriptorSource?
-
-    init(_ socket: Int32, onEvent: @escaping (Int32, DescriptorSource.Event) -> Void) {
-        self.socket = socket
-        self.onEvent = onEvent
-    }
-
-    /// Changes the events to watch for.
-    ///
-    /// - Returns: False if the process has no free descriptors.
-    func watch(reading readingRuns: Bool, writing writingRuns: Bool) -> Bool {
-        run(&reading, .reading, readingRuns) && run(&writing, .writing, writingRuns)
-    }
-
-    func cancel() {
-        reading?.cancel()
-        writing?.cancel()
-        reading = nil
-        writing = nil
-    }
-
-    private func run(
-        _ source: inout DescriptorSource?, _ event: DescriptorSource.Event, _ runs: Bool
-    ) -> Bool {
-        guard runs else {
-            source?.suspend()
-            return true
-        }
-        if source == nil {
-            // Duplicates the descriptor, because libcurl closes its socket before the source is cancelled.
-            let descriptor = fcntl(socket, F_DUPFD_CLOEXEC, 0)
-            guard descriptor >= 0 else { return false }
-            source = DescriptorSource(descriptor, event) { [socket, onEvent] in
-                onEvent(socket, event)
-            }
-        }
-        source?.resume()
-        return true
     }
 }
