@@ -114,14 +114,6 @@ nonisolated enum AddressScope: Hashable {
     /// An origin that the user named as a server: any address, also over `http`.
     case named
 
-    init(_ source: HTTPRequest.AddressSource, allowsLoopback: Bool) {
-        self =
-            switch source {
-            case .configuration: .anywhere
-            case .service: allowsLoopback ? .publicOrLoopback : .publicOnly
-            }
-    }
-
     /// Returns true if a connection to an address is permitted.
     ///
     /// - Parameters:

@@ -140,12 +140,11 @@ final class Transfer {
     }
 
     func reach(of hop: Hop) -> AddressScope {
-        if hop.request.addressSource == .configuration,
-            request.allowedHosts?.isNamed(hop.address.text) == true
-        {
-            return .named
+        switch hop.request.addressSource {
+        case .configuration:
+            request.allowedHosts?.isNamed(hop.address.text) == true ? .named : .anywhere
+        case .service: request.allowsLoopback ? .publicOrLoopback : .publicOnly
         }
-        return AddressScope(hop.request.addressSource, allowsLoopback: request.allowsLoopback)
     }
 
     /// Returns the target of a redirect; nil if the response is not a redirect.

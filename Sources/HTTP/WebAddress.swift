@@ -13,10 +13,7 @@ nonisolated struct WebAddress: Hashable {
         let port: UInt16
     }
 
-    enum Scheme: String {
-        case http
-        case https
-    }
+    typealias Scheme = Web.WebAddress.Scheme
 
     let origin: Origin
     /// The whole address without the fragment.
