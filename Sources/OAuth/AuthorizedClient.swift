@@ -25,23 +25,19 @@ nonisolated package struct AuthorizedClient: HTTPClient {
     package init(
         _ base: any HTTPClient, _ tokens: any AccessTokens, _ description: OAuthDescription?
     ) {
-        self.base = base
-        self.tokens = tokens
-        let origins = (description?.tokenOrigins ?? []).compactMap(WebAddress.init)
-        self.origins = Set(origins.map(\.origin))
-        allowsLoopback = origins.contains { $0.isLoopback }
-        refusals = description?.tokenRefusals ?? []
-        tokenField = HTTPRequest.bearerField
-        issuedField = nil
-        namedOrigins = []
+        let access = KeyDescription(
+            keyField: HTTPRequest.bearerField, keyOrigins: description?.tokenOrigins ?? [])
+        self.init(base, tokens, access, refusals: description?.tokenRefusals ?? [])
     }
 
     /// - Parameters:
     ///   - base: Sends the requests.
     ///   - tokens: The source of the key.
     ///   - description: The description of the service that issued it.
+    ///   - refusals: The responses that mean that a key is refused.
     package init(
-        _ base: any HTTPClient, _ tokens: any AccessTokens, _ description: KeyDescription
+        _ base: any HTTPClient, _ tokens: any AccessTokens, _ description: KeyDescription,
+        refusals: [TokenRefusal] = [TokenRefusal(status: 401)]
     ) {
         self.base = base
         self.tokens = tokens
@@ -50,7 +46,7 @@ nonisolated package struct AuthorizedClient: HTTPClient {
         self.origins = field == nil ? [] : Set(origins.map(\.origin))
         namedOrigins = description.namedOrigins
         allowsLoopback = namedOrigins.isEmpty && origins.contains { $0.isLoopback }
-        refusals = [TokenRefusal(status: 401)]
+        self.refusals = refusals
         tokenField = field ?? HTTPRequest.bearerField
         issuedField = description.tokenField
     }
