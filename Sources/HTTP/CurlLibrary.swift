@@ -72,10 +72,8 @@ extension HTTPError {
         case CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT:
             // Removes the number of milliseconds, which is of no use in a user message.
             let details = text.firstRange(of: " after ")?.lowerBound ?? text.endIndex
-            let words = String(text[..<details])
-            return code == CURLE_COULDNT_CONNECT
-                ? refusal ?? .unreachable(Message(verbatim: words))
-                : .unreachable(Message(verbatim: words))
+            let error = HTTPError.unreachable(Message(verbatim: String(text[..<details])))
+            return code == CURLE_COULDNT_CONNECT ? refusal ?? error : error
         case CURLE_PEER_FAILED_VERIFICATION:
             // The texts of OpenSSL and of GnuTLS for a certificate that no trusted one has signed.
             let isUnknown = ["self-signed", "self signed", "issuer certificate", "not trusted"]

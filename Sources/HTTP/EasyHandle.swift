@@ -119,9 +119,7 @@ final class EasyHandle {
         } else {
             set(CURLOPT_HTTPGET, 1)
         }
-        switch hop.request.method {
-        case .get, .post: break
-        case .put, .patch, .delete, .propfind, .proppatch, .report, .search:
+        if hop.request.method != .get, hop.request.method != .post {
             set(CURLOPT_CUSTOMREQUEST, hop.request.method.rawValue)
         }
     }
