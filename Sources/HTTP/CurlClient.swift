@@ -35,7 +35,8 @@ package final class CurlClient: nonisolated HTTPClient {
     private var isClosed = false
     private var queue: TransferQueue<WebAddress.Origin, ObjectIdentifier>
     let responseMemory: ResponseMemory
-    private let fileQueue = DispatchQueue(label: "org.imagefeed.http.files")
+    /// The queue on which the files of downloads are written.
+    let fileQueue = DispatchQueue(label: "org.imagefeed.http.files")
 
     private static let closed = HTTPError.failed(Message(verbatim: "the client has been closed"))
 
@@ -76,7 +77,7 @@ package final class CurlClient: nonisolated HTTPClient {
         progress: @escaping @Sendable (HTTPProgress) -> Void
     ) async throws -> HTTPResponse {
         let transfer = try makeTransfer(request)
-        transfer.write(into: file, on: fileQueue, progress: progress)
+        transfer.write(into: file, progress: progress)
         return try await run(transfer)
     }
 

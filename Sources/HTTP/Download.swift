@@ -9,9 +9,8 @@ internal import Web
 /// Writes on a separate queue, because a disk or a network file system may be slow.
 final class Download {
     private let file: Int32
-    private let queue: DispatchQueue
     private let report: @Sendable (HTTPProgress) -> Void
-    private let onAdvance: () -> Void
+    private unowned let transfer: Transfer
     nonisolated private let isStopped = Atomic(false)
     /// The data to write after the current piece.
     private var waiting: [UInt8] = []
@@ -30,17 +29,14 @@ final class Download {
 
     /// - Parameters:
     ///   - file: A descriptor open for writing. Not used after ``isIdle`` becomes true.
-    ///   - queue: The queue on which the file is written.
     ///   - progress: See `HTTPClient.download`.
-    ///   - onAdvance: Called after each write, successful or not.
+    ///   - transfer: The transfer, which owns this object.
     init(
-        _ file: Int32, on queue: DispatchQueue,
-        progress: @escaping @Sendable (HTTPProgress) -> Void, onAdvance: @escaping () -> Void
+        _ file: Int32, progress: @escaping @Sendable (HTTPProgress) -> Void, _ transfer: Transfer
     ) {
         self.file = file
-        self.queue = queue
         report = progress
-        self.onAdvance = onAdvance
+        self.transfer = transfer
     }
 
     /// True if no more data should be appended for now.
@@ -81,7 +77,7 @@ final class Download {
         let piece = waiting
         waiting = []
         writing = piece.count
-        queue.async { [file] in
+        transfer.client.fileQueue.async { [file] in
             let isDone =
                 self.isStopped.load(ordering: .relaxed) || AtomicFile.writeAll(piece, to: file)
             let code = isDone ? 0 : errno
@@ -99,7 +95,7 @@ final class Download {
         }
         if !waiting.isEmpty { writeNext() }
         reportSoon()
-        onAdvance()
+        transfer.advance()
     }
 
     /// Reports the progress immediately, or after the minimum pause between two reports.

@@ -1,5 +1,4 @@
 internal import CCurl
-internal import Dispatch
 internal import System
 internal import Translation
 internal import Web
@@ -60,11 +59,8 @@ final class Transfer {
     }
 
     /// Writes the body of a 2xx response into a file.
-    func write(
-        into file: Int32, on queue: DispatchQueue,
-        progress: @escaping @Sendable (HTTPProgress) -> Void
-    ) {
-        download = Download(file, on: queue, progress: progress) { [unowned self] in advance() }
+    func write(into file: Int32, progress: @escaping @Sendable (HTTPProgress) -> Void) {
+        download = Download(file, progress: progress, self)
     }
 
     /// - Parameter continuation: Resumed exactly once, within this call or later.
@@ -298,8 +294,8 @@ final class Transfer {
         do { try begin(hop) } catch { end(.failure(reason)) }
     }
 
-    /// Handles the end of a write to the file.
-    private func advance() {
+    /// Handles the end of a write to the file, successful or not.
+    func advance() {
         guard let download else { return }
         if let code = download.failure { end(.failure(HTTPError.cannotWrite(code))) }
         if isPaused && download.hasRoom && result == nil { resume() }
