@@ -86,14 +86,12 @@ private final class Builder {
     private(set) var error: XMLError?
     private let limits: XMLLimits
     private let stop: () -> Void
-    /// The elements that have begun and not ended.
-    private var open: [XMLElement] = []
+    /// The elements that have begun and not ended, with the number of ``namespaces`` before each of them.
+    private var open: [(element: XMLElement, outerNamespaces: Int)] = []
     private var count = 0
     private var attributeCount = 0
     /// The namespaces in scope by prefix, the innermost one last.
     private var namespaces: [(prefix: String, namespace: String)] = []
-    /// The number of ``namespaces`` before each open element.
-    private var outerNamespaces: [Int] = []
     /// The names of elements by their form in the document, as long as ``namespaces`` are the same.
     private var names: [String: XMLName] = [:]
 
@@ -123,7 +121,7 @@ private final class Builder {
         guard error == nil else { return }
         count += 1
         guard open.count < limits.depth, count <= limits.elements else { return fail(.tooLarge) }
-        outerNamespaces.append(namespaces.count)
+        let outerNamespaces = namespaces.count
         var next = attributes
         while let attribute = next[0], let value = next[1] {
             next += 2
@@ -132,7 +130,7 @@ private final class Builder {
         }
         guard attributeCount <= limits.elements else { return fail(.tooLarge) }
         guard error == nil, let text = text(name), let name = self.name(text) else { return }
-        open.append(XMLElement(name: name))
+        open.append((XMLElement(name: name), outerNamespaces))
     }
 
     /// Adds a namespace, unless `suffix`, the text after `xmlns`, is the rest of another name.
@@ -171,25 +169,25 @@ private final class Builder {
     }
 
     func end() {
-        guard error == nil, let element = open.popLast() else { return }
-        if let outer = outerNamespaces.popLast(), outer < namespaces.count {
-            namespaces.removeLast(namespaces.count - outer)
+        guard error == nil, let (element, outerNamespaces) = open.popLast() else { return }
+        if outerNamespaces < namespaces.count {
+            namespaces.removeLast(namespaces.count - outerNamespaces)
             names = [:]
         }
         if open.isEmpty {
             root = element
         } else {
-            open[open.count - 1].append(element)
+            open[open.count - 1].element.append(element)
         }
     }
 
     func append(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard error == nil, !open.isEmpty else { return }
         let last = open.count - 1
-        guard open[last].text.utf8.count + bytes.count <= limits.textBytes else {
+        guard open[last].element.text.utf8.count + bytes.count <= limits.textBytes else {
             return fail(.tooLarge)
         }
-        open[last].append(bytes)
+        open[last].element.append(bytes)
     }
 }
 
