@@ -8,7 +8,6 @@ import Testing
 
 @testable import BusService
 @testable import Engine
-@testable import Services
 
 /// Tests of the pages of a remote account over the bus: prepared replies, refreshes, and clients that watch sources.
 @Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor

@@ -100,6 +100,7 @@ extension Account {
         case .profile(let profile): show(profile, .ready)
         case .profileFailed: show(profile, .failed)
         case .user(let profile): updateIdentity(profile)
+        case .refreshed(let source): feedWatch.sourceRefreshed(source)
         case .rateLimited(let until):
             for account in engine.accounts(sharingLimitsOf: self) where account !== self {
                 account.photos?.limit(until: until)

@@ -27,11 +27,7 @@ package final class Account {
     /// The initial token of the next session, which is then not read from the keyring.
     var heldToken: Credentials.HeldToken?
     /// Refreshes the watched sources. The watches outlast a session.
-    private(set) lazy var feedWatch = FeedWatch(
-        clock: engine.ports.clock, now: engine.ports.now,
-        interval: { [engine] in engine.refreshInterval },
-        permission: { [weak self] in self?.refreshPermission ?? .denied }
-    ) { [weak self] source in await self?.photos?.refreshWatched(source) }
+    private(set) lazy var feedWatch = FeedWatch(self)
     /// The watchers of the source that depends on the date, with the time at which they last read it.
     var datedReads: [WatcherID: Timestamp] = [:]
     /// True if the source that the user chose does not exist now, for example a renamed folder or an unmounted disk.

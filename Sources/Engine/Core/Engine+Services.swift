@@ -48,7 +48,8 @@ extension Engine {
         let service = RemoteService(
             account.id, session, credentials, stores,
             probeTarget: HostProbes.Target(provider: provider.info.id, host: host),
-            allowsLoopback: client.allowsLoopback, watch: account.feedWatch,
+            allowsLoopback: client.allowsLoopback,
+            isWatched: { [weak account] in account?.feedWatch.isWatched($0) == true },
             isMetered: { [weak self] in self?.isMetered ?? false }
         ) { [weak account] report in account?.handle(report) }
         rememberDefaultSource(of: provider.info)

@@ -135,3 +135,12 @@ package struct Original {
         self.count = count
     }
 }
+
+/// The permission to send a request that no client waits for.
+nonisolated package enum RefreshPermission: Hashable {
+    case permitted
+    /// Not permitted until the state of the account, the network or the interval changes.
+    case denied
+    /// Not permitted until a time in the future.
+    case deniedUntil(Timestamp)
+}

@@ -223,7 +223,7 @@ extension CachedFeed {
                 return cached
             }
             activity.takeRetries(of: failures) { source in
-                cached?.contains(source) == true || watch.isWatched(source)
+                cached?.contains(source) == true || owner.isWatched(source)
             }.forEach(refreshInBackground)
         }
     }
@@ -244,6 +244,6 @@ extension CachedFeed {
     /// Records a successful refresh.
     func recordRefresh(_ source: SourceID) {
         changeActivity { $0.recordSuccess(source, at: owner.now) }
-        watch.sourceRefreshed(source)
+        owner.report(.refreshed(source))
     }
 }

@@ -21,8 +21,6 @@ final class CachedFeed {
     let account: AccountID
     let session: any RemoteFeed
     let store: FeedStore
-    /// The watches of the sources.
-    let watch: FeedWatch
     let owner: RemoteService
     /// The age from which the position of a page token is not certain.
     static let pageTokenFreshness = Duration.seconds(600)
@@ -51,13 +49,11 @@ final class CachedFeed {
     }
 
     init(
-        _ account: AccountID, _ session: any RemoteFeed, _ store: FeedStore, _ watch: FeedWatch,
-        owner: RemoteService
+        _ account: AccountID, _ session: any RemoteFeed, _ store: FeedStore, owner: RemoteService
     ) {
         self.account = account
         self.session = session
         self.store = store
-        self.watch = watch
         self.owner = owner
     }
 

@@ -32,6 +32,7 @@ package final class RemoteService: AccountPhotos {
     private let probeTarget: HostProbes.Target
     package let credentials: Credentials
     let stores: RemoteStores
+    let isWatched: (SourceID) -> Bool
     let isMetered: () -> Bool
     let report: (ServiceReport) -> Void
     let allowsLoopback: Bool
@@ -71,18 +72,19 @@ package final class RemoteService: AccountPhotos {
     ///   - stores: The stores of remote accounts.
     ///   - probeTarget: The host of its requests. Accounts of one provider at one host share probes.
     ///   - allowsLoopback: True if the service may name addresses on loopback.
-    ///   - watch: The watches of the sources.
+    ///   - isWatched: Returns true if at least one watcher watches a source.
     ///   - isMetered: Returns true if only requests of clients may use the network.
     ///   - report: Receives the changes.
     package init(
         _ account: AccountID, _ session: any Session, _ credentials: Credentials,
         _ stores: RemoteStores, probeTarget: HostProbes.Target, allowsLoopback: Bool,
-        watch: FeedWatch, isMetered: @escaping () -> Bool,
+        isWatched: @escaping (SourceID) -> Bool, isMetered: @escaping () -> Bool,
         report: @escaping (ServiceReport) -> Void
     ) {
         self.account = account
         self.session = session
         self.credentials = credentials
+        self.isWatched = isWatched
         self.isMetered = isMetered
         self.report = report
         self.stores = stores
@@ -90,7 +92,7 @@ package final class RemoteService: AccountPhotos {
         self.allowsLoopback = allowsLoopback
         credentials.onChange = { [weak self] in self?.credentialsChanged() }
         guard let remote = session.remoteFeed else { return }
-        let feed = CachedFeed(account, remote, stores.feeds, watch, owner: self)
+        let feed = CachedFeed(account, remote, stores.feeds, owner: self)
         self.feed = feed
         guard let remote = session.remoteLikes else { return }
         likes = Likes(remote, feed, stores.likes(of: account), owner: self)
@@ -352,6 +354,8 @@ package enum ServiceReport {
     case profileFailed
     /// The service reported the user of the token.
     case user(Profile)
+    /// A source was refreshed.
+    case refreshed(SourceID)
     /// The service limits requests until a time.
     case rateLimited(until: Timestamp?)
 }

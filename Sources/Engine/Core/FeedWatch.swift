@@ -1,42 +1,29 @@
-package import Feeds
-package import ProviderKit
+internal import Feeds
+internal import ProviderKit
+internal import Services
 
 /// The timer that refreshes the watched sources of an account.
 ///
 /// The timer runs only while a source is watched and a refresh is permitted.
-package final class FeedWatch {
+final class FeedWatch {
     /// The longest sleep. A watch whose interval is longer wakes up in between.
     private static let longestPause = Duration.seconds(86_400)
     /// The time by which a refresh may be early when the timer fires.
     private static let tolerance = Duration.seconds(1)
 
-    private let clock: any Clock<Duration>
-    private let now: () -> Timestamp
-    private let interval: () -> Duration?
-    private let permission: () -> RefreshPermission
-    private let refresh: @MainActor (SourceID) async -> Void
+    private weak var account: Account?
+    private let engine: Engine
     private var schedule = WatchSchedule()
     private var timer: (pause: Duration, armed: Timestamp, task: Task<Void, Never>)?
     /// The refreshes in progress. One source is refreshed at a time, so that each response affects the next decision.
     private var refreshing: Task<Void, Never>?
 
-    /// - Parameters:
-    ///   - clock: Measures the pauses.
-    ///   - now: Returns the current time.
-    ///   - interval: Returns the interval between refreshes; nil if watched sources are not refreshed.
-    ///   - permission: Returns the permission to send a request that no client waits for.
-    ///   - refresh: Refreshes a source. It returns when the refresh succeeded or failed.
-    package init(
-        clock: any Clock<Duration>, now: @escaping () -> Timestamp,
-        interval: @escaping () -> Duration?, permission: @escaping () -> RefreshPermission,
-        refresh: @escaping @MainActor (SourceID) async -> Void
-    ) {
-        self.clock = clock
-        self.now = now
-        self.interval = interval
-        self.permission = permission
-        self.refresh = refresh
+    init(_ account: Account) {
+        self.account = account
+        engine = account.engine
     }
+
+    private var now: Timestamp { engine.ports.now() }
 
     /// Returns true if at least one watcher watches the source.
     func isWatched(_ source: SourceID) -> Bool { schedule.isWatched(source) }
@@ -47,19 +34,19 @@ package final class FeedWatch {
     /// True if no refresh is in progress, and the timer, if there is one, is not due.
     var isSettled: Bool {
         guard refreshing == nil, let timer else { return refreshing == nil }
-        let passed = now().secondsSince1970 - timer.armed.secondsSince1970
+        let passed = now.secondsSince1970 - timer.armed.secondsSince1970
         return timer.pause > .seconds(passed)
     }
 
     /// Records that a watcher reads the first page of a source.
-    package func recordRead(_ source: SourceID, by watcher: WatcherID) {
+    func recordRead(_ source: SourceID, by watcher: WatcherID) {
         let isNew = schedule.recordRead(
-            source, by: watcher, now: now(), shift: .random(in: 0...1))
+            source, by: watcher, now: now, shift: .random(in: 0...1))
         if isNew { update() }
     }
 
     /// Ends all watches of a watcher.
-    package func remove(_ watcher: WatcherID) {
+    func remove(_ watcher: WatcherID) {
         guard !schedule.isEmpty else { return }
         schedule.remove(watcher)
         update()
@@ -68,27 +55,27 @@ package final class FeedWatch {
     /// Starts the interval of a source again, because it was refreshed.
     func sourceRefreshed(_ source: SourceID) {
         guard schedule.isWatched(source) else { return }
-        schedule.restart(source, now: now(), shift: .random(in: 0...1))
+        schedule.restart(source, now: now, shift: .random(in: 0...1))
         update()
     }
 
     /// Refreshes the sources that are due, if that is permitted, and sets the timer. Called whenever the interval or
     /// the permission may have changed.
-    package func update() { update(tolerance: .zero) }
+    func update() { update(tolerance: .zero) }
 
     /// Sets the timer again. A timer does not count the time during which the machine was suspended.
-    package func resumed() {
+    func resumed() {
         cancelTimer()
         update()
     }
 
     private func update(tolerance: Duration) {
         guard refreshing == nil else { return }
-        guard !schedule.isEmpty, let interval = interval() else {
+        guard !schedule.isEmpty, let interval = engine.refreshInterval else {
             return cancelTimer()
         }
-        let now = now()
-        switch permission() {
+        let now = now
+        switch account?.refreshPermission ?? .denied {
         case .denied: cancelTimer()
         case .deniedUntil(let time):
             let seconds = max(1, time.secondsSince1970 - now.secondsSince1970)
@@ -107,13 +94,13 @@ package final class FeedWatch {
     }
 
     private func refreshDue(_ tolerance: Duration) async {
-        while let interval = interval(), case .permitted = permission(),
-            let source = schedule.nextDue(at: now(), interval, tolerance: tolerance)
+        while let interval = engine.refreshInterval, account?.refreshPermission == .permitted,
+            let source = schedule.nextDue(at: now, interval, tolerance: tolerance)
         {
-            schedule.restart(source, now: now(), shift: .random(in: 0...1))
-            await refresh(source)
+            schedule.restart(source, now: now, shift: .random(in: 0...1))
+            await account?.photos?.refreshWatched(source)
             // A refresh that failed is not repeated before the next interval.
-            schedule.restart(source, now: now(), shift: .random(in: 0...1))
+            schedule.restart(source, now: now, shift: .random(in: 0...1))
         }
         refreshing = nil
         update()
@@ -128,7 +115,7 @@ package final class FeedWatch {
             return
         }
         cancelTimer()
-        timer = (pause, now, makeTimer(clock, pause))
+        timer = (pause, now, makeTimer(engine.ports.clock, pause))
     }
 
     private func makeTimer<C: Clock<Duration>>(
@@ -148,13 +135,4 @@ package final class FeedWatch {
         timer?.task.cancel()
         timer = nil
     }
-}
-
-/// The permission to send a request that no client waits for.
-nonisolated package enum RefreshPermission: Hashable {
-    case permitted
-    /// Not permitted until the owner calls ``FeedWatch/update()``.
-    case denied
-    /// Not permitted until a time in the future.
-    case deniedUntil(Timestamp)
 }
