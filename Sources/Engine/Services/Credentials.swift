@@ -10,7 +10,8 @@ package import Translation
 /// runs at a time.
 @MainActor
 package final class Credentials: AccessTokens {
-    private(set) var problem: CredentialsProblem? {
+    /// The state of the account, `locked` or `needsLogin`, while its token cannot be used; nil if it can be.
+    private(set) var problem: AccountState? {
         didSet { if problem != oldValue { onChange() } }
     }
 
@@ -82,7 +83,7 @@ package final class Credentials: AccessTokens {
                 (token == nil ? [key] : []) + clientKeys, isForStoring: unsaved != nil)
         } catch let error as SecretStoreError {
             guard token == nil else { return }
-            problem = .locked(error)
+            problem = .locked(reason: error.message, remedy: error.remedy)
             throw error
         }
         await storeUnsavedToken()
@@ -130,7 +131,7 @@ package final class Credentials: AccessTokens {
             return token
         } catch let error as SecretStoreError {
             if let token { return token }
-            problem = .locked(error)
+            problem = .locked(reason: error.message, remedy: error.remedy)
             throw error
         }
     }
@@ -355,14 +356,6 @@ package final class Credentials: AccessTokens {
         unsaved = nil
         if let token { revoke(token, endpoint) }
     }
-}
-
-/// The reason why a token cannot be used.
-nonisolated enum CredentialsProblem: Hashable {
-    /// The secret store is locked or not available. It may become available again.
-    case locked(SecretStoreError)
-    /// A new login is required.
-    case needsLogin(reason: Message)
 }
 
 nonisolated extension Message {

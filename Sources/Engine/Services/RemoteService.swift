@@ -104,13 +104,7 @@ package final class RemoteService: AccountPhotos {
         if let brokenSession {
             return .failed(reason: brokenSession.reason, remedy: brokenSession.remedy)
         }
-        switch credentials.problem {
-        case .needsLogin(let reason): return .needsLogin(reason: reason)
-        case .locked(let error):
-            return .locked(reason: error.message, remedy: error.remedy)
-        case nil: break
-        }
-        if let problem = health.problem(now: now) { return problem }
+        if let problem = credentials.problem ?? health.problem(now: now) { return problem }
         return isLoading ? .loading(reason: Message("The account is being opened.")) : .ready
     }
 
