@@ -114,8 +114,7 @@ struct SecretStoreUseTests {
         let ada = try await federation.logIn(fixture)
         let stored = secrets.value.secrets[.account(ada.id.text)]
         let renewed = fixture.ports.token("renewed")
-        ada.remote?.credentials.resume(
-            with: Credentials.HeldToken(token: renewed, isSaved: false))
+        ada.remote?.credentials.resume(with: (token: renewed, isSaved: false))
         #expect(secrets.value.secrets[.account(ada.id.text)] == stored)
         fixture.engine.restartSessions(of: "federation")
         let token = try await ada.remote?.credentials.accessToken()

@@ -136,20 +136,11 @@ package final class Credentials: AccessTokens {
         }
     }
 
-    /// A token in memory, and its state in the secret store.
-    package struct HeldToken {
-        let token: OAuthToken
-        /// True if the secret store has the token.
-        var isSaved: Bool
-
-        package init(token: OAuthToken, isSaved: Bool = true) {
-            self.token = token
-            self.isSaved = isSaved
-        }
-    }
+    /// A token in memory. `isSaved` is true if the secret store has it.
+    package typealias HeldToken = (token: OAuthToken, isSaved: Bool)
 
     /// The token in memory; nil if there is none.
-    package var held: HeldToken? { token.map { HeldToken(token: $0, isSaved: unsaved == nil) } }
+    package var held: HeldToken? { token.map { (token: $0, isSaved: unsaved == nil) } }
 
     /// Uses the token that a login has stored.
     package func adopt(_ token: OAuthToken) {

@@ -65,7 +65,7 @@ extension LoginList {
                 engine.notifications.resolve(.tokenRemains, about: .account(id))
             }
             do {
-                let held = token.map { Credentials.HeldToken(token: $0) }
+                let held: Credentials.HeldToken? = token.map { (token: $0, isSaved: true) }
                 let account: Account
                 if let known {
                     if !wasLoggedIn { known.heldToken = held }
