@@ -13,26 +13,11 @@ package final class FolderLock: Sendable {
     package enum Attempt: Equatable, Sendable {
         /// This object holds the lock.
         case held
-        /// Another process holds the lock.
-        case inUse(Holder)
+        /// Another process holds the lock. The process ID is nil if it is unknown, or if the process runs on another
+        /// host. The host is the name of the other one; nil for this one.
+        case inUse(processID: Int32?, host: String?)
         /// The folder cannot be locked, because it cannot be written or its file system has no locks.
         case unavailable(StorageError)
-    }
-
-    /// The process that holds a lock.
-    package struct Holder: Equatable, Sendable {
-        /// Its process ID; nil if it is unknown, or if the process runs on another host.
-        package let processID: Int32?
-        /// The name of the other host; nil for this one.
-        package let host: String?
-
-        /// - Parameters:
-        ///   - processID: Its process ID.
-        ///   - host: The name of the other host.
-        package init(processID: Int32?, host: String?) {
-            self.processID = processID
-            self.host = host
-        }
     }
 
     /// The path of the folder.
@@ -66,7 +51,7 @@ package final class FolderLock: Sendable {
                 guard code == EWOULDBLOCK else {
                     throw .cannotOpen(path, String(cString: strerror(code)))
                 }
-                return .inUse(holder(file))
+                return holder(file)
             } catch {
                 return .unavailable(error)
             }
@@ -115,19 +100,19 @@ package final class FolderLock: Sendable {
         pwrite(file, text, text.count, 0)
     }
 
-    private func holder(_ file: Int32) -> Holder {
+    private func holder(_ file: Int32) -> Attempt {
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = pread(file, &bytes, bytes.count, 0)
         let words = String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
             .split { $0 == " " || $0 == "\n" }
         guard words.count == 2, let id = Int32(words[0]), id > 0 else {
-            return Holder(processID: nil, host: nil)
+            return .inUse(processID: nil, host: nil)
         }
         guard words[1] == Self.hostName else {
-            return Holder(processID: nil, host: String(words[1]))
+            return .inUse(processID: nil, host: String(words[1]))
         }
         // The new holder may not have written its ID yet.
-        return Holder(processID: kill(id, 0) == 0 || errno == EPERM ? id : nil, host: nil)
+        return .inUse(processID: kill(id, 0) == 0 || errno == EPERM ? id : nil, host: nil)
     }
 
     private static var hostName: String {

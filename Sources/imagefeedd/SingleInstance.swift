@@ -17,15 +17,15 @@ final class SingleInstance {
         /// Another daemon owns the name on this bus.
         case running
         /// A daemon on another bus uses the data folder.
-        case inUse(folder: String, by: FolderLock.Holder)
+        case inUse(folder: String, processID: Int32?, host: String?)
 
         var description: String {
             switch self {
             case .running: "another imagefeedd is running; start with --replace to replace it"
-            case .inUse(let folder, let holder):
+            case .inUse(let folder, let processID, let host):
                 "the data folder \(folder) is in use by another imagefeedd"
-                    + (holder.processID.map { " (process \($0))" } ?? "")
-                    + (holder.host.map { " (on \($0))" } ?? "")
+                    + (processID.map { " (process \($0))" } ?? "")
+                    + (host.map { " (on \($0))" } ?? "")
             }
         }
     }
@@ -64,7 +64,7 @@ final class SingleInstance {
     func lockData(onLost: @escaping () -> Void) async throws {
         if isReplacing, let owner = try await connection.owner(of: BusService.name) {
             // A holder that does not own the name does not end when the name is taken over.
-            if case .inUse(let holder) = data.attempt(), let id = holder.processID,
+            if case .inUse(let id?, _) = data.attempt(),
                 try await connection.processID(of: owner) != id
             {
                 try await waitForData(Self.replacementTime)
@@ -122,7 +122,8 @@ final class SingleInstance {
     private func waitForData(_ limit: Duration) async throws {
         switch try await wait(for: data, limit) {
         case .held: return
-        case .inUse(let holder): throw Refusal.inUse(folder: data.folder, by: holder)
+        case .inUse(let processID, let host):
+            throw Refusal.inUse(folder: data.folder, processID: processID, host: host)
         case .unavailable(let error):
             logger.warning("The data folder cannot be locked", metadata: ["reason": "\(error)"])
         }

@@ -14,7 +14,7 @@ import Testing
         let second = FolderLock(folder: path)
         #expect(first.attempt() == .held)
         #expect(first.attempt() == .held)
-        #expect(second.attempt() == .inUse(.init(processID: getpid(), host: nil)))
+        #expect(second.attempt() == .inUse(processID: getpid(), host: nil))
         first.release()
         #expect(second.attempt() == .held)
         guard case .inUse = first.attempt() else {
@@ -50,7 +50,7 @@ import Testing
         write(file, text, text.utf8.count)
         close(file)
         #expect(
-            FolderLock(folder: path).attempt() == .inUse(.init(processID: nil, host: nil)))
+            FolderLock(folder: path).attempt() == .inUse(processID: nil, host: nil))
     }
 
     @Test func `a holder on another host is reported by its host name`() throws {
@@ -62,7 +62,7 @@ import Testing
         close(file)
         #expect(
             FolderLock(folder: path).attempt()
-                == .inUse(.init(processID: nil, host: "elsewhere")))
+                == .inUse(processID: nil, host: "elsewhere"))
     }
 
     @Test func `a folder that cannot be created is unavailable`() throws {
