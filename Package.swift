@@ -87,8 +87,8 @@ let modules = [
     module(
         "Engine",
         """
-        Accounts CLinux Feeds Images OAuth ProviderKit Quoting Services Slideshow Storage System
-        Translation Logging
+        Accounts CLinux Feeds Images Likes OAuth ProviderKit Quoting Services Slideshow Storage
+        System Translation Logging
         """, in: "Engine/Core"),
     tests(
         "EngineTests",
@@ -198,13 +198,13 @@ let modules = [
         """
         Contract BusService CLinux Configuration DBus DailyProvider Desktop Engine HTTP ImageClient
         ImmichProvider LocalProvider MastodonProvider NextcloudProvider Plugins ProviderKit Sandbox
-        Secrets Services Slideshow Storage System UnsplashProvider Logging
+        Secrets Slideshow Storage System UnsplashProvider Logging
         """),
     tests(
         "imagefeeddTests",
         """
         Accounts Contract DBus Engine Feeds ImmichSimulator LoopbackHTTP MastodonSimulator
-        NextcloudSimulator ProviderKit ServiceSimulator Services Storage TestSupport
+        NextcloudSimulator ProviderKit ServiceSimulator Storage TestSupport
         UnsplashSimulator WikimediaSimulator daily-plugin imagefeed-plugin-launcher imagefeedctl
         imagefeedd immich-plugin mastodon-plugin nextcloud-plugin unsplash-plugin
         """, excluding: "OlderVersions"),

@@ -18,7 +18,6 @@ internal import Plugins
 internal import ProviderKit
 internal import Sandbox
 internal import Secrets
-internal import Services
 internal import Slideshow
 internal import Storage
 internal import System

@@ -10,7 +10,6 @@ import TestSupport
 import Testing
 
 @testable import Engine
-@testable import Services
 
 /// Tests of the effect of the size of the feed cache on start-up, memory and pages.
 ///

@@ -3,7 +3,7 @@ internal import Feeds
 internal import Images
 internal import OAuth
 package import ProviderKit
-package import Services
+internal import Services
 internal import Slideshow
 
 /// The accounts, their photos, and the parts that they share.
@@ -83,7 +83,7 @@ package final class Engine {
         defaultSources = contents.defaultSources
         tokenRecipients = contents.tokenRecipients
         stores = RemoteStores(
-            folder: ports.cacheFolder, limitBytes: ports.cacheLimitBytes, store, http: ports.http,
+            folder: ports.cacheFolder, limitBytes: ports.cacheLimitBytes, http: ports.http,
             clock: ports.clock, now: ports.now, logger: ports.logger)
         accounts.restore(contents)
         for provider in providers {

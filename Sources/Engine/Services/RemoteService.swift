@@ -1,7 +1,7 @@
 package import Accounts
 internal import Feeds
 internal import Images
-internal import Likes
+package import Likes
 package import OAuth
 package import ProviderKit
 internal import Storage
@@ -70,6 +70,7 @@ package final class RemoteService: AccountPhotos {
     ///   - session: The session that the provider created.
     ///   - credentials: The credentials of the requests of the session.
     ///   - stores: The stores of remote accounts.
+    ///   - likeStore: The store of the likes of the account.
     ///   - probeTarget: The host of its requests. Accounts of one provider at one host share probes.
     ///   - allowsLoopback: True if the service may name addresses on loopback.
     ///   - isWatched: Returns true if at least one watcher watches a source.
@@ -77,9 +78,9 @@ package final class RemoteService: AccountPhotos {
     ///   - report: Receives the changes.
     package init(
         _ account: AccountID, _ session: any Session, _ credentials: Credentials,
-        _ stores: RemoteStores, probeTarget: HostProbes.Target, allowsLoopback: Bool,
-        isWatched: @escaping (SourceID) -> Bool, isMetered: @escaping () -> Bool,
-        report: @escaping (ServiceReport) -> Void
+        _ stores: RemoteStores, _ likeStore: LikeStore, probeTarget: HostProbes.Target,
+        allowsLoopback: Bool, isWatched: @escaping (SourceID) -> Bool,
+        isMetered: @escaping () -> Bool, report: @escaping (ServiceReport) -> Void
     ) {
         self.account = account
         self.session = session
@@ -95,7 +96,7 @@ package final class RemoteService: AccountPhotos {
         let feed = CachedFeed(account, remote, stores.feeds, owner: self)
         self.feed = feed
         guard let remote = session.remoteLikes else { return }
-        likes = Likes(remote, feed, stores.likes(of: account), owner: self)
+        likes = Likes(remote, feed, likeStore, owner: self)
     }
 
     // MARK: State

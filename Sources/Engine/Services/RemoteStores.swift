@@ -1,7 +1,6 @@
 package import Accounts
 package import Feeds
 package import Images
-internal import Likes
 package import Logging
 package import ProviderKit
 
@@ -14,19 +13,17 @@ package struct RemoteStores {
     let clock: any Clock<Duration>
     let now: () -> Timestamp
     let logger: Logger
-    private let accounts: AccountStore
 
     /// - Parameters:
     ///   - folder: The cache folder.
     ///   - limitBytes: The size limit of the image cache.
-    ///   - accounts: The store with the likes.
     ///   - http: Fetches images.
     ///   - clock: Measures pauses and time limits.
     ///   - now: Returns the current time.
     ///   - logger: The logger.
     package init(
-        folder: String, limitBytes: Int, _ accounts: AccountStore, http: any HTTPClient,
-        clock: any Clock<Duration>, now: @escaping () -> Timestamp, logger: Logger
+        folder: String, limitBytes: Int, http: any HTTPClient, clock: any Clock<Duration>,
+        now: @escaping () -> Timestamp, logger: Logger
     ) {
         self.clock = clock
         self.now = now
@@ -35,10 +32,7 @@ package struct RemoteStores {
         feeds = FeedStore(folder: folder, disk: disk, logger: logger)
         images = ImageStore(
             folder: "\(folder)/images", limitBytes: limitBytes, disk: disk, http: http, now: now)
-        self.accounts = accounts
     }
-
-    func likes(of account: AccountID) -> LikeStore { accounts.likes(of: account) }
 }
 
 /// A coordinator of probes. One probe of a host runs at a time, and the accounts that use the host share its result.

@@ -1,5 +1,5 @@
 package import Accounts
-package import Likes
+internal import Likes
 package import ProviderKit
 package import Storage
 
@@ -15,21 +15,7 @@ nonisolated package struct AccountRecord: Sendable, Equatable {
     /// The default source; nil if the user has not chosen one.
     package var defaultSource: SourceID?
     /// A random number of the last login. A position of the combined feed contains it, so that it ends with a logout.
-    package var loginNumber: UInt32
-
-    package init(
-        id: AccountID, provider: String, identity: AccountIdentity, label: String,
-        isLoggedIn: Bool, defaultSource: SourceID? = nil,
-        loginNumber: UInt32 = .random(in: 1 ... .max)
-    ) {
-        self.id = id
-        self.provider = provider
-        self.identity = identity
-        self.label = label
-        self.isLoggedIn = isLoggedIn
-        self.defaultSource = defaultSource
-        self.loginNumber = loginNumber
-    }
+    package var loginNumber = UInt32.random(in: 1 ... .max)
 
     /// Applies the identity that the service reported.
     ///
@@ -227,7 +213,7 @@ nonisolated package struct AccountStore: Sendable {
     private static let recipientsPrefix = "token_recipients:"
 
     /// Returns the store for the likes of an account. Its rows are deleted with the account.
-    package func likes(of account: AccountID) -> LikeStore {
+    func likes(of account: AccountID) -> LikeStore {
         LikeStore(database: database, account: account)
     }
 
