@@ -177,23 +177,6 @@ nonisolated package struct AccountStore: Sendable {
             "INSERT OR REPLACE INTO setting VALUES (?, ?)", [.text(key), .text(value)])
     }
 
-    /// Reads the settings whose keys begin with a prefix, by the rest of their keys.
-    private static func settings(
-        withPrefix prefix: String, in database: Database
-    ) throws(StorageError) -> [String: String] {
-        let settings = try database.all(
-            "SELECT key, value FROM setting WHERE substr(key, 1, length(?1)) = ?1",
-            [.text(prefix)]
-        ) { (String($0.text(0).dropFirst(prefix.count)), $0.text(1)) }
-        return Dictionary(settings) { $1 }
-    }
-
-    private static func setting(
-        _ key: String, in database: Database
-    ) throws(StorageError) -> String? {
-        try database.first("SELECT value FROM setting WHERE key = ?", [.text(key)]) { $0.text(0) }
-    }
-
     /// Stores the default source of the combined account.
     package func saveCombinedSource(_ source: SourceID) async throws {
         try await write(source.text, forKey: Self.combinedSourceKey)
@@ -257,21 +240,28 @@ nonisolated package struct AccountStore: Sendable {
                 defaultSource: row.isNull(6) ? nil : SourceID(row.text(6)),
                 loginNumber: UInt32(truncatingIfNeeded: row.integer(8)))
         }
-        let id = try setting(defaultAccountKey, in: database)
-        contents.combinedSource = try setting(combinedSourceKey, in: database).map { SourceID($0) }
         try database.query("SELECT account, photo FROM like_wish ORDER BY number") {
             row throws(StorageError) in
             contents.pendingLikes[AccountID(stored: row.text(0)), default: []].append(
                 PhotoID(row.text(1)))
         }
-        for (provider, source) in try settings(withPrefix: defaultSourcePrefix, in: database) {
-            contents.defaultSources[provider] = SourceID(source)
+        let settings = try database.all("SELECT key, value FROM setting") {
+            ($0.text(0), $0.text(1))
         }
-        for (account, recipients) in try settings(withPrefix: recipientsPrefix, in: database) {
-            contents.tokenRecipients[AccountID(stored: account)] = Set(
-                recipients.split(separator: "\n").map(String.init))
+        for (key, value) in settings {
+            if key == combinedSourceKey {
+                contents.combinedSource = SourceID(value)
+            } else if key == defaultAccountKey, !value.isEmpty {
+                contents.defaultAccount = AccountID(stored: value)
+            } else if key.hasPrefix(defaultSourcePrefix) {
+                let provider = String(key.dropFirst(defaultSourcePrefix.count))
+                contents.defaultSources[provider] = SourceID(value)
+            } else if key.hasPrefix(recipientsPrefix) {
+                let account = AccountID(stored: String(key.dropFirst(recipientsPrefix.count)))
+                contents.tokenRecipients[account] = Set(
+                    value.split(separator: "\n").map(String.init))
+            }
         }
-        contents.defaultAccount = id.flatMap { $0.isEmpty ? nil : AccountID(stored: $0) }
         return contents
     }
 }
