@@ -17,26 +17,18 @@ package final class DatabaseQueue: Sendable {
     /// The number of tasks so far, for measurements.
     package var runCount: Int { runs.load(ordering: .relaxed) }
 
-    /// Takes ownership of `database`, which the caller must not use any more.
-    ///
     /// - Parameters:
-    ///   - database: The database. If it is read-only, it is opened again for each write, until that succeeds.
+    ///   - database: The database, of which the queue takes ownership; nil if the first task opens it. After a failure,
+    ///     the next task opens it again. If it is read-only, it is opened again for each write, until that succeeds.
     ///   - label: The label of the queue.
-    ///   - open: Opens the database again.
+    ///   - open: Opens the database.
     package init(
-        _ database: sending Database, label: String,
+        _ database: sending Database? = nil, label: String,
         open: @escaping @Sendable () throws -> Database
     ) {
         queue = DispatchQueue(label: label)
-        path = database.path
+        path = database?.path
         self.database = database
-        self.open = open
-    }
-
-    /// Creates a queue that opens the database with the first task. After a failure, the next task opens it again.
-    package init(label: String, open: @escaping @Sendable () throws -> Database) {
-        queue = DispatchQueue(label: label)
-        path = nil
         self.open = open
     }
 
