@@ -1,19 +1,13 @@
 internal import CSQLite
 
 /// A value in a database.
-package enum SQLValue: Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral,
-    ExpressibleByNilLiteral
-{
+package enum SQLValue: Sendable {
     case integer(Int64)
     /// A number. NaN is stored as NULL.
     case real(Double)
     case text(String)
     case blob([UInt8])
     case null
-
-    package init(integerLiteral value: Int64) { self = .integer(value) }
-    package init(stringLiteral value: String) { self = .text(value) }
-    package init(nilLiteral: ()) { self = .null }
 
     package static func integer(_ value: Int) -> SQLValue { .integer(Int64(value)) }
     package static func integer(_ value: Int?) -> SQLValue { value.map { .integer($0) } ?? .null }

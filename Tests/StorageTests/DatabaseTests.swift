@@ -101,7 +101,7 @@ import Testing
 
     @Test func `NULL differs from empty values`() throws {
         let database = try open()
-        let found = try database.first("SELECT ?, ?, ?", [nil, "", 0]) { row in
+        let found = try database.first("SELECT ?, ?, ?", [.null, .text(""), .integer(0)]) { row in
             [row.isNull(0), row.isNull(1), row.isNull(2), row.text(0).isEmpty, row.blob(0).isEmpty]
         }
         #expect(found == [true, false, false, true, true])
