@@ -26,7 +26,7 @@ package final class RemoteService: AccountPhotos {
     /// The time at which ``rateLimit`` was received.
     private var rateLimitReceived = Timestamp(secondsSince1970: 0)
     /// The time of the next retry; nil if none is planned.
-    package private(set) var retryAt: Timestamp?
+    package var retryAt: Timestamp? { retry?.due }
     let account: AccountID
     /// The host of its requests. Accounts of one provider at one host share probes.
     private let probeTarget: HostProbes.Target
@@ -40,7 +40,8 @@ package final class RemoteService: AccountPhotos {
     private var isLoading = true
     /// The reason and the remedy that the session reported for its failure.
     private var brokenSession: (reason: Message, remedy: Remedy?)?
-    private var retry: Task<Void, Never>?
+    /// The timer of the next retry.
+    private var retry: (due: Timestamp, task: Task<Void, Never>)?
     var isClosed = false
     /// True after a logout: later responses are not stored.
     var isForgotten = false
@@ -133,7 +134,7 @@ package final class RemoteService: AccountPhotos {
 
     package func close() {
         isClosed = true
-        retry?.cancel()
+        retry?.task.cancel()
         availabilityCheck?.task.cancel()
         likes?.close()
         session.close()
@@ -274,7 +275,7 @@ package final class RemoteService: AccountPhotos {
             return cancelRetry()
         } else if case .rateLimited(let until) = health.problem(now: now) {
             // The timer of a limit continues if the system clock is set.
-            guard retry == nil || retryAt != until else { return }
+            guard retryAt != until else { return }
             pause = .seconds(until.secondsSince1970 - now.secondsSince1970)
         } else if health.wantsRetry || likeFailures > 0 {
             // Requests of callers do not delay it.
@@ -283,9 +284,9 @@ package final class RemoteService: AccountPhotos {
         } else {
             return cancelRetry()
         }
-        retry?.cancel()
-        retryAt = now + pause
-        retry = clock.after(pause) { [weak self] in await self?.retryAutomatically() }
+        retry?.task.cancel()
+        let task = clock.after(pause) { [weak self] in await self?.retryAutomatically() }
+        retry = (now + pause, task)
     }
 
     /// Sets the timer of the next request that checks if a service without likes offers them again.
@@ -305,15 +306,13 @@ package final class RemoteService: AccountPhotos {
     }
 
     private func cancelRetry() {
-        retry?.cancel()
+        retry?.task.cancel()
         retry = nil
-        retryAt = nil
     }
 
     private func retryAutomatically() async {
         // The result must not cancel this task.
         retry = nil
-        retryAt = nil
         health.recordRetry()
         likes?.handle(.retryBegan)
         // The system clock may have been set in the meantime.
