@@ -196,7 +196,7 @@ extension CachedFeed {
     func recordRead(_ source: SourceID, refreshed: Timestamp? = nil) {
         activity.recordRead(source)
         if let refreshed { activity.recordRefresh(source, at: refreshed) }
-        guard activity.needsRefresh(source, now: owner.now), !owner.savesData else { return }
+        guard activity.needsRefresh(source, now: owner.now), !owner.isMetered() else { return }
         refreshInBackground(source)
     }
 
@@ -210,7 +210,7 @@ extension CachedFeed {
     /// Only sources that are cached or watched are refreshed, the most recently read ones, and at most
     /// ``SourceActivity/retryLimit``. A source that does not exist at the service is not refreshed again.
     func retryNow() {
-        guard !owner.savesData else { return }
+        guard !owner.isMetered() else { return }
         let failures = activity.failures
         guard !failures.isEmpty else { return }
         Task {

@@ -178,7 +178,7 @@ final class CachedFeed {
         _ part: FeedOrder.Part, of source: SourceID, _ state: FeedTables.SourceState
     ) {
         let now = owner.now
-        guard !owner.savesData else { return }
+        guard !owner.isMetered() else { return }
         if let last = partFailures[source], last <= now, now < last + Self.retryPause { return }
         guard partRefreshes.insert(source).inserted else { return }
         Task {
@@ -292,7 +292,7 @@ final class CachedFeed {
         }
         guard !listed.isEmpty else { return try await fetchSources() }
         let isYoung = self.listed.map { owner.now < $0 + Self.sourcesFreshness && $0 <= owner.now }
-        if isYoung != true, !owner.savesData { Task { _ = try? await fetchSources() } }
+        if isYoung != true, !owner.isMetered() { Task { _ = try? await fetchSources() } }
         return listed
     }
 
@@ -309,19 +309,10 @@ final class CachedFeed {
         }
     }
 
-    func hasSource(_ source: SourceID) -> Bool { session.accepts(source) }
-
     private func check(_ source: SourceID) throws {
         guard session.accepts(source) else {
             throw ProviderError.notFound(
                 Message("There is no source {source}.", ["source": source.text.quoted]))
         }
-    }
-
-    // MARK: Downloads
-
-    /// Reports a download to the service, if the service counts downloads.
-    func countDownload(_ photo: CachedPhoto) async throws {
-        try await owner.perform { [session] in try await session.countDownload(photo.remote) }
     }
 }

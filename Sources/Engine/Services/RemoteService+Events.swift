@@ -10,8 +10,6 @@ extension RemoteService {
     var clock: any Clock<Duration> { stores.clock }
     /// The local likes and unlikes, the latest first; nil if the service offers likes.
     var localLikes: [PendingLike]? { likes?.localLikes }
-    /// True if only requests of clients may use the network.
-    var savesData: Bool { isMetered() }
 
     /// Sends requests unless the service limits them, and records the result.
     func perform<Value: Sendable>(

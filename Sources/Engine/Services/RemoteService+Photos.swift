@@ -61,7 +61,7 @@ extension RemoteService {
         return try await withCallTimeout { try await feed.sources() }
     }
 
-    package func hasSource(_ id: SourceID) async throws -> Bool { try photos().hasSource(id) }
+    package func hasSource(_ id: SourceID) async throws -> Bool { try photos().session.accepts(id) }
 
     package func refresh(_ source: SourceID) async throws -> Int {
         let feed = try photos()
@@ -246,7 +246,9 @@ extension RemoteService {
             // The image cache checks an image before it is passed to a client.
             return Original(
                 open: { [self] in try await open(key, progress: $0) },
-                count: { try await feed.countDownload(cached) })
+                count: { [self] in
+                    try await perform { try await feed.session.countDownload(cached.remote) }
+                })
         }
     }
 

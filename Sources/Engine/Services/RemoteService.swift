@@ -33,6 +33,7 @@ package final class RemoteService: AccountPhotos {
     package let credentials: Credentials
     let stores: RemoteStores
     let isWatched: (SourceID) -> Bool
+    /// Returns true if only requests of clients may use the network.
     let isMetered: () -> Bool
     let report: (ServiceReport) -> Void
     let allowsLoopback: Bool
