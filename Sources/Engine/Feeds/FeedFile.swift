@@ -19,7 +19,6 @@ nonisolated final class FeedFile: Sendable {
         var identity: Identity?
         /// The time of the last failure to open or write the file; nil if there was none.
         var failed: SuspendingClock.Instant?
-        var isFailureLogged = false
         /// The number of databases that were opened.
         var generation = 0
     }
@@ -75,7 +74,6 @@ nonisolated final class FeedFile: Sendable {
             state.withLock { state in
                 state.identity = identity
                 state.failed = nil
-                state.isFailureLogged = false
             }
             return database
         } catch {
@@ -118,9 +116,8 @@ nonisolated final class FeedFile: Sendable {
             defer {
                 state.failed = .now
                 state.identity = nil
-                state.isFailureLogged = true
             }
-            return !state.isFailureLogged
+            return state.failed == nil
         }
         guard isFirst else { return }
         logger.warning(
