@@ -116,13 +116,9 @@ nonisolated package struct WatchSchedule {
     }
 
     private mutating func limitSources(of watcher: WatcherID, keeping source: SourceID) {
-        let watched = sources.filter { $0.value.reads[watcher] != nil }
-        guard watched.count > Self.sourceLimit else { return }
-        let oldest = watched.filter { $0.key != source }.min { left, right in
-            guard let first = left.value.reads[watcher], let second = right.value.reads[watcher]
-            else { return false }
-            return first < second
-        }
+        let reads = sources.compactMapValues { $0.reads[watcher] }
+        guard reads.count > Self.sourceLimit else { return }
+        let oldest = reads.filter { $0.key != source }.min { $0.value < $1.value }
         if let oldest { remove(watcher, from: oldest.key) }
     }
 
