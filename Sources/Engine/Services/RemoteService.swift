@@ -39,8 +39,8 @@ package final class RemoteService: AccountPhotos {
     let allowsLoopback: Bool
     var health = ServiceHealth()
     private var isLoading = true
-    /// The reason and the remedy that the session reported for its failure.
-    private var brokenSession: (reason: Message, remedy: Remedy?)?
+    /// The state of the account while the session reports a failure; otherwise nil.
+    private var sessionProblem: AccountState?
     /// The timer of the next retry.
     private var retry: (due: Timestamp, task: Task<Void, Never>)?
     var isClosed = false
@@ -104,10 +104,9 @@ package final class RemoteService: AccountPhotos {
     // MARK: State
 
     package var state: AccountState {
-        if let brokenSession {
-            return .failed(reason: brokenSession.reason, remedy: brokenSession.remedy)
+        if let problem = sessionProblem ?? credentials.problem ?? health.problem(now: now) {
+            return problem
         }
-        if let problem = credentials.problem ?? health.problem(now: now) { return problem }
         return isLoading ? .loading(reason: Message("The account is being opened.")) : .ready
     }
 
@@ -227,9 +226,9 @@ package final class RemoteService: AccountPhotos {
         let before = state
         defer { if state != before { report(.event(.changed(.state))) } }
         if case .failed(let reason, let remedy) = status {
-            brokenSession = (reason, remedy)
+            sessionProblem = .failed(reason: reason, remedy: remedy)
         } else {
-            brokenSession = nil
+            sessionProblem = nil
         }
     }
 
