@@ -39,8 +39,10 @@ extension Clock<Duration> {
     package func after(
         _ pause: Duration, _ body: @escaping @MainActor () async -> Void
     ) -> Task<Void, Never> {
-        Task {
-            do { try await sleep(for: pause) } catch { return }
+        // The task may start later.
+        let deadline = now.advanced(by: pause)
+        return Task {
+            do { try await sleep(until: deadline, tolerance: nil) } catch { return }
             await body()
         }
     }

@@ -1,6 +1,7 @@
 internal import Feeds
 internal import ProviderKit
 internal import Services
+internal import System
 
 /// The timer that refreshes the watched sources of an account.
 ///
@@ -115,20 +116,12 @@ final class FeedWatch {
             return
         }
         cancelTimer()
-        timer = (pause, now, makeTimer(engine.ports.clock, pause))
-    }
-
-    private func makeTimer<C: Clock<Duration>>(
-        _ clock: C, _ pause: Duration
-    ) -> Task<Void, Never> {
-        let deadline = clock.now.advanced(by: pause)
-        return Task { [weak self] in
-            do { try await clock.sleep(until: deadline, tolerance: nil) } catch { return }
-            guard let self else { return }
+        let task = engine.ports.clock.after(pause) { [weak self] in
             // The update must not cancel this task.
-            timer = nil
-            update(tolerance: Self.tolerance)
+            self?.timer = nil
+            self?.update(tolerance: Self.tolerance)
         }
+        timer = (pause, now, task)
     }
 
     private func cancelTimer() {
