@@ -14,7 +14,8 @@ extension CachedFeed {
             return try await tops.run(source) { [self] in
                 defer { responseCount += 1 }
                 let merge = try await fetch(source, part: nil)
-                recordRefresh(source)
+                changeActivity { $0.recordSuccess(source, at: owner.now) }
+                owner.report(.refreshed(source))
                 return merge
             }
         } catch {
@@ -239,11 +240,5 @@ extension CachedFeed {
         let before = activity.problems
         change(&activity)
         if activity.problems != before { owner.emit(.changed(.state)) }
-    }
-
-    /// Records a successful refresh.
-    func recordRefresh(_ source: SourceID) {
-        changeActivity { $0.recordSuccess(source, at: owner.now) }
-        owner.report(.refreshed(source))
     }
 }
