@@ -47,8 +47,7 @@ extension Engine {
             client.origins.sorted().first ?? (access == nil ? provider.info.id : account.id.text)
         let service = RemoteService(
             account.id, session, credentials, stores, store.likes(of: account.id),
-            probeTarget: HostProbes.Target(provider: provider.info.id, host: host),
-            allowsLoopback: client.allowsLoopback,
+            provider: provider.info.id, host: host, allowsLoopback: client.allowsLoopback,
             isWatched: { [weak account] in account?.feedWatch.isWatched($0) == true },
             isMetered: { [weak self] in self?.isMetered ?? false }
         ) { [weak account] report in account?.handle(report) }

@@ -73,14 +73,15 @@ package final class RemoteService: AccountPhotos {
     ///   - credentials: The credentials of the requests of the session.
     ///   - stores: The stores of remote accounts.
     ///   - likeStore: The store of the likes of the account.
-    ///   - probeTarget: The host of its requests. Accounts of one provider at one host share probes.
+    ///   - provider: The ID of the provider.
+    ///   - host: The host of the requests, or the ID of an account without a host.
     ///   - allowsLoopback: True if the service may name addresses on loopback.
     ///   - isWatched: Returns true if at least one watcher watches a source.
     ///   - isMetered: Returns true if only requests of clients may use the network.
     ///   - report: Receives the changes.
     package init(
         _ account: AccountID, _ session: any Session, _ credentials: Credentials,
-        _ stores: RemoteStores, _ likeStore: LikeStore, probeTarget: HostProbes.Target,
+        _ stores: RemoteStores, _ likeStore: LikeStore, provider: String, host: String,
         allowsLoopback: Bool, isWatched: @escaping (SourceID) -> Bool,
         isMetered: @escaping () -> Bool, report: @escaping (ServiceReport) -> Void
     ) {
@@ -91,7 +92,7 @@ package final class RemoteService: AccountPhotos {
         self.isMetered = isMetered
         self.report = report
         self.stores = stores
-        self.probeTarget = probeTarget
+        probeTarget = HostProbes.Target(provider: provider, host: host)
         self.allowsLoopback = allowsLoopback
         credentials.onChange = { [weak self] in self?.credentialsChanged() }
         guard let remote = session.remoteFeed else { return }

@@ -36,19 +36,14 @@ package struct RemoteStores {
 }
 
 /// A coordinator of probes. One probe of a host runs at a time, and the accounts that use the host share its result.
-package final class HostProbes {
+final class HostProbes {
     /// A host that accounts of one provider use.
     ///
     /// Probes are not shared between providers, because a plugin may name any host and report any result.
-    package struct Target: Hashable {
+    struct Target: Hashable {
         let provider: String
         /// The origin, or the ID of an account without a host.
         let host: String
-
-        package init(provider: String, host: String) {
-            self.provider = provider
-            self.host = host
-        }
     }
 
     private var running: [Target: Task<ServiceHealth.Verdict, Never>] = [:]
