@@ -19,16 +19,15 @@ extension RemoteService {
             throw ProviderError.rateLimited(until: until)
         }
         do {
-            let value: Value
-            do {
-                value = try await body()
-            } catch HTTPError.tooLarge {
-                // A response of the API is never that large.
-                throw ProviderError.failed(
-                    Message("The service sent a response that is too large; try again later."))
-            }
+            let value = try await body()
             record(.available)
             return value
+        } catch HTTPError.tooLarge {
+            // A response of the API is never that large.
+            let reason = Message(
+                "The service sent a response that is too large; try again later.")
+            record(.failed(reason))
+            throw ProviderError.failed(reason)
         } catch {
             record(ServiceHealth.Verdict(error))
             throw error
