@@ -73,14 +73,18 @@ package final class ServiceManager {
     private func start(
         _ unit: String, _ properties: [String: Variant], timeout: Duration
     ) async throws -> Bool {
-        let results = JobResults()
+        // The signal with the result of the job may precede the reply with its path.
+        let result = OneShotResult<String, Never>()
+        var started: ObjectPath?
+        var results: [ObjectPath: String] = [:]
         let removals = try await connection.subscribe(
             MatchRule(sender: Self.name, interface: Self.interface, member: "JobRemoved")
         ) { signal in
             // A signal with other argument types is not the documented one.
-            guard let (_, job, _, result): (UInt32, ObjectPath, String, String) = try? signal.read()
+            guard let (_, job, _, text): (UInt32, ObjectPath, String, String) = try? signal.read()
             else { return }
-            results[job].complete(.success(result))
+            results[job] = text
+            if job == started { result.complete(.success(text)) }
         }
         defer { withExtendedLifetime(removals) {} }
         count += 1
@@ -90,23 +94,11 @@ package final class ServiceManager {
         let job: ObjectPath = try await manager.call(
             Self.interface, "StartTransientUnit", "imagefeed-\(getpid())-\(count)-\(unit)", "fail",
             properties.map { BusStruct($0.key, $0.value) }, others, timeout: timeout)
-        let result = results[job]
+        started = job
+        if let text = results[job] { result.complete(.success(text)) }
         let timer = MainLoopTimer(after: timeout) { result.complete(.success("done")) }
         defer { timer.cancel() }
         return await result.value() == "done"
-    }
-
-    /// The results of jobs. The signal with a result may precede the reply with the path of the job.
-    private final class JobResults {
-        private var results: [ObjectPath: OneShotResult<String, Never>] = [:]
-
-        /// The result of a job.
-        subscript(job: ObjectPath) -> OneShotResult<String, Never> {
-            if let result = results[job] { return result }
-            let result = OneShotResult<String, Never>()
-            results[job] = result
-            return result
-        }
     }
 }
 
