@@ -105,10 +105,17 @@ package final class ImageStore {
             if !fetches.isRunning(key) { self.progress[key] = nil }
         }
         return try await fetches.run(key) { [self] in
-            try await fetch(key, through: client ?? http, allowsLoopback: allowsLoopback, limit) {
+            // An earlier fetch may have ended after the caller looked for the file.
+            if let path = await cachedPath(key) { return path }
+            let new = try await request(key, through: client ?? http, allowsLoopback, limit, nil) {
                 progress in
                 Task { @MainActor in shared.report(progress) }
             }
+            guard let path = new else {
+                throw ProviderError.failed(
+                    Message("The service did not send the image (status 304)."))
+            }
+            return path
         }
     }
 
@@ -194,20 +201,6 @@ package final class ImageStore {
     }
 
     // MARK: Fetching
-
-    private func fetch(
-        _ key: Key, through client: any HTTPClient, allowsLoopback: Bool, _ limit: Duration,
-        _ progress: @escaping @Sendable (HTTPProgress) -> Void
-    ) async throws -> String {
-        // An earlier fetch may have ended after the caller looked for the file.
-        if let path = await cachedPath(key) { return path }
-        guard
-            let path = try await request(key, through: client, allowsLoopback, limit, nil, progress)
-        else {
-            throw ProviderError.failed(Message("The service did not send the image (status 304)."))
-        }
-        return path
-    }
 
     /// Fetches an image into the cache, and updates the state of the disk.
     ///
