@@ -61,14 +61,11 @@ package final class DesktopBrowser {
     private func openWithProgram(_ command: [String]) async throws {
         let nothing = Glibc.open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { close(nothing) }
-        let process: SpawnedProcess
-        do {
-            process = try SpawnedProcess(
+        guard
+            let process = try? SpawnedProcess(
                 command[0], Array(command.dropFirst()),
                 descriptors: [STDIN_FILENO: nothing, STDOUT_FILENO: nothing])
-        } catch {
-            throw Self.noBrowser
-        }
+        else { throw Self.noBrowser }
         let isShown = OneShotResult<Bool, Never>()
         process.onExit { isShown.complete(.success($0 == .code(0))) }
         let timer = MainLoopTimer(after: Self.timeout) { isShown.complete(.success(true)) }
