@@ -14,8 +14,6 @@ nonisolated package struct SlideshowStore: Sendable {
         var parts: [AccountID: SlideshowTables.PartState] = [:]
         /// The new path of a damaged file; nil if the file was intact.
         package var damagedFile: String?
-        /// The reason why nothing can be stored; nil if the store can be written.
-        package var readOnlyError: StorageError?
         /// True if the image of the current photo is known to be missing.
         var isImageMissing = false
 
@@ -69,7 +67,6 @@ nonisolated package struct SlideshowStore: Sendable {
         )
         var contents = file.value
         contents.damagedFile = file.damagedFile
-        contents.readOnlyError = file.writeError
         return (SlideshowStore(database: file.queue), contents)
     }
 
