@@ -29,11 +29,9 @@ package final class SealedImages {
     private let clock: any Clock<Duration>
     private let copies: SealedCopies
     /// The queues on which files are read. There are several, because a disk may hang.
-    private var lanes = (1...4).map {
-        (queue: DispatchQueue(label: "sealed-images-\($0)"), count: 0)
-    }
-    /// The number of copies that are being created, by client.
-    private var pending: [String: Int] = [:]
+    private let lanes = (1...4).map { DispatchQueue(label: "sealed-images-\($0)") }
+    /// The copies that are being created: the index of the lane, and the client.
+    private var pending: [(lane: Int, client: String)] = []
     private var sweep: (task: Task<Void, Never>, pause: Duration)?
 
     /// - Parameters:
@@ -62,15 +60,15 @@ package final class SealedImages {
         of source: Int32, isComplete: Bool = false, for client: String
     ) async throws -> Int32 {
         // The limit is checked first because each call has an open file.
-        guard pending[client, default: 0] < Self.maximumPendingCountPerClient,
-            lanes.reduce(0, { $0 + $1.count }) < Self.maximumPendingCount
+        guard pending.count < Self.maximumPendingCount,
+            pending.count(where: { $0.client == client }) < Self.maximumPendingCountPerClient
         else {
             close(source)
             throw EngineError.tooManyImages
         }
-        pending[client, default: 0] += 1
-        let index = lanes.indices.min { lanes[$0].count < lanes[$1].count } ?? 0
-        lanes[index].count += 1
+        let counts = lanes.indices.map { lane in pending.count { $0.lane == lane } }
+        let lane = lanes.indices.min { counts[$0] < counts[$1] } ?? 0
+        pending.append((lane, client))
         let outcome = OneShotResult<Int32, any Error>()
         let limit = clock.after(Self.timeout) {
             outcome.complete(
@@ -79,13 +77,15 @@ package final class SealedImages {
                         Message(verbatim: "The file could not be read in time; try again.")))
             )
         }
-        lanes[index].queue.async { [copies] in
+        lanes[lane].async { [copies] in
             let result = Result {
                 try copies.copy(of: source, isComplete: isComplete, for: client)
             }
             DispatchQueue.main.async {
                 MainActor.assumeIsolated {
-                    self.ended(in: index, of: client)
+                    if let index = self.pending.firstIndex(where: { $0 == (lane, client) }) {
+                        self.pending.remove(at: index)
+                    }
                     if !outcome.complete(result), case .success(let late) = result { close(late) }
                 }
             }
@@ -95,12 +95,6 @@ package final class SealedImages {
             scheduleSweep(after: Self.shortestPause)
         }
         return try await outcome.value()
-    }
-
-    private func ended(in lane: Int, of client: String) {
-        lanes[lane].count -= 1
-        guard let count = pending[client] else { return }
-        pending[client] = count > 1 ? count - 1 : nil
     }
 
     /// Closes the copies that no client has open, now and at increasing intervals, until there are none.
