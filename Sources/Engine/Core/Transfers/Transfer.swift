@@ -27,18 +27,16 @@ package final class Transfer: RetainedItem {
     package private(set) var error: (any Error)?
     let account: Account
     let client: String
-    private let engine: Engine
     private var work: Task<Void, Never>?
     private let outcome = OneShotResult<Void, any Error>()
     /// The pause after a report to clients. Changes during the pause are reported after it.
     private var pause: Task<Void, Never>?
     private var hasUnreportedChange = false
 
-    init(number: Int, of account: Account, for client: String, in engine: Engine) {
+    init(number: Int, of account: Account, for client: String) {
         self.client = client
         self.number = number
         self.account = account
-        self.engine = engine
     }
 
     /// True if all writing has ended. A cancelled transfer may still write for a moment.
@@ -104,8 +102,8 @@ package final class Transfer: RetainedItem {
 
     private func reportProgress() {
         hasUnreportedChange = false
-        engine.emit(.transferChanged(self))
-        pause = engine.ports.clock.after(Self.reportInterval) { [weak self] in
+        account.engine.emit(.transferChanged(self))
+        pause = account.engine.ports.clock.after(Self.reportInterval) { [weak self] in
             guard let self, !hasEnded else { return }
             pause = nil
             if hasUnreportedChange { reportProgress() }
@@ -118,9 +116,9 @@ package final class Transfer: RetainedItem {
         self.error = error
         pause?.cancel()
         pause = nil
-        engine.emit(.transferChanged(self))
+        account.engine.emit(.transferChanged(self))
         outcome.complete(error.map { .failure($0) } ?? .success(()))
-        engine.transfers.finish(self)
+        account.engine.transfers.finish(self)
     }
 }
 
@@ -151,7 +149,7 @@ extension Account {
         _ = try session()
         guard engine.transfers.hasRoom(for: client) else { throw EngineError.tooManyTransfers }
         let transfer = engine.transfers.add { number in
-            Transfer(number: number, of: self, for: client, in: engine)
+            Transfer(number: number, of: self, for: client)
         }
         engine.emit(.transferAdded(transfer))
         transfer.begin(original, to: destination)
