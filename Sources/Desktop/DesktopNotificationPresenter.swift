@@ -75,10 +75,6 @@ package final class DesktopNotificationPresenter: NotificationPresenter {
     package func withdraw(_ number: Int) {
         guard let id = ids.removeValue(forKey: number) else { return }
         numbers[id] = nil
-        close(id)
-    }
-
-    private func close(_ id: UInt32) {
         // The service may have closed the notification already; its reply does not matter.
         let call = try? BusMessage(
             .methodCall(Self.service, Self.path, Self.interface, "CloseNotification"), id)
