@@ -218,8 +218,6 @@ nonisolated package struct SlideshowSettings: Hashable, Sendable {
     package var orientation = SlideshowOrientation.any
     package var imageSize = ImageSize.regular
 
-    package init() {}
-
     /// Returns true if one of the sources is of this account only.
     func hasSource(of account: AccountID) -> Bool { sources.contains { $0.account == account } }
 }
