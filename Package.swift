@@ -211,23 +211,18 @@ let modules = [
 ]
 
 let providers = [
-    module(
-        "DailyProvider", "ProviderKit Quoting Translation WebService Logging", in: "Providers/Daily"
-    ),
+    module("DailyProvider", "ProviderKit Quoting Translation WebService", in: "Providers/Daily"),
     tests(
         "DailyProviderTests",
         "DailyProvider HTTP ProviderKit TestSupport WikimediaSimulator Logging",
         excluding: "Examples"),
-    module(
-        "ImmichProvider", "ProviderKit Quoting Translation WebService Logging",
-        in: "Providers/Immich"),
+    module("ImmichProvider", "ProviderKit Quoting Translation WebService", in: "Providers/Immich"),
     tests(
         "ImmichProviderTests",
         "HTTP ImmichProvider ImmichSimulator LoopbackHTTP ProviderKit TestSupport Logging",
         excluding: "Examples"),
     module(
-        "MastodonProvider", "ProviderKit Quoting Translation WebService Logging",
-        in: "Providers/Mastodon"),
+        "MastodonProvider", "ProviderKit Quoting Translation WebService", in: "Providers/Mastodon"),
     tests(
         "MastodonProviderTests",
         "MastodonProvider ProviderKit TestSupport Translation WebService Logging",

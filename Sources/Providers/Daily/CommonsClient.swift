@@ -1,4 +1,3 @@
-internal import Logging
 internal import ProviderKit
 internal import Translation
 internal import WebService
@@ -24,8 +23,7 @@ struct CommonsClient: Sendable {
     private static let maximumLag = 5
 
     let settings: DailySettings
-    private let http: any HTTPClient
-    private let logger: Logger
+    private let ports: SessionPorts
     private let now: @Sendable () -> Timestamp
 
     /// - Throws: ``ProviderError/notConfigured(_:)``.
@@ -33,8 +31,7 @@ struct CommonsClient: Sendable {
         _ ports: SessionPorts, now: @escaping @Sendable () -> Timestamp
     ) throws(ProviderError) {
         settings = try DailySettings(ports.settings)
-        http = ports.http
-        logger = ports.logger
+        self.ports = ports
         self.now = now
     }
 
@@ -195,10 +192,10 @@ struct CommonsClient: Sendable {
         var request = HTTPRequest(.get, URLEncoding.adding(common + fields, to: settings.api.text))
         request.headers.append("Accept", "application/json")
         request.maximumBytes = Self.maximumBytes
-        let response = try await http.send(request)
+        let response = try await ports.http.send(request)
         let refusal = Refusal(response, .other(Message("read pages")), .commons, now: now())
         if let error = refusal.error { throw error }
-        let record: ServiceRecord = try Service.commons.decode(response, logger)
+        let record: ServiceRecord = try Service.commons.decode(response, ports.logger)
         // The service states some errors with status 200.
         if let error = record.record("error"), let code = error.text("code") {
             throw refusal.error(code, error.text("info"))

@@ -1,4 +1,3 @@
-internal import Logging
 internal import ProviderKit
 internal import Quoting
 internal import Translation

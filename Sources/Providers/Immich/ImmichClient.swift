@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import Logging
 internal import ProviderKit
 internal import Translation
 internal import WebService
@@ -8,8 +7,7 @@ internal import WebService
 struct ImmichClient: Sendable {
     let server: ServerAddress
     let service: Service
-    let http: any HTTPClient
-    let logger: Logger
+    private let ports: SessionPorts
     let mapping: ModelMapping
     /// True if photos have the place where they were taken.
     let showsLocation: Bool
@@ -26,8 +24,7 @@ struct ImmichClient: Sendable {
         service = .server(self.server.host)
         showsLocation = try ports.settings.flag("ShowLocation", of: "immich")
         mapping = ModelMapping(self.server, showsLocation: showsLocation)
-        http = ports.http
-        logger = ports.logger
+        self.ports = ports
         self.now = now
     }
 
@@ -56,7 +53,7 @@ struct ImmichClient: Sendable {
             request.body = Array(try JSONEncoder().encode(body))
         }
         request.maximumBytes = maximumBytes
-        let response = try await http.send(request)
+        let response = try await ports.http.send(request)
         if let error = refusal(response, subject, permission) { throw error }
         return response
     }
@@ -70,7 +67,7 @@ struct ImmichClient: Sendable {
 
     /// Decodes the body of a response as JSON.
     func decode<Value: Decodable>(_ response: HTTPResponse) throws(ProviderError) -> Value {
-        try service.decode(response, logger)
+        try service.decode(response, ports.logger)
     }
 
     // MARK: Users
@@ -110,7 +107,7 @@ struct ImmichClient: Sendable {
 
     /// The client for images, which require the credentials of the account.
     var images: ImageClient {
-        ImageClient(http) { response, url in
+        ImageClient(ports.http) { response, url in
             // Versions before 1.131 do not have the size `fullsize`.
             guard response.status == 400, let end = url.firstRange(of: "/thumbnail?size=fullsize")
             else { return nil }

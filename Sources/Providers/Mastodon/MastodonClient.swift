@@ -1,4 +1,3 @@
-internal import Logging
 internal import ProviderKit
 internal import Translation
 internal import WebService
@@ -9,8 +8,7 @@ final class MastodonClient: Sendable {
     let service: Service
     let mapping: ModelMapping
     private let base: WebAddress
-    private let http: any HTTPClient
-    private let logger: Logger
+    private let ports: SessionPorts
     private let now: @Sendable () -> Timestamp
     private let rateLimit: RateLimitReporter
 
@@ -29,8 +27,7 @@ final class MastodonClient: Sendable {
         mapping = ModelMapping(
             allowsLoopback: base.isLoopback, showsSensitive: settings.showsSensitive,
             omissions: OmittedImages(server, ports.logger, onNotice: onNotice))
-        http = ports.http
-        logger = ports.logger
+        self.ports = ports
         self.now = now
         rateLimit = RateLimitReporter(onChange: onRateLimit)
     }
@@ -54,7 +51,7 @@ final class MastodonClient: Sendable {
         // Without this field, Pixelfed redirects to a page.
         request.headers.append("Accept", "application/json")
         request.maximumBytes = Self.maximumBytes
-        let response = try await http.send(request)
+        let response = try await ports.http.send(request)
         rateLimit.report(RateLimit(response.headers, now: now()))
         let refusal = Refusal(response, subject, service, now: now())
         guard let error = refusal.error else { return response }
@@ -82,7 +79,7 @@ final class MastodonClient: Sendable {
     ///
     /// - Throws: ``ProviderError/failed(_:)`` for an invalid response.
     func decode<Value: Decodable>(_ response: HTTPResponse) throws(ProviderError) -> Value {
-        try service.decode(response, logger)
+        try service.decode(response, ports.logger)
     }
 
     /// Fetches the profile of the logged-in user.
@@ -96,6 +93,6 @@ final class MastodonClient: Sendable {
 
     /// Fetches the dialect of the server. Not cached.
     func dialect() async throws -> Dialect {
-        try await Discovery(settings: settings, http: http, now: now()).dialect(service.name)
+        try await Discovery(settings: settings, http: ports.http, now: now()).dialect(service.name)
     }
 }

@@ -10,8 +10,7 @@ struct NextcloudClient: Sendable {
     let service: Service
     /// The ID of the user, which is part of the paths of files.
     let user: String
-    let http: any HTTPClient
-    let logger: Logger
+    private let ports: SessionPorts
     /// True if photos have the place where they were taken.
     let showsLocation: Bool
     let mapping: ModelMapping
@@ -33,8 +32,7 @@ struct NextcloudClient: Sendable {
         mapping = ModelMapping(
             server, OmittedImages(server.host, ports.logger, onNotice: onNotice),
             showsLocation: showsLocation)
-        http = ports.http
-        logger = ports.logger
+        self.ports = ports
         self.now = now
     }
 
@@ -168,7 +166,7 @@ struct NextcloudClient: Sendable {
         if let depth { request.headers.append("Depth", "\(depth)") }
         request.body = Array(body.utf8)
         request.maximumBytes = Self.maximumBytes
-        return try await http.send(request)
+        return try await ports.http.send(request)
     }
 
     /// Reads a multi-status document off the main thread.
@@ -184,7 +182,7 @@ struct NextcloudClient: Sendable {
                     "The documents of {server} cannot be read, because {reason}.",
                     ["server": server.host, "reason": reason]))
         } catch {
-            logger.debug(
+            ports.logger.debug(
                 "Cannot decode a response",
                 metadata: [
                     "status": "\(response.status)", "bytes": "\(response.body.count)",
@@ -210,7 +208,7 @@ struct NextcloudClient: Sendable {
         var request = HTTPRequest(.get, server.base + "/ocs/v2.php/cloud/user?format=json")
         request.headers.append("OCS-APIRequest", "true")
         request.headers.append("Accept", "application/json")
-        let response = try await http.send(request)
+        let response = try await ports.http.send(request)
         if let error = refusal(response, .user).error { throw error }
         guard let user = response.record?.record("ocs")?.record("data"),
             let profile = mapping.profile(user)
@@ -225,7 +223,7 @@ struct NextcloudClient: Sendable {
     /// - Parameter find: Finds a photo by its ID.
     /// - Returns: The client.
     func images(_ find: @escaping @Sendable (PhotoID) async throws -> FileRecord) -> ImageClient {
-        ImageClient(http) { response, url in
+        ImageClient(ports.http) { response, url in
             // The file was moved, or is too large for a preview.
             //
             // Source: server 31, `preview_max_filesize_image` with the default 50 MB.

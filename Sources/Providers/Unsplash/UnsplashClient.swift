@@ -8,8 +8,7 @@ internal import WebService
 final class UnsplashClient: Sendable {
     let settings: UnsplashSettings
     let mapping: ModelMapping
-    private let http: any HTTPClient
-    private let logger: Logger
+    private let ports: SessionPorts
     private let now: @Sendable () -> Timestamp
     private let rateLimit: RateLimitReporter
     /// The warnings that have been logged and are not repeated.
@@ -27,8 +26,7 @@ final class UnsplashClient: Sendable {
     ) {
         self.settings = settings
         mapping = ModelMapping(settings: settings)
-        http = ports.http
-        logger = ports.logger
+        self.ports = ports
         self.now = now
         rateLimit = RateLimitReporter(onChange: onRateLimit)
     }
@@ -57,7 +55,7 @@ final class UnsplashClient: Sendable {
         var request = HTTPRequest(method, url)
         request.headers.append("Accept-Version", "v1")
         request.maximumBytes = Self.maximumBytes
-        let response = try await http.send(request)
+        let response = try await ports.http.send(request)
         reportHeaders(response.headers)
         if let error = Refusal(response, subject, .unsplash, now: now()).error {
             throw error
@@ -69,7 +67,7 @@ final class UnsplashClient: Sendable {
     ///
     /// - Throws: ``ProviderError/failed(_:)`` for an invalid response.
     func decode<Value: Decodable>(_ response: HTTPResponse) throws(ProviderError) -> Value {
-        try Service.unsplash.decode(response, logger)
+        try Service.unsplash.decode(response, ports.logger)
     }
 
     /// Fetches the profile of the logged-in user.
@@ -88,7 +86,8 @@ final class UnsplashClient: Sendable {
             let isNew = loggedWarnings.withLock { logged in
                 logged.count < Self.maximumWarnings && logged.insert(text).inserted
             }
-            if isNew { logger.warning("Unsplash sent a warning", metadata: ["text": "\(text)"]) }
+            guard isNew else { continue }
+            ports.logger.warning("Unsplash sent a warning", metadata: ["text": "\(text)"])
         }
         rateLimit.report(RateLimit(headers))
     }
