@@ -13,12 +13,8 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     private let continuation: AsyncStream<SessionEvent>.Continuation
     private let client: Result<MastodonClient, ProviderError>
     private let now: @Sendable () -> Timestamp
-    private let cache = Mutex(Cache())
-
-    private struct Cache {
-        var dialect: Dialect?
-        var userIDs: [String: String] = [:]
-    }
+    private let knownDialect = Mutex<Dialect?>(nil)
+    private let userIDs = Mutex<[String: String]>([:])
 
     /// The maximum number of statuses that servers return at once.
     private static let statusesPerPage = 40
@@ -221,9 +217,9 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     func profile() async throws -> Profile { try await client.get().currentUser() }
 
     private func dialect(_ client: MastodonClient) async throws -> Dialect {
-        if let known = cache.withLock({ $0.dialect }) { return known }
+        if let known = knownDialect.withLock({ $0 }) { return known }
         let dialect = try await client.dialect()
-        cache.withLock { $0.dialect = dialect }
+        knownDialect.withLock { $0 = dialect }
         return dialect
     }
 
@@ -232,16 +228,16 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         _ name: String, _ source: SourceID, _ client: MastodonClient
     ) async throws -> String {
         let name = name.hasPrefix("@") ? String(name.dropFirst()) : name
-        if let known = cache.withLock({ $0.userIDs[name] }) { return known }
+        if let known = userIDs.withLock({ $0[name] }) { return known }
         let response = try await client.send(
             .get, ["accounts", "lookup"], [("acct", name)], about: .source(source))
         let user: ServiceRecord = try client.decode(response)
         guard let id = user.identifier("id"), !id.isEmpty else {
             throw client.service.invalidResponse(Message("a user without an id"))
         }
-        cache.withLock { cache in
-            if cache.userIDs.count >= Self.maximumUserIDs { cache.userIDs = [:] }
-            cache.userIDs[name] = id
+        userIDs.withLock { known in
+            if known.count >= Self.maximumUserIDs { known = [:] }
+            known[name] = id
         }
         return id
     }

@@ -14,13 +14,9 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
     private let client: Result<UnsplashClient, ProviderError>
     private let logger: Logger
     private let now: @Sendable () -> Timestamp
-    private let cache = Mutex(Cache())
-
-    private struct Cache {
-        /// The user name that the service sent in this session.
-        var username: String?
-        var topics: (sources: [Source], time: Timestamp)?
-    }
+    /// The user name that the service sent in this session.
+    private let knownUsername = Mutex<String?>(nil)
+    private let knownTopics = Mutex<(sources: [Source], time: Timestamp)?>(nil)
 
     /// The maximum number of photos that the service returns at once.
     private static let photosPerPage = 30
@@ -56,7 +52,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
     /// Returns the topics. If they cannot be fetched, returns the previous ones, or none.
     private func topics() async throws -> [Source] {
         let client = try client.get()
-        let known = cache.withLock { $0.topics }
+        let known = knownTopics.withLock { $0 }
         if let known, known.time <= now(), now() < known.time + Self.topicsLifetime {
             return known.sources
         }
@@ -67,7 +63,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
                     .get, ["topics"], query, about: .other(Message("list the topics"))))
             let sources = list.elements.compactMap(client.mapping.source)
             let time = now()
-            cache.withLock { $0.topics = (sources, time) }
+            knownTopics.withLock { $0 = (sources, time) }
             return sources
         } catch let error as CancellationError {
             throw error
@@ -186,14 +182,14 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
 
     func profile() async throws -> Profile {
         let profile = try await client.get().currentUser()
-        cache.withLock { $0.username = profile.username }
+        knownUsername.withLock { $0 = profile.username }
         return profile
     }
 
     /// Returns the current user name, by which likes are requested; the former name of a user may belong to another
     /// user. `isFresh` is true if the name was fetched in this call.
     private func username(_ client: UnsplashClient) async throws -> (text: String, isFresh: Bool) {
-        if let known = cache.withLock({ $0.username }) { return (known, false) }
+        if let known = knownUsername.withLock({ $0 }) { return (known, false) }
         return (try await profile().username, true)
     }
 }
