@@ -137,18 +137,16 @@ struct CommonsClient: Sendable {
 
     // MARK: Requests
 
-    private struct Result {
-        var pages: [PageRecord] = []
-        var redirects: [String: String] = [:]
-    }
-
     /// Sends a query until its response is complete.
     ///
     /// - Parameter fields: The parameters.
     /// - Returns: The pages. A page without an ID has a title.
     /// - Throws: ``ProviderError``, ``HTTPError``, `CancellationError`.
-    private func query(_ fields: Fields) async throws -> Result {
-        var result = Result()
+    private func query(
+        _ fields: Fields
+    ) async throws -> (pages: [PageRecord], redirects: [String: String]) {
+        var pages: [PageRecord] = []
+        var redirects: [String: String] = [:]
         var indices: [String: Int] = [:]
         var rest: Fields = []
         for _ in 0..<Self.maximumResponses {
@@ -157,28 +155,28 @@ struct CommonsClient: Sendable {
                     !rest.contains { $0.name == field.name }
                 } + rest)
             let found = record.record("query")
-            let pages = found?.records("pages")?.map(PageRecord.init)
+            let parts = found?.records("pages")?.map(PageRecord.init)
             // A response without pages is complete only if nothing was requested, or found by a generator.
-            guard pages != nil || record.flag("batchcomplete") == true else {
+            guard parts != nil || record.flag("batchcomplete") == true else {
                 throw Service.commons.invalidResponse(Message("a document without pages"))
             }
-            for page in pages ?? [] {
+            for page in parts ?? [] {
                 let key = page.title ?? "\(page.id ?? 0)"
                 if let index = indices[key] {
-                    result.pages[index].add(page)
+                    pages[index].add(page)
                 } else {
-                    indices[key] = result.pages.count
-                    result.pages.append(page)
+                    indices[key] = pages.count
+                    pages.append(page)
                 }
             }
             for redirect in found?.records("redirects") ?? [] {
                 guard let from = redirect.text("from"), let to = redirect.text("to") else {
                     continue
                 }
-                result.redirects[from] = result.redirects[from] ?? to
+                redirects[from] = redirects[from] ?? to
             }
             let continuation = record.value("continue", as: [String: String].self)
-            guard let continuation, !continuation.isEmpty else { return result }
+            guard let continuation, !continuation.isEmpty else { return (pages, redirects) }
             rest = continuation.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         }
         throw Service.commons.invalidResponse(Message("a list without an end"))

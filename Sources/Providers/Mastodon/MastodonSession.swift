@@ -120,17 +120,13 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         }
     }
 
-    private struct StatusPage {
-        var photos: [RemotePhoto] = []
-        var next: PageToken?
-        /// The key of the last status.
-        var end: String?
-    }
-
+    /// Fetches the photos of statuses.
+    ///
+    /// - Returns: The photos, the token of the next page, and the key of the last status.
     private func fetchStatuses(
         _ source: MastodonSource, _ path: [String], _ query: [(name: String, value: String)],
         _ client: MastodonClient
-    ) async throws -> StatusPage {
+    ) async throws -> (photos: [RemotePhoto], next: PageToken?, end: String?) {
         let response = try await client.send(.get, path, query, about: .source(source.id))
         let list: LenientList<StatusRecord> = try client.decode(response)
         guard !list.isUnreadable else {
@@ -165,7 +161,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         }
         // Likes are ordered by IDs of likes, which the response does not contain.
         let hasKeys = source != .likes
-        return StatusPage(
+        return (
             photos: list.elements.flatMap { status in
                 var photos = client.mapping.photos(status, isInLikes: !hasKeys)
                 for index in photos.indices where hasKeys {
@@ -174,7 +170,8 @@ final class MastodonSession: RemoteLikes, ProfileSession {
                 return photos
             },
             next: list.elements.isEmpty ? nil : next,
-            end: hasKeys ? list.elements.last.flatMap(Self.key) : nil)
+            end: hasKeys ? list.elements.last.flatMap(Self.key) : nil
+        )
     }
 
     /// Returns the key of a status in a timeline: its ID, with its length in front, because timelines are ordered by

@@ -38,13 +38,6 @@ struct PhotoSearch {
     /// The largest number of windows without photos that one page reads.
     private static let maximumWindows = 8
 
-    /// The photos of a window of time.
-    private struct Window {
-        var records: [FileRecord] = []
-        /// The time at and below which photos may be missing; nil if none are.
-        var floor: Int64?
-    }
-
     /// Fetches the page after a position.
     func page(after start: PhotoPosition) async throws -> RemotePage {
         var position = start
@@ -80,27 +73,32 @@ struct PhotoSearch {
     }
 
     /// Fetches the photos at and before a time.
-    private func window(at top: Int64, _ limit: Int) async throws -> Window {
-        var window = Window()
+    ///
+    /// - Returns: The photos, and the time at and below which photos may be missing; nil if none are.
+    private func window(
+        at top: Int64, _ limit: Int
+    ) async throws -> (records: [FileRecord], floor: Int64?) {
+        var records: [FileRecord] = []
+        var floor: Int64?
         if mode.hasMetadata {
             let dated = try await search(
                 [.taken("lte", top)], by: DAVCondition.dateTaken, limit)
-            window.records = dated.filter { $0.taken != nil }
+            records = dated.filter { $0.taken != nil }
             if dated.count >= limit {
-                window.floor = dated.compactMap(\.taken?.secondsSince1970).min()
+                floor = dated.compactMap(\.taken?.secondsSince1970).min()
             }
         }
         // Files with older times are part of a later window.
         var conditions = [DAVCondition.modified("lte", top)]
-        if let floor = window.floor { conditions.append(.modified("gte", floor)) }
+        if let floor { conditions.append(.modified("gte", floor)) }
         if mode == .full { conditions.append(.undefined(DAVCondition.dateTaken)) }
         let others = try await search(conditions, by: DAVCondition.modified, limit)
-        window.records += others.filter { !mode.hasMetadata || $0.taken == nil }
+        records += others.filter { !mode.hasMetadata || $0.taken == nil }
         if others.count >= limit {
             let lowest = others.compactMap(\.modified?.secondsSince1970).min() ?? top
-            window.floor = max(window.floor ?? lowest, lowest)
+            floor = max(floor ?? lowest, lowest)
         }
-        return window
+        return (records, floor)
     }
 
     /// Fetches photos with one time in two steps, because their number is larger than that of results: first the IDs of
