@@ -34,7 +34,7 @@ package struct NextcloudProvider: PollingLogin {
     package func describeLogin(
         _ server: String, _ ports: SessionPorts
     ) async throws -> PollingDescription {
-        let found = try await ServerDiscovery(ports: ports, now: now).server(at: server)
+        let found = try await findServer(at: server, ports)
         var revocation = HTTPRequest(.delete, found.base + "/ocs/v2.php/core/apppassword")
         revocation.headers.append("OCS-APIRequest", "true")
         return PollingDescription(
@@ -54,12 +54,8 @@ package struct NextcloudProvider: PollingLogin {
     package func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
         NextcloudSession(account, ports, now: now)
     }
-}
 
-/// The search for the path of a server below the address that the user entered.
-struct ServerDiscovery {
-    let ports: SessionPorts
-    let now: @Sendable () -> Timestamp
+    // MARK: The path of a server
 
     /// The names with which the paths of a server's pages begin. The server is above them.
     private static let pages: Set<Substring> = [
@@ -69,13 +65,15 @@ struct ServerDiscovery {
     /// The maximum number of requests.
     private static let maximumRequests = 5
 
-    /// Returns the server at an address, or at a path above it.
+    /// Searches for the path of a server below the address that the user entered.
     ///
-    /// - Parameter text: The address.
+    /// - Parameters:
+    ///   - text: The address.
+    ///   - ports: The ports for the requests.
     /// - Returns: The server.
     /// - Throws: ``ProviderError/notSupported(_:)`` if there is no server, ``ProviderError/failed(_:)`` during
     ///   maintenance; ``HTTPError``.
-    func server(at text: String) async throws -> ServerAddress {
+    private func findServer(at text: String, _ ports: SessionPorts) async throws -> ServerAddress {
         let address = try ServerAddress(text, keepsPath: true)
         let segments = address.path.split(separator: "/")
         let longest = segments.firstIndex { Self.pages.contains($0) } ?? segments.count
