@@ -97,14 +97,10 @@ struct FileRecord: Hashable, Sendable {
     ]
 }
 
-/// The used properties of an album.
+/// An album in the list of albums.
 struct AlbumRecord: Hashable, Sendable {
-    let source: NextcloudSource
-    /// The name, which is the last segment of the path.
-    let name: String
-    let count: Int?
-    /// The ID of the photo that represents the album.
-    let cover: Int64?
+    let album: NextcloudSource
+    let source: Source
 
     /// Reads a response of a multi-status document; nil for one without properties of an album.
     init?(_ response: MultiStatus.Response, isShared: Bool) {
@@ -112,10 +108,11 @@ struct AlbumRecord: Hashable, Sendable {
         guard let name = response.name, NextcloudSource.isName(name),
             let count = own.child("nbItems", in: Namespace.nextcloud)
         else { return nil }
-        source = .album(name, isShared: isShared)
-        self.name = name
-        self.count = Int(count.text)
-        cover = own.child("last-photo", in: Namespace.nextcloud).flatMap { Int64($0.text) }
-            .flatMap { $0 > 0 ? $0 : nil }
+        album = .album(name, isShared: isShared)
+        let cover = own.child("last-photo", in: Namespace.nextcloud).flatMap { Int64($0.text) }
+        source = Source(
+            id: album.id, title: ServiceText.line(name) ?? "Untitled album", kind: .album,
+            count: ServiceNumber.count(Int(count.text)),
+            cover: cover.flatMap { $0 > 0 ? PhotoID("\($0)") : nil })
     }
 }

@@ -49,19 +49,13 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     }
 
     private func fetchSources(_ client: NextcloudClient) async throws -> [Source] {
-        var sources = [
+        let sources = [
             Source(id: NextcloudSource.all.id, title: "All photos", kind: .feed),
             Source(id: likesSource, title: "Favourites", kind: .likes),
             Source(id: NextcloudSource.memories.id, title: "Memories", kind: .feed),
         ]
         let albums = try await client.albums(isShared: false) + client.albums(isShared: true)
-        sources += albums.map { album in
-            Source(
-                id: album.source.id, title: ServiceText.line(album.name) ?? "Untitled album",
-                kind: .album, count: ServiceNumber.count(album.count),
-                cover: album.cover.map { PhotoID("\($0)") })
-        }
-        return Array(sources.prefix(Self.maximumAlbums))
+        return Array((sources + albums.map(\.source)).prefix(Self.maximumAlbums))
     }
 
     // MARK: Photos
@@ -143,8 +137,8 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
         _ id: Int64, _ client: NextcloudClient
     ) async throws -> FileRecord? {
         let albums = try await client.albums(isShared: true) + client.albums(isShared: false)
-        for album in albums.prefix(Self.maximumSearchedAlbums) {
-            let records = try await client.photos(of: album.source)
+        for listed in albums.prefix(Self.maximumSearchedAlbums) {
+            let records = try await client.photos(of: listed.album)
             if let record = records.first(where: { $0.id == id }) { return record }
         }
         return nil
