@@ -21,7 +21,7 @@ public struct Message: Hashable, Sendable, CustomStringConvertible {
         self.init(text, values.map { ($0.key, $0.value) })
     }
 
-    private init(_ text: StaticString, _ values: [(name: String, value: Message)]) {
+    package init(_ text: StaticString, _ values: [(name: String, value: Message)]) {
         self.text = text
         self.values = values
         english = filled("\(text)") { name in values.first { $0.name == name }?.value.english }

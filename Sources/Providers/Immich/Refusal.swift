@@ -1,5 +1,4 @@
 internal import ProviderKit
-internal import Translation
 internal import WebService
 
 extension Refusal {
@@ -14,9 +13,7 @@ extension Refusal {
         case 200..<300: nil
         case 401 where message == Self.disabledPasswords:
             .notSupported(
-                Message(
-                    "{service} does not accept passwords; log in with an API key.",
-                    ["service": service.name]))
+                service.tr("{service} does not accept passwords; log in with an API key."))
         case 401: .unauthorized
         case 403: forbiddenError(permission)
         case 429: .rateLimited(until: retryTime)
@@ -35,19 +32,18 @@ extension Refusal {
     private func forbiddenError(_ permission: String?) -> ProviderError {
         if let missing = missingPermission(permission) {
             return .denied(
-                Message(
+                service.tr(
                     "The API key for {service} lacks the permission {permission}; edit the key in the account settings of the server.",
-                    ["service": service.name, "permission": missing])
+                    ["permission": missing])
             )
         }
         guard let permission else {
-            return .denied(
-                Message("{service} does not allow the request.", ["service": service.name]))
+            return .denied(service.tr("{service} does not allow the request."))
         }
         return .denied(
-            Message(
+            service.tr(
                 "{service} does not allow the request, which needs the permission {permission}.",
-                ["service": service.name, "permission": permission]))
+                ["permission": permission]))
     }
 
     /// Returns the permission that the message names.
@@ -70,10 +66,7 @@ extension Refusal {
         case .source(let id):
             switch ImmichSource(id) {
             case .search where message?.contains("not enabled") == true:
-                .notSupported(
-                    Message(
-                        "Searching by content is disabled at {service}.", ["service": service.name])
-                )
+                .notSupported(service.tr("Searching by content is disabled at {service}."))
             case .album, .person, nil: service.missing(id)
             case .all, .likes, .memories, .search: rejected
             }
@@ -85,9 +78,9 @@ extension Refusal {
 
     private var rejected: ProviderError {
         .failed(
-            Message(
+            service.tr(
                 "{service} rejected the request{details}; check the address of the server.",
-                ["service": service.name, "details": quoted]))
+                ["details": quoted]))
     }
 
     private var quoted: String { ServiceText.parenthesized(message) }

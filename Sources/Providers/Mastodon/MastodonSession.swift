@@ -155,9 +155,8 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         // Status 206, "Partial Content": the server is still preparing the feed.
         if response.status == 206, next == nil || list.elements.isEmpty {
             throw ProviderError.failed(
-                Message(
-                    "{service} is still preparing this feed; try again in a minute.",
-                    ["service": client.service.name]))
+                client.service.tr(
+                    "{service} is still preparing this feed; try again in a minute."))
         }
         // Likes are ordered by IDs of likes, which the response does not contain.
         let hasKeys = source != .likes

@@ -30,9 +30,7 @@ extension Refusal {
         // requests.
         if case .like = subject, reset == nil, response.headers["Retry-After"] == nil {
             return .failed(
-                Message(
-                    "{service} accepts no more likes for now; they are sent later.",
-                    ["service": service.name]))
+                service.tr("{service} accepts no more likes for now; they are sent later."))
         }
         return .rateLimited(until: retryTime ?? reset)
     }
@@ -44,9 +42,9 @@ extension Refusal {
         // Any other reason concerns only this photo: the login requested the permission to like.
         if case .like = subject, !lacksPermission {
             return .refused(
-                Message(
+                service.tr(
                     "{service} does not let this account like this photo{details}.",
-                    ["service": service.name, "details": quoted]))
+                    ["details": quoted]))
         }
         return .denied(
             Message(

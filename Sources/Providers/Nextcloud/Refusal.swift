@@ -1,5 +1,4 @@
 internal import ProviderKit
-internal import Translation
 internal import WebService
 internal import XML
 
@@ -13,20 +12,16 @@ extension Refusal {
         case 403: return forbidden
         case 404, 410: return missing
         case 423:
-            return .failed(
-                Message(
-                    "The file is locked at {service}; try again later.", ["service": service.name]))
+            return .failed(service.tr("The file is locked at {service}; try again later."))
         case _ where isPage: return page
         case 405, 501:
             return .notSupported(
-                Message(
-                    "{service} does not support the request; update the server.",
-                    ["service": service.name]))
+                service.tr("{service} does not support the request; update the server."))
         default:
             return .failed(
-                Message(
+                service.tr(
                     "{service} rejected the request with status {status}{details}; try again later.",
-                    ["service": service.name, "status": "\(response.status)", "details": quoted])
+                    ["status": "\(response.status)", "details": quoted])
             )
         }
     }
@@ -41,10 +36,9 @@ extension Refusal {
             .rateLimited(until: retryTime)
         case 400 where mentionsTrustedDomain:
             .failed(
-                Message(
-                    "{service} does not trust its address; add it to trusted_domains in the configuration of the server, or log in with another address.",
-                    ["service": service.name])
-            )
+                service.tr(
+                    "{service} does not trust its address; add it to trusted_domains in the configuration of the server, or log in with another address."
+                ))
         case 500...599 where !isFailedSearch: serviceFailure
         default: nil
         }
@@ -80,14 +74,13 @@ extension Refusal {
     private var forbidden: ProviderError {
         guard case .like = subject else {
             return .denied(
-                Message(
-                    "{service} does not allow the request{details}.",
-                    ["service": service.name, "details": quoted]))
+                service.tr(
+                    "{service} does not allow the request{details}.", ["details": quoted]))
         }
         return .refused(
-            Message(
+            service.tr(
                 "{service} does not let this account change favourites{details}.",
-                ["service": service.name, "details": quoted]))
+                ["details": quoted]))
     }
 
     private var missing: ProviderError {
@@ -103,9 +96,7 @@ extension Refusal {
     }
 
     var maintenance: ProviderError {
-        .failed(
-            Message("{service} is in maintenance mode; try again later.", ["service": service.name])
-        )
+        .failed(service.tr("{service} is in maintenance mode; try again later."))
     }
 
     private var quoted: String { ServiceText.parenthesized(document?.child("message")?.text) }

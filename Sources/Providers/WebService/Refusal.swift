@@ -34,9 +34,9 @@ package struct Refusal: Sendable {
     /// The error for a status whose cause is in the service.
     package var serviceFailure: ProviderError {
         .failed(
-            Message(
+            service.tr(
                 "{service} failed with status {status}; try again later.",
-                ["service": service.name, "status": "\(response.status)"]))
+                ["status": "\(response.status)"]))
     }
 
     /// The error for a status that the API does not have.
@@ -66,10 +66,7 @@ package struct Refusal: Sendable {
         case .source(let id): service.missing(id)
         case _ where response.isHTML: page
         case .user:
-            .notFound(
-                Message(
-                    "{service} has no user for this login; log in again.", ["service": service.name]
-                ))
+            .notFound(service.tr("{service} has no user for this login; log in again."))
         case .other(let action):
             .notFound(
                 Message(
@@ -90,9 +87,9 @@ package struct Refusal: Sendable {
                 "\(service.name) does not accept the source \(id.text.quoted)\(reason).")
         case .like:
             .refused(
-                Message(
-                    "{service} does not accept a like of this photo{details}.",
-                    ["service": service.name, "details": reason]))
+                service.tr(
+                    "{service} does not accept a like of this photo{details}.", ["details": reason])
+            )
         default:
             .failed(
                 // Translators: {action} is “like photos” or “list the albums”; {details} is empty or “ (a text)”.

@@ -20,6 +20,19 @@ package struct Service: Hashable, Sendable {
         Service(name, advice: Message("check the address of the server, or try again later"))
     }
 
+    /// Creates a sentence about the service.
+    ///
+    /// - Parameters:
+    ///   - text: A literal in English, with `{service}` for the name of the service.
+    ///   - values: The other values by their names.
+    /// - Returns: The sentence.
+    package func tr(
+        _ text: StaticString, _ values: KeyValuePairs<String, String> = [:]
+    ) -> Message {
+        let others = values.map { (name: $0.key, value: Message(verbatim: $0.value)) }
+        return Message(text, [(name: "service", value: Message(verbatim: name))] + others)
+    }
+
     /// Returns the error for a response that violates the API.
     package func invalidResponse(_ reason: Message) -> ProviderError {
         .failed(
@@ -33,18 +46,12 @@ package struct Service: Hashable, Sendable {
 
     /// Returns the error for a photo that does not exist.
     package func missing(_ photo: PhotoID) -> ProviderError {
-        .notFound(
-            Message(
-                "There is no photo {photo} at {service}.",
-                ["photo": photo.text.quoted, "service": name]))
+        .notFound(tr("There is no photo {photo} at {service}.", ["photo": photo.text.quoted]))
     }
 
     /// Returns the error for a source that does not exist.
     package func missing(_ source: SourceID) -> ProviderError {
-        .notFound(
-            Message(
-                "There is no source {source} at {service}.",
-                ["source": source.text.quoted, "service": name]))
+        .notFound(tr("There is no source {source} at {service}.", ["source": source.text.quoted]))
     }
 
     /// Decodes the body of a response as JSON.
