@@ -152,17 +152,17 @@ struct RenderingTests {
     }
 
     @Test func `a path is unchanged in a pipe`() {
-        let path = FilePath(path: PathBytes("/a\u{1B}b\nc"))
+        let path = PathBytes("/a\u{1B}b\nc")
         #expect(path.text(for: .pipe) == "/a\u{1B}b\nc\n")
         #expect(path.text(for: terminal(80)) == "/ab c\n")
     }
 
     @Test func `JSON contains the URI of a path that is not UTF-8`() {
-        let path = FilePath(path: PathBytes(bytes: Array("/a b/caf".utf8) + [0xE9]))
+        let path = PathBytes(bytes: Array("/a b/caf".utf8) + [0xE9])
         #expect(path.bytes(for: .pipe) == Array("/a b/caf".utf8) + [0xE9, 0x0A])
         #expect(
             path.json.text == "{\"path\":\"/a b/caf\u{FFFD}\",\"uri\":\"file:///a%20b/caf%E9\"}")
-        #expect(FilePath(path: PathBytes("/ä")).json.text == #"{"path":"/ä"}"#)
+        #expect(PathBytes("/ä").json.text == #"{"path":"/ä"}"#)
     }
 
     @Test func `the confirmation question counts pending likes`() throws {

@@ -43,7 +43,7 @@ struct DownloadCommand: AsyncParsableCommand {
                 try await download(id, of: client, to: file, service)
             }
             let written = try file.finish()
-            try format.show(FilePath(path: isNamed ? path : written))
+            try format.show(isNamed ? path : written)
         } catch let error as DownloadFileError {
             let advice: String? =
                 if case .exists = error { tr("To replace it, add --force.") } else { nil }

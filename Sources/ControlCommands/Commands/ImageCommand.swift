@@ -18,7 +18,7 @@ struct ImageCommand: AsyncParsableCommand {
         let path = try await addingHints(for: photo.account) {
             try await photo.client.imagePath(photo.id, size: size.rawValue)
         }
-        try output.show(FilePath(path: PathBytes(path)))
+        try output.show(PathBytes(path))
     }
 }
 

@@ -148,7 +148,7 @@ final class SlideshowWatch {
             photo.path != previous?.path || runner != nil && photo.id != previous?.id
         guard isNew, !photo.path.isEmpty else { return }
         if let runner { return runner.run(photo) }
-        try output.show(FilePath(path: PathBytes(photo.path)))
+        try output.show(PathBytes(photo.path))
     }
 
     private func interrupt() {
