@@ -57,14 +57,3 @@ struct AccountList: Renderable {
         return table.text(for: target)
     }
 }
-
-extension AccountProperties {
-    var stateStyle: TextStyle {
-        switch state {
-        case .ready: .good
-        case .loading, .loggedOut: .faint
-        case .needsLogin, .failed: .bad
-        case .offline, .rateLimited, .locked, nil: .warning
-        }
-    }
-}

@@ -1,4 +1,3 @@
-internal import Contract
 internal import Dispatch
 internal import Glibc
 internal import ProviderKit
@@ -107,27 +106,5 @@ func requireConfirmation(_ question: String, isGiven: Bool) async throws(Command
     Console.prompt(question + tr(" [y/N]"))
     guard StandardInput.isYes(await StandardInput.line()) else {
         throw CommandFailure(.failed, "")
-    }
-}
-
-extension AccountProperties {
-    /// The question before the logout, which deletes the pending likes.
-    var logoutQuestion: String {
-        guard !pendingLikes.isEmpty else { return tr("Log out of {account}?", ["account": label]) }
-        return trn(
-            "Log out of {account} and discard a like that has not been sent yet?",
-            "Log out of {account} and discard {count} likes that have not been sent yet?",
-            pendingLikes.count, ["account": label])
-    }
-
-    /// The question before the removal, which deletes the pending likes.
-    var removalQuestion: String {
-        guard !pendingLikes.isEmpty else {
-            return tr("Remove {account} ({id})?", ["account": label, "id": id])
-        }
-        return trn(
-            "Remove {account} ({id}) and discard a like that has not been sent yet?",
-            "Remove {account} ({id}) and discard {count} likes that have not been sent yet?",
-            pendingLikes.count, ["account": label, "id": id])
     }
 }

@@ -55,4 +55,35 @@ extension AccountProperties {
         else { return nil }
         return (remaining, limit, reset)
     }
+
+    var stateStyle: TextStyle {
+        switch state {
+        case .ready: .good
+        case .loading, .loggedOut: .faint
+        case .needsLogin, .failed: .bad
+        case .offline, .rateLimited, .locked, nil: .warning
+        }
+    }
+
+    // MARK: Questions
+
+    /// The question before the logout, which deletes the pending likes.
+    var logoutQuestion: String {
+        guard !pendingLikes.isEmpty else { return tr("Log out of {account}?", ["account": label]) }
+        return trn(
+            "Log out of {account} and discard a like that has not been sent yet?",
+            "Log out of {account} and discard {count} likes that have not been sent yet?",
+            pendingLikes.count, ["account": label])
+    }
+
+    /// The question before the removal, which deletes the pending likes.
+    var removalQuestion: String {
+        guard !pendingLikes.isEmpty else {
+            return tr("Remove {account} ({id})?", ["account": label, "id": id])
+        }
+        return trn(
+            "Remove {account} ({id}) and discard a like that has not been sent yet?",
+            "Remove {account} ({id}) and discard {count} likes that have not been sent yet?",
+            pendingLikes.count, ["account": label, "id": id])
+    }
 }
