@@ -17,13 +17,7 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
     private let now: @Sendable () -> Timestamp
     /// The first page. Its files are not fetched again while the templates name the same files: a refresh then takes one
     /// request in place of three.
-    private let firstPage: TimedCache<FirstPage>
-
-    /// The first page, with the files that the templates named.
-    private struct FirstPage {
-        let templates: [CommonsClient.Template]
-        let photos: [RemotePhoto]
-    }
+    private let firstPage: TimedCache<(templates: [CommonsClient.Template], photos: [RemotePhoto])>
 
     private static let source = SourceID("all")
     static let daysPerPage = 30
@@ -87,7 +81,7 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
         _ templates: [CommonsClient.Template], _ client: CommonsClient
     ) async throws -> [RemotePhoto] {
         try await firstPage.value(where: { $0.templates == templates }) {
-            FirstPage(templates: templates, photos: try await fetchPhotos(templates, client))
+            (templates: templates, photos: try await fetchPhotos(templates, client))
         }.photos
     }
 

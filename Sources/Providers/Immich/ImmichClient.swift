@@ -106,7 +106,7 @@ struct ImmichClient: Sendable {
     // MARK: Images
 
     /// The client for images, which require the credentials of the account.
-    var images: ImageClient {
+    var images: any HTTPClient {
         ImageClient(ports.http) { response, url in
             // Versions before 1.131 do not have the size `fullsize`.
             guard response.status == 400, let end = url.firstRange(of: "/thumbnail?size=fullsize")

@@ -275,12 +275,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     // MARK: Images
 
     /// The images require the credentials of the account.
-    var imageClient: any HTTPClient {
-        switch client {
-        case .success(let client): client.images
-        case .failure: http
-        }
-    }
+    var imageClient: any HTTPClient { (try? client.get().images) ?? http }
 
     func downloadAddress(_ photo: RemotePhoto) -> String? {
         try? client.get().mapping.original(photo)

@@ -148,11 +148,8 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
 
     /// The images require the credentials of the account.
     var imageClient: any HTTPClient {
-        switch client {
-        case .success(let client):
-            client.images { [self] in try await fetchRecord($0, client) }
-        case .failure: http
-        }
+        guard let client = try? client.get() else { return http }
+        return client.images { [self] in try await fetchRecord($0, client) }
     }
 
     func downloadAddress(_ photo: RemotePhoto) -> String? {
