@@ -22,7 +22,8 @@ struct CommonsClient: Sendable {
     /// The age of the slowest database, in seconds, from which the service rejects requests.
     private static let maximumLag = 5
 
-    let settings: DailySettings
+    let mapping: ModelMapping
+    private let api: WebAddress
     private let ports: SessionPorts
     private let now: @Sendable () -> Timestamp
 
@@ -30,7 +31,8 @@ struct CommonsClient: Sendable {
     init(
         _ ports: SessionPorts, now: @escaping @Sendable () -> Timestamp
     ) throws(ProviderError) {
-        settings = try DailySettings(ports.settings)
+        api = try ports.settings.commonsAddress()
+        mapping = ModelMapping(allowsLoopback: api.isLoopback)
         self.ports = ports
         self.now = now
     }
@@ -187,7 +189,7 @@ struct CommonsClient: Sendable {
             ("action", "query"), ("format", "json"), ("formatversion", "2"),
             ("maxlag", "\(Self.maximumLag)"),
         ]
-        var request = HTTPRequest(.get, URLEncoding.adding(common + fields, to: settings.api.text))
+        var request = HTTPRequest(.get, URLEncoding.adding(common + fields, to: api.text))
         request.headers.append("Accept", "application/json")
         request.maximumBytes = Self.maximumBytes
         let response = try await ports.http.send(request)

@@ -20,7 +20,7 @@ package struct DailyProvider: KeyLogin {
     package func access(
         _ settings: ProviderSettings, server: String
     ) throws(ProviderError) -> KeyDescription {
-        KeyDescription(keyField: nil, keyOrigins: [try DailySettings(settings).api.origin])
+        KeyDescription(keyField: nil, keyOrigins: [try settings.commonsAddress().origin])
     }
 
     /// Returns the identity of the account, without a request.
@@ -39,14 +39,11 @@ package struct DailyProvider: KeyLogin {
     }
 }
 
-/// The settings of the provider, validated.
-struct DailySettings: Hashable, Sendable {
-    /// The address of the Action API.
-    let api: WebAddress
-
+extension ProviderSettings {
+    /// Returns the address of the Action API.
+    ///
     /// - Throws: ``ProviderError/notConfigured(_:)``.
-    init(_ settings: ProviderSettings) throws(ProviderError) {
-        api = try settings.address(
-            "ApiUrl", of: "daily", default: "https://commons.wikimedia.org/w/api.php")
+    func commonsAddress() throws(ProviderError) -> WebAddress {
+        try address("ApiUrl", of: "daily", default: "https://commons.wikimedia.org/w/api.php")
     }
 }

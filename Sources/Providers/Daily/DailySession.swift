@@ -90,9 +90,8 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
     ) async throws -> [RemotePhoto] {
         guard !templates.isEmpty else { return [] }
         let files = try await client.files(of: templates.map(\.day))
-        let mapping = ModelMapping(settings: client.settings)
         return templates.compactMap { template in
-            files[template.title].flatMap { mapping.photo($0, of: template.day) }
+            files[template.title].flatMap { client.mapping.photo($0, of: template.day) }
         }
     }
 
@@ -115,9 +114,8 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
         let pictures = ids.compactMap { PictureID($0) }.prefix(CommonsClient.pagesPerRequest)
         guard !pictures.isEmpty else { return [] }
         let files = try await client.files(pages: Array(Set(pictures.map(\.page))).sorted())
-        let mapping = ModelMapping(settings: client.settings)
         return pictures.compactMap { picture in
-            files[picture.page].flatMap { mapping.photo($0, of: picture.day) }
+            files[picture.page].flatMap { client.mapping.photo($0, of: picture.day) }
         }
     }
 
@@ -136,6 +134,6 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
 
     func profile() async throws -> Profile {
         let client = try client.get()
-        return ModelMapping(settings: client.settings).profile(try await client.site())
+        return client.mapping.profile(try await client.site())
     }
 }

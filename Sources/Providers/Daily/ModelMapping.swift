@@ -3,7 +3,8 @@ internal import WebService
 
 /// A mapping from API records to the model.
 struct ModelMapping: Sendable {
-    let settings: DailySettings
+    /// True if the service is on this computer and may refer to loopback addresses.
+    let allowsLoopback: Bool
 
     /// The names of the texts of a file that the mapping uses.
     static let textNames = [
@@ -131,7 +132,7 @@ struct ModelMapping: Sendable {
     private func address(_ text: String?) -> String? {
         guard var text else { return nil }
         if text.hasPrefix("//") { text = "https:" + text }
-        return WebAddress(text, allowsLoopback: settings.api.isLoopback)?.text
+        return WebAddress(text, allowsLoopback: allowsLoopback)?.text
     }
 }
 
