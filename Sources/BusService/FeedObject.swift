@@ -48,8 +48,8 @@ final class FeedObject {
                 (object: FeedObject, photo: String) -> PhotoEntry in
                 try await object.photos.photo(photo)
             },
-            .asyncMethod(.listSources, out: ["sources"]) { (object) -> [SourceEntry] in
-                try await object.photos.sources().map { SourceEntry($0.translated) }
+            .asyncMethod(.listSources, out: ["sources"]) { (object) -> [Source] in
+                try await object.photos.sources().map(\.translated)
             },
             .asyncMethod(.getImage, in: ["photo", "size"], out: ["path"]) {
                 (object: FeedObject, photo: String, size: String) -> String in

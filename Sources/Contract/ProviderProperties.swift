@@ -33,31 +33,27 @@ package struct ProviderProperties: Equatable {
     package var redirectAddress: String { properties["RedirectUri"]?.string ?? "" }
 }
 
-/// A source in its D-Bus form: `a{sv}`.
-package struct SourceEntry: BusType {
+/// The D-Bus form of a source is `a{sv}`.
+extension Source: BusType {
     package static let signature: Signature = "a{sv}"
-
-    package let source: Source
-
-    package init(_ source: Source) { self.source = source }
 
     package init(from decoder: inout Decoder) throws(BusError) {
         let entries = try [String: Variant](from: &decoder)
         guard let id = entries["id"]?.string else { throw .invalidValue("a source has no ID") }
-        source = Source(
+        self.init(
             id: SourceID(id), title: entries["title"]?.string ?? id,
-            kind: entries["kind"]?.string.flatMap(Source.Kind.init) ?? .feed,
+            kind: entries["kind"]?.string.flatMap(Kind.init) ?? .feed,
             count: entries["count"]?.uint32.map(Int.init),
             cover: entries["cover"]?.string.map { PhotoID($0) })
     }
 
     package func encode(into encoder: inout Encoder) throws(BusError) {
         let start = encoder.beginArray(alignment: 8)
-        try encoder.entry(Head.id, source.id.text)
-        try encoder.entry(Head.title, source.title)
-        try encoder.entry(Head.kind, source.kind.rawValue)
-        encoder.entry(Head.count, source.count.map(UInt32.init(clamping:)))
-        try encoder.entry(Head.cover, source.cover?.text)
+        try encoder.entry(Head.id, id.text)
+        try encoder.entry(Head.title, title)
+        try encoder.entry(Head.kind, kind.rawValue)
+        encoder.entry(Head.count, count.map(UInt32.init(clamping:)))
+        try encoder.entry(Head.cover, cover?.text)
         try encoder.endArray(start)
     }
 

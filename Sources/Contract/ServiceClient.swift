@@ -193,8 +193,7 @@ package struct AccountClient {
         try await proxy.call(.feed, .getPhoto, id)
     }
     package func sources() async throws -> [Source] {
-        let sources: [SourceEntry] = try await proxy.call(.feed, .listSources)
-        return sources.map(\.source)
+        try await proxy.call(.feed, .listSources)
     }
 
     /// Returns the path of a local image file. Waits until the image has been fetched.
