@@ -6,9 +6,6 @@ package struct ProviderProperties: Equatable {
     package let path: ObjectPath
     package let properties: [String: Variant]
 
-    /// True if the service is used without a login.
-    package var isWithoutUsers: Bool { properties["Authentication"]?.string == "none" }
-
     package func has(_ capability: String) -> Bool { capabilities.contains(capability) }
 
     package var id: String { properties["Id"]?.string ?? "" }

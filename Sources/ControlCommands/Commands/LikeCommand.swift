@@ -74,7 +74,7 @@ func changeLike(
     }
     let message = result.message(
         provider: provider, problem: problem,
-        isWithoutUsers: photo.snapshot.provider(of: photo.account)?.isWithoutUsers == true)
+        isWithoutUsers: photo.snapshot.provider(of: photo.account)?.authentication == "none")
     if let message { Console.printMessage(message) }
 }
 
