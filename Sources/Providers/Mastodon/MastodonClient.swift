@@ -18,18 +18,17 @@ final class MastodonClient: Sendable {
     /// - Throws: ``ProviderError/notConfigured(_:)``.
     init(
         _ server: String, _ ports: SessionPorts, now: @escaping @Sendable () -> Timestamp,
-        onRateLimit: @escaping @Sendable (RateLimit) -> Void = { _ in },
-        onNotice: @escaping @Sendable (String) -> Void = { _ in }
+        events: AsyncStream<SessionEvent>.Continuation? = nil
     ) throws(ProviderError) {
         settings = try MastodonSettings(ports.settings)
         base = try settings.base(server)
         service = Service(server)
         mapping = ModelMapping(
             allowsLoopback: base.isLoopback, showsSensitive: settings.showsSensitive,
-            omissions: OmittedImages(server, ports.logger, onNotice: onNotice))
+            omissions: OmittedImages(server, ports.logger, events))
         self.ports = ports
         self.now = now
-        rateLimit = RateLimitReporter(onChange: onRateLimit)
+        rateLimit = RateLimitReporter(events)
     }
 
     /// Sends a request to the API.

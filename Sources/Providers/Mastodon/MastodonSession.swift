@@ -31,10 +31,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         (events, continuation) = AsyncStream.makeStream()
         self.now = now
         client = Result { [continuation] () throws(ProviderError) in
-            try MastodonClient(
-                account.server, ports, now: now,
-                onRateLimit: { continuation.yield(.rateLimit($0)) },
-                onNotice: { continuation.yield(.notices([$0])) })
+            try MastodonClient(account.server, ports, now: now, events: continuation)
         }
         let showsSensitive = (try? client.get().settings.showsSensitive) == true
         cacheVariant = showsSensitive ? "sensitive" : ""

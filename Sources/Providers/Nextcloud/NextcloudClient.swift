@@ -23,14 +23,14 @@ struct NextcloudClient: Sendable {
     init(
         _ account: AccountIdentity, _ ports: SessionPorts,
         now: @escaping @Sendable () -> Timestamp,
-        onNotice: @escaping @Sendable (String) -> Void = { _ in }
+        events: AsyncStream<SessionEvent>.Continuation? = nil
     ) throws(ProviderError) {
         server = try ServerAddress(account.server, keepsPath: true)
         service = .server(server.host)
         user = account.username
         showsLocation = try ports.settings.flag("ShowLocation", of: "nextcloud")
         mapping = ModelMapping(
-            server, OmittedImages(server.host, ports.logger, onNotice: onNotice),
+            server, OmittedImages(server.host, ports.logger, events),
             showsLocation: showsLocation)
         self.ports = ports
         self.now = now

@@ -31,7 +31,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
         knownSources = TimedCache(.seconds(60), now: now)
         http = ports.http
         client = Result { [continuation] () throws(ProviderError) in
-            try NextcloudClient(account, ports, now: now) { continuation.yield(.notices([$0])) }
+            try NextcloudClient(account, ports, now: now, events: continuation)
         }
         cacheVariant = (try? client.get().showsLocation) == true ? "location" : ""
         continuation.yield(.status(client.sessionStatus))

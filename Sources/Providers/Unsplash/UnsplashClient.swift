@@ -22,13 +22,13 @@ final class UnsplashClient: Sendable {
     init(
         _ ports: SessionPorts, _ settings: UnsplashSettings,
         now: @escaping @Sendable () -> Timestamp,
-        onRateLimit: @escaping @Sendable (RateLimit) -> Void = { _ in }
+        events: AsyncStream<SessionEvent>.Continuation? = nil
     ) {
         self.settings = settings
         mapping = ModelMapping(settings: settings)
         self.ports = ports
         self.now = now
-        rateLimit = RateLimitReporter(onChange: onRateLimit)
+        rateLimit = RateLimitReporter(events)
     }
 
     /// Sends a request to the API.

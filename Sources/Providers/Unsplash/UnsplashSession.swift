@@ -29,9 +29,8 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         logger = ports.logger
         self.now = now
         client = Result { [continuation] () throws(ProviderError) in
-            UnsplashClient(ports, try UnsplashSettings(ports.settings), now: now) {
-                continuation.yield(.rateLimit($0))
-            }
+            UnsplashClient(
+                ports, try UnsplashSettings(ports.settings), now: now, events: continuation)
         }
         continuation.yield(.status(client.sessionStatus))
     }

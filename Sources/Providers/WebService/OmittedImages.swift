@@ -7,7 +7,7 @@ package import Translation
 package final class OmittedImages: Sendable {
     private let server: String
     private let logger: Logger
-    private let onNotice: @Sendable (String) -> Void
+    private let events: AsyncStream<SessionEvent>.Continuation?
     /// The images, so that each counts once.
     private let known = Mutex<Set<String>>([])
 
@@ -16,12 +16,13 @@ package final class OmittedImages: Sendable {
     /// - Parameters:
     ///   - server: The server, for the notice.
     ///   - logger: The logger for the reasons.
-    ///   - onNotice: Called with a sentence for the user when the number changes.
-    package init(_ server: String, _ logger: Logger, onNotice: @escaping @Sendable (String) -> Void)
-    {
+    ///   - events: The events of the session, which receive a sentence for the user when the number changes.
+    package init(
+        _ server: String, _ logger: Logger, _ events: AsyncStream<SessionEvent>.Continuation?
+    ) {
         self.server = server
         self.logger = logger
-        self.onNotice = onNotice
+        self.events = events
     }
 
     /// Records an image.
@@ -39,25 +40,25 @@ package final class OmittedImages: Sendable {
         logger.debug(
             "An image is omitted",
             metadata: ["image": "\(ServiceText.message(image) ?? "")", "reason": "\(reason)"])
-        onNotice(
+        let notice =
             count == 1
-                ? tr(
-                    "An image of {server} is omitted, because {reason}.",
-                    ["server": server, "reason": reason.translated])
-                : trn(
-                    "{count} image of {server} is omitted; the log of the daemon has the reasons.",
-                    "{count} images of {server} are omitted; the log of the daemon has the reasons.",
-                    count, ["server": server])
-        )
+            ? tr(
+                "An image of {server} is omitted, because {reason}.",
+                ["server": server, "reason": reason.translated])
+            : trn(
+                "{count} image of {server} is omitted; the log of the daemon has the reasons.",
+                "{count} images of {server} are omitted; the log of the daemon has the reasons.",
+                count, ["server": server])
+        events?.yield(.notices([notice]))
     }
 }
 
 /// Reports each change of a service's rate limit.
 package final class RateLimitReporter: Sendable {
-    private let onChange: @Sendable (RateLimit) -> Void
+    private let events: AsyncStream<SessionEvent>.Continuation?
     private let reported = Mutex<RateLimit?>(nil)
 
-    package init(onChange: @escaping @Sendable (RateLimit) -> Void) { self.onChange = onChange }
+    package init(_ events: AsyncStream<SessionEvent>.Continuation?) { self.events = events }
 
     /// Reports the rate limit of a response, unless it equals the previous one.
     ///
@@ -68,6 +69,6 @@ package final class RateLimitReporter: Sendable {
             defer { reported = limit }
             return reported != limit
         }
-        if isNew { onChange(limit) }
+        if isNew { events?.yield(.rateLimit(limit)) }
     }
 }
