@@ -149,9 +149,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
             try await client.send(
                 .post, ["search", endpoint], [], search, about: .source(source),
                 permission: "asset.read"))
-        guard !record.assets.isUnreadable else {
-            throw client.service.invalidResponse(Message("a list without photos"))
-        }
+        try client.service.requireReadable(record.assets, Message("a list without photos"))
         // A server that repeats a page has no more photos.
         let next: SearchPosition? =
             if search.filter == nil {
@@ -182,9 +180,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
             }
             return nil
         }
-        guard !assets.isUnreadable else {
-            throw client.service.invalidResponse(Message("an album without photos"))
-        }
+        try client.service.requireReadable(assets, Message("an album without photos"))
         let photos = client.mapping.photos(Self.newestFirst(assets.elements))
         let rest = photos.dropFirst((page - 1) * Self.photosPerPage)
         return RemotePage(
@@ -228,9 +224,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
             try await client.send(
                 .get, ["memories"], [("for", day), ("type", "on_this_day")],
                 about: .source(ImmichSource.memories.id), permission: "memory.read"))
-        guard !memories.isUnreadable else {
-            throw client.service.invalidResponse(Message("memories without photos"))
-        }
+        try client.service.requireReadable(memories, Message("memories without photos"))
         // Versions before 1.126 ignore the date.
         let found = memories.elements.filter { memory in
             let date = memory.members.text("memoryAt").flatMap { CalendarDate($0.prefix(10)) }

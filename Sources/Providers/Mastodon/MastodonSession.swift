@@ -126,9 +126,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     ) async throws -> (photos: [RemotePhoto], next: PageToken?, end: String?) {
         let response = try await client.send(.get, path, query, about: .source(source.id))
         let list: LenientList<StatusRecord> = try client.decode(response)
-        guard !list.isUnreadable else {
-            throw client.service.invalidResponse(Message("a list without statuses"))
-        }
+        try client.service.requireReadable(list, Message("a list without statuses"))
         if source == .likes, list.elements.isEmpty, !query.contains(where: { $0.name == "max_id" }),
             try await dialect(client) == .snac
         {

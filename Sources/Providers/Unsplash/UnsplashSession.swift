@@ -128,9 +128,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         } else {
             list = try client.decode(response)
         }
-        guard !list.isUnreadable else {
-            throw Service.unsplash.invalidResponse(Message("a list without photos"))
-        }
+        try Service.unsplash.requireReadable(list, Message("a list without photos"))
         total = ServiceNumber.count(total)
         let next = PageToken(number: number)
             .next(links: response.headers.all("Link"), api: client.settings.api)

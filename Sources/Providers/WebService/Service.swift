@@ -54,6 +54,18 @@ package struct Service: Hashable, Sendable {
         .notFound(tr("There is no source {source} at {service}.", ["source": source.text.quoted]))
     }
 
+    /// Checks that an element of a list could be read, unless the list is empty.
+    ///
+    /// - Parameters:
+    ///   - list: The list of a response.
+    ///   - problem: The description of a response without such an element.
+    /// - Throws: ``ProviderError/failed(_:)`` for an invalid response.
+    package func requireReadable(
+        _ list: LenientList<some Decodable>, _ problem: @autoclosure () -> Message
+    ) throws(ProviderError) {
+        if list.isUnreadable { throw invalidResponse(problem()) }
+    }
+
     /// Decodes the body of a response as JSON.
     ///
     /// - Throws: ``ProviderError/failed(_:)`` for an invalid response.
