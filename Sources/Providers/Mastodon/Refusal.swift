@@ -1,5 +1,4 @@
 internal import ProviderKit
-internal import Translation
 internal import WebService
 
 // The status determines the error. Error texts are translated to the user's language, so they are only quoted, with the
@@ -47,12 +46,9 @@ extension Refusal {
                     ["details": quoted]))
         }
         return .denied(
-            Message(
+            service.tr(
                 "{service} does not allow this account to {action}{details}.",
-                messages: [
-                    "service": Message(verbatim: service.name), "action": action,
-                    "details": Message(verbatim: quoted),
-                ]))
+                ["details": quoted], messages: ["action": action]))
     }
 
     /// True if the token lacks a scope. Unlike other error texts, these texts are not translated.

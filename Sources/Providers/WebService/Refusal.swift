@@ -68,10 +68,7 @@ package struct Refusal: Sendable {
         case .user:
             .notFound(service.tr("{service} has no user for this login; log in again."))
         case .other(let action):
-            .notFound(
-                Message(
-                    "{service} cannot {action}.",
-                    messages: ["service": Message(verbatim: service.name), "action": action]))
+            .notFound(service.tr("{service} cannot {action}.", messages: ["action": action]))
         }
     }
 
@@ -93,12 +90,9 @@ package struct Refusal: Sendable {
         default:
             .failed(
                 // Translators: {action} is “like photos” or “list the albums”; {details} is empty or “ (a text)”.
-                Message(
-                    "{service} rejected the request to {action}{details}.",
-                    messages: [
-                        "service": Message(verbatim: service.name), "action": action,
-                        "details": Message(verbatim: reason),
-                    ]))
+                service.tr(
+                    "{service} rejected the request to {action}{details}.", ["details": reason],
+                    messages: ["action": action]))
         }
     }
 }

@@ -25,23 +25,25 @@ package struct Service: Hashable, Sendable {
     /// - Parameters:
     ///   - text: A literal in English, with `{service}` for the name of the service.
     ///   - values: The other values by their names.
+    ///   - messages: The values that are translated themselves.
     /// - Returns: The sentence.
     package func tr(
-        _ text: StaticString, _ values: KeyValuePairs<String, String> = [:]
+        _ text: StaticString, _ values: KeyValuePairs<String, String> = [:],
+        messages: KeyValuePairs<String, Message> = [:]
     ) -> Message {
-        let others = values.map { (name: $0.key, value: Message(verbatim: $0.value)) }
-        return Message(text, [(name: "service", value: Message(verbatim: name))] + others)
+        var all = [(name: "service", value: Message(verbatim: name))]
+        all += values.map { (name: $0.key, value: Message(verbatim: $0.value)) }
+        all += messages.map { (name: $0.key, value: $0.value) }
+        return Message(text, all)
     }
 
     /// Returns the error for a response that violates the API.
     package func invalidResponse(_ reason: Message) -> ProviderError {
         .failed(
             // Translators: {reason} is “an HTML page” or “a list without photos”, and {advice} “try again later”.
-            Message(
+            tr(
                 "{service} sent an invalid response ({reason}); {advice}.",
-                messages: [
-                    "service": Message(verbatim: name), "reason": reason, "advice": advice,
-                ]))
+                messages: ["reason": reason, "advice": advice]))
     }
 
     /// Returns the error for a photo that does not exist.
