@@ -42,11 +42,10 @@ struct PictureID: Hashable, Sendable {
     let day: Day
     let page: Int
 
-    init(day: Day, page: Int) {
-        self.day = day
-        self.page = page
-    }
+    var photo: PhotoID { PhotoID("\(day.text)-\(page)") }
+}
 
+extension PictureID {
     /// Creates an ID from that of a photo; nil if it has another form.
     init?(_ photo: PhotoID) {
         let text = photo.text
@@ -57,6 +56,4 @@ struct PictureID: Hashable, Sendable {
         else { return nil }
         self.init(day: day, page: page)
     }
-
-    var photo: PhotoID { PhotoID("\(day.text)-\(page)") }
 }

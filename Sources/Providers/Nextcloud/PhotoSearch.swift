@@ -167,11 +167,15 @@ struct PhotoPosition: Hashable, Comparable, Sendable {
     /// The position above all photos.
     static let top = PhotoPosition(seconds: times.upperBound - 1, id: .max)
 
-    init(seconds: Int64, id: Int64) {
-        self.seconds = seconds
-        self.id = id
-    }
+    /// The position as a page token.
+    var token: String { "\(seconds):\(id)" }
 
+    static func < (left: PhotoPosition, right: PhotoPosition) -> Bool {
+        (left.seconds, left.id) < (right.seconds, right.id)
+    }
+}
+
+extension PhotoPosition {
     init(_ record: FileRecord) { self.init(seconds: record.seconds, id: record.id) }
 
     /// Parses a page token; nil if it is invalid.
@@ -181,12 +185,5 @@ struct PhotoPosition: Hashable, Comparable, Sendable {
             Self.times.contains(seconds)
         else { return nil }
         self.init(seconds: seconds, id: id)
-    }
-
-    /// The position as a page token.
-    var token: String { "\(seconds):\(id)" }
-
-    static func < (left: PhotoPosition, right: PhotoPosition) -> Bool {
-        (left.seconds, left.id) < (right.seconds, right.id)
     }
 }

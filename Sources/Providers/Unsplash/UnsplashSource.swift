@@ -109,30 +109,6 @@ struct PageToken: Hashable, Sendable {
 
     var text: String { "\(number)" + (total.map { ".\($0)" } ?? "") }
 
-    init(number: Int, total: Int? = nil) {
-        self.number = number
-        self.total = total
-    }
-
-    /// - Throws: ``ProviderError/invalidArgument(_:)`` for text that is not the ``text`` of a token.
-    init(_ text: String?) throws(ProviderError) {
-        guard let text else {
-            self = .top
-            return
-        }
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        let numbers = parts.compactMap { part in
-            part.utf8.allSatisfy { 0x30...0x39 ~= $0 } ? Int(part) : nil
-        }
-        guard 1...2 ~= parts.count, numbers.count == parts.count,
-            1...Self.maximumNumber ~= numbers[0]
-        else {
-            throw .invalidArgument(
-                "The page token is not valid at Unsplash; start again with the first page.")
-        }
-        self.init(number: numbers[0], total: numbers.count == 2 ? numbers[1] : nil)
-    }
-
     /// Returns the previous pages to which removals may have shifted photos of this page or later pages, the last one
     /// first.
     func pagesToReread(total now: Int, perPage: Int) -> ReversedCollection<Range<Int>> {
@@ -161,5 +137,26 @@ struct PageToken: Hashable, Sendable {
             number > self.number, number <= Self.maximumNumber
         else { return nil }
         return number
+    }
+}
+
+extension PageToken {
+    /// - Throws: ``ProviderError/invalidArgument(_:)`` for text that is not the ``text`` of a token.
+    init(_ text: String?) throws(ProviderError) {
+        guard let text else {
+            self = .top
+            return
+        }
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { part in
+            part.utf8.allSatisfy { 0x30...0x39 ~= $0 } ? Int(part) : nil
+        }
+        guard 1...2 ~= parts.count, numbers.count == parts.count,
+            1...Self.maximumNumber ~= numbers[0]
+        else {
+            throw .invalidArgument(
+                "The page token is not valid at Unsplash; start again with the first page.")
+        }
+        self.init(number: numbers[0], total: numbers.count == 2 ? numbers[1] : nil)
     }
 }
