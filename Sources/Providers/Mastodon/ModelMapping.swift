@@ -152,7 +152,7 @@ struct StatusRecord: Decodable {
 
     init(from decoder: any Decoder) throws {
         members = try ServiceRecord(from: decoder)
-        id = try members.required("id", as: Identifier.self).text
+        id = try members.identifier("id") ?? members.required("id")
         // One level is decoded: a boost cannot be boosted.
         let isBoosted = decoder.codingPath.contains { $0.stringValue == "reblog" }
         boosted = isBoosted ? [] : [members.value("reblog")].compactMap(\.self)
@@ -176,20 +176,9 @@ struct StatusRecord: Decodable {
     var likeNumber: Int? { members.identifier("like_id").flatMap { Int($0) } }
 }
 
-/// An opaque ID. Some servers have sent numbers.
-struct Identifier: Decodable {
-    let text: String
-
-    init(from decoder: any Decoder) throws {
-        let value = try decoder.singleValueContainer()
-        if let number = try? value.decode(Int.self) {
-            text = "\(number)"
-        } else {
-            text = try value.decode(String.self)
-        }
-    }
-}
-
 extension ServiceRecord {
-    func identifier(_ name: String) -> String? { value(name, as: Identifier.self)?.text }
+    /// Returns an opaque ID. Some servers have sent numbers.
+    func identifier(_ name: String) -> String? {
+        value(name, as: Int.self).map { "\($0)" } ?? text(name)
+    }
 }
