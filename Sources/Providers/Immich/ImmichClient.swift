@@ -115,7 +115,7 @@ struct ImmichClient: Sendable {
         } refusal: { response, url in
             guard [400, 403].contains(response.status), !response.isHTML else { return nil }
             let parts = url.split(separator: "/").map(String.init)
-            let id = parts.lazy.compactMap(AssetID.init).first?.text ?? ""
+            let id = parts.lazy.compactMap(AssetID.init(rawValue:)).first?.rawValue ?? ""
             let permission =
                 url.contains("/original")
                 ? "asset.download"

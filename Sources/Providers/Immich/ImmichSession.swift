@@ -88,7 +88,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
                         id: ImmichSource.album(id).id,
                         title: album.line("albumName") ?? "Untitled album", kind: .album,
                         count: album.count("assetCount"),
-                        cover: cover.map { PhotoID($0.text) }))
+                        cover: cover.map { PhotoID($0.rawValue) }))
             }
         }
         return Array(sources.prefix(Self.maximumAlbums))
@@ -123,10 +123,10 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         case .likes: search.isFavorite = true
         case .person(let id):
             search.visibility = "timeline"
-            search.personIds = [id.text]
+            search.personIds = [id.rawValue]
         case .album(let id):
             if let found = try await albumPage(id, search.page ?? 1, client) { return found }
-            search.albumIds = [id.text]
+            search.albumIds = [id.rawValue]
         case .search(let words):
             search.visibility = "timeline"
             search.order = nil
@@ -170,7 +170,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         let source = ImmichSource.album(id).id
         let album: ServiceRecord = try client.decode(
             try await client.send(
-                .get, ["albums", id.text], about: .source(source), permission: "album.read",
+                .get, ["albums", id.rawValue], about: .source(source), permission: "album.read",
                 maximumBytes: Self.maximumAlbumBytes))
         guard let assets: LenientList<AssetRecord> = album.value("assets") else {
             // The server was updated since the last request.
@@ -242,7 +242,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         assets.sorted { left, right in
             guard let first = left.created, let second = right.created, first != second else {
                 return (left.created != nil) != (right.created != nil)
-                    ? left.created != nil : left.id.text > right.id.text
+                    ? left.created != nil : left.id.rawValue > right.id.rawValue
             }
             return first > second
         }
@@ -256,10 +256,10 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     }
 
     private func fetchAsset(_ id: PhotoID, _ client: ImmichClient) async throws -> AssetRecord {
-        guard let asset = AssetID(id.text) else { throw client.service.missing(id) }
+        guard let asset = AssetID(rawValue: id.text) else { throw client.service.missing(id) }
         let record: AssetRecord = try client.decode(
             try await client.send(
-                .get, ["assets", asset.text], about: .photo(id), permission: "asset.read"))
+                .get, ["assets", asset.rawValue], about: .photo(id), permission: "asset.read"))
         guard record.id == asset else {
             throw client.service.invalidResponse(Message("another photo"))
         }
@@ -285,13 +285,13 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     /// Sets the favourite state. The service does not count favourites.
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
         let client = try client.get()
-        guard let id = AssetID(photo.text) else { throw client.service.missing(photo) }
+        guard let id = AssetID(rawValue: photo.text) else { throw client.service.missing(photo) }
         do {
             try await withVersion(client) { version in
                 // Version 3 accepts both methods, and version 4 is to accept only the second: immich-app/immich #28859.
                 let method: HTTPRequest.Method = version.major < 4 ? .put : .patch
                 _ = try await client.send(
-                    method, ["assets"], [], Change(ids: [id.text], isFavorite: isLiked),
+                    method, ["assets"], [], Change(ids: [id.rawValue], isFavorite: isLiked),
                     about: .like(photo), permission: "asset.update")
             }
         } catch ProviderError.notFound {

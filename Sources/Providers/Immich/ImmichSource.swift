@@ -25,10 +25,10 @@ enum ImmichSource: Hashable, Sendable {
         case ("likes", nil): self = .likes
         case ("memories", nil): self = .memories
         case ("album", let name?):
-            guard let id = AssetID(name) else { return nil }
+            guard let id = AssetID(rawValue: name) else { return nil }
             self = .album(id)
         case ("person", let name?):
-            guard let id = AssetID(name) else { return nil }
+            guard let id = AssetID(rawValue: name) else { return nil }
             self = .person(id)
         case ("search", let words?):
             guard words.utf8.count <= Self.maximumLength, ServiceText.line(words) == words else {
@@ -44,33 +44,23 @@ enum ImmichSource: Hashable, Sendable {
         case .all: SourceID("all")
         case .likes: SourceID("likes")
         case .memories: SourceID("memories")
-        case .album(let id): SourceID("album:\(id.text)")
-        case .person(let id): SourceID("person:\(id.text)")
+        case .album(let id): SourceID("album:\(id.rawValue)")
+        case .person(let id): SourceID("person:\(id.rawValue)")
         case .search(let words): SourceID("search:\(words)")
         }
     }
 }
 
 /// An ID of the API: a UUID in lower case.
-struct AssetID: Hashable, Sendable {
-    let text: String
+struct AssetID: RawRepresentable, Hashable, Decodable, Sendable {
+    let rawValue: String
 
     /// Parses an ID; nil if the text is not a UUID.
-    init?(_ text: String) {
+    init?(rawValue text: String) {
         let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard parts.map(\.count) == [8, 4, 4, 4, 12],
             parts.joined().allSatisfy({ 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 })
         else { return nil }
-        self.text = text
-    }
-}
-
-extension AssetID: Decodable {
-    init(from decoder: any Decoder) throws {
-        let value = try decoder.singleValueContainer()
-        guard let id = AssetID(try value.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: value, debugDescription: "not a UUID")
-        }
-        self = id
+        rawValue = text
     }
 }

@@ -23,7 +23,7 @@ struct ModelMapping: Sendable {
         let thumbHash = members.text("thumbhash")
         let mediaType = members.text("originalMimeType")
         let isFavourite = members.flag("isFavorite")
-        var photo = Photo(id: PhotoID(record.id.text))
+        var photo = Photo(id: PhotoID(record.id.rawValue))
         photo.created = record.created
         photo.updated = members.time("updatedAt")
         (photo.width, photo.height) = size(members, exif)
@@ -38,11 +38,11 @@ struct ModelMapping: Sendable {
         if showsLocation {
             photo.setLocation(exif?.number("latitude"), exif?.number("longitude"))
         }
-        photo.url = "\(server.origin)/photos/\(record.id.text)"
+        photo.url = "\(server.origin)/photos/\(record.id.rawValue)"
         photo.isLiked = isFavourite ?? false
         // Servers convert other formats for display, to a format that the API does not state.
         photo.mediaType = mediaType.flatMap { Self.displayedTypes.contains($0) ? $0 : nil }
-        let address = "\(server.origin)/api/assets/\(record.id.text)"
+        let address = "\(server.origin)/api/assets/\(record.id.rawValue)"
         let edited = members.flag("isEdited") == true ? "&edited=true" : ""
         // The hash changes with the image, and with it the address.
         let version =
@@ -106,7 +106,7 @@ struct ModelMapping: Sendable {
             let changed = ServiceText.line(user.text("profileChangedAt"), atMost: 64)
             profile.avatarURL = URLEncoding.adding(
                 changed.map { [("updatedAt", $0)] } ?? [],
-                to: "\(server.origin)/api/users/\(id.text)/profile-image")
+                to: "\(server.origin)/api/users/\(id.rawValue)/profile-image")
         }
         return profile
     }
