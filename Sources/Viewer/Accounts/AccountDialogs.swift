@@ -5,10 +5,10 @@ internal import Translation
 
 /// The dialogs for accounts: log in, profile, settings of a provider.
 final class AccountDialogs {
-    private let window: Window
-    private let service: Service
-    private let loader: ImageLoader
-    private let toasts: ToastArea
+    let window: Window
+    let service: Service
+    let loader: ImageLoader
+    let toasts: ToastArea
 
     init(_ window: Window, _ service: Service, _ loader: ImageLoader, _ toasts: ToastArea) {
         self.window = window
@@ -53,8 +53,8 @@ final class AccountDialogs {
 
     /// Logs in to a provider.
     func logIn(to provider: ProviderProperties) {
-        guard provider.isConfigured else { return configure(provider) }
-        showLogin(provider)
+        guard provider.isConfigured else { return ConfigureDialog(self, provider).present() }
+        LoginDialog(self, provider).present()
     }
 
     /// Logs in to a known account again, or to one of the user's choice if it is unknown or the combined one.
@@ -62,33 +62,18 @@ final class AccountDialogs {
         guard let account, let provider = service.provider(of: account) else {
             return chooseProvider()
         }
-        showLogin(provider, again: account)
-    }
-
-    private func showLogin(
-        _ provider: ProviderProperties, again account: AccountProperties? = nil
-    ) {
-        LoginDialog(window, service, loader, toasts, provider, again: account).present()
-    }
-
-    /// Shows the settings of a provider, and logs in after they were saved.
-    func configure(_ provider: ProviderProperties) {
-        ConfigureDialog(window, service, provider) { [weak self] in
-            self?.showLogin(provider)
-        }.present()
+        LoginDialog(self, provider, again: account).present()
     }
 
     /// Shows the settings of the provider of an account.
     func configure(_ account: AccountProperties?) {
         guard let provider = account.flatMap(service.provider) else { return chooseProvider() }
-        configure(provider)
+        ConfigureDialog(self, provider).present()
     }
 
     /// Shows the profile of an account.
     func showProfile(_ path: ObjectPath) {
         guard let account = service.account(path) else { return }
-        ProfileDialog(window, service, loader, toasts, account) { [weak self] in
-            self?.logIn(again: account)
-        }.present()
+        ProfileDialog(self, account).present()
     }
 }

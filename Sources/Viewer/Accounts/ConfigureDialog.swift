@@ -3,27 +3,20 @@ internal import DBus
 internal import Toolkit
 internal import Translation
 
-/// The settings of a provider that the user gets from its service.
+/// The settings of a provider that the user gets from its service. A login follows after they were saved.
 final class ConfigureDialog: Dialog {
-    private let client: ProviderClient
-    private let onSaved: () -> Void
+    private let owner: AccountDialogs
+    private let provider: ProviderProperties
     private let identifier = EntryRow(tr("Client ID"))
     private let secret = EntryRow(tr("Client secret"), isPassword: true)
     private let problem = Label().wrapping()
     private let save = Button(tr("_Save"))
 
-    /// - Parameters:
-    ///   - parent: The window.
-    ///   - service: The daemon.
-    ///   - provider: The provider.
-    ///   - onSaved: Called after the settings were saved.
-    init(
-        _ parent: Window, _ service: Service, _ provider: ProviderProperties,
-        onSaved: @escaping () -> Void
-    ) {
-        client = service.client.provider(provider.path)
-        self.onSaved = onSaved
-        super.init(parent, title: tr("Set up {provider}", ["provider": provider.name]), height: 520)
+    init(_ owner: AccountDialogs, _ provider: ProviderProperties) {
+        self.owner = owner
+        self.provider = provider
+        super.init(
+            owner.window, title: tr("Set up {provider}", ["provider": provider.name]), height: 520)
         if !provider.help.isEmpty {
             let help = Label().wrapping().selectable()
             help.setTextWithLinks(provider.help)
@@ -48,9 +41,9 @@ final class ConfigureDialog: Dialog {
         save.setSensitive(false)
         Task {
             do {
-                try await client.configure(settings)
+                try await owner.service.client.provider(provider.path).configure(settings)
                 close()
-                onSaved()
+                LoginDialog(owner, provider).present()
             } catch {
                 save.setSensitive(true)
                 problem.text = Problem(error).sentence

@@ -5,9 +5,7 @@ internal import Translation
 
 /// One login: the form, then the progress.
 final class LoginDialog: Dialog {
-    private let service: Service
-    private let loader: ImageLoader
-    private let toasts: ToastArea
+    private let owner: AccountDialogs
     private let provider: ProviderProperties
     private let account: AccountProperties?
     private let pages = Stack()
@@ -33,26 +31,21 @@ final class LoginDialog: Dialog {
     private var hasOpenedBrowser = false
 
     /// - Parameters:
-    ///   - parent: The window.
-    ///   - service: The daemon.
-    ///   - loader: Decodes avatars.
-    ///   - toasts: The place for the result.
+    ///   - owner: The dialogs of the window.
     ///   - provider: The provider to log in to.
     ///   - account: A known account to log in to again; nil for a new one.
     init(
-        _ parent: Window, _ service: Service, _ loader: ImageLoader, _ toasts: ToastArea,
-        _ provider: ProviderProperties, again account: AccountProperties?
+        _ owner: AccountDialogs, _ provider: ProviderProperties,
+        again account: AccountProperties? = nil
     ) {
-        self.service = service
-        self.loader = loader
-        self.toasts = toasts
+        self.owner = owner
         self.provider = provider
         self.account = account
         password = EntryRow(
             provider.has("register") ? tr("Password (may be empty)") : tr("Key or password"),
             isPassword: true)
         super.init(
-            parent, title: tr("Log in: {provider}", ["provider": provider.name]),
+            owner.window, title: tr("Log in: {provider}", ["provider": provider.name]),
             height: provider.authentication == "oauth2" ? 640 : 480)
     }
 
@@ -126,12 +119,14 @@ final class LoginDialog: Dialog {
 
     /// Adds the known users, so that a log in without a password takes one click.
     private func addUsers(to form: Box) {
-        let users = service.accounts.filter { $0.provider == provider.path && !$0.isLoggedIn }
+        let users = owner.service.accounts.filter {
+            $0.provider == provider.path && !$0.isLoggedIn
+        }
         guard !users.isEmpty else { return }
         let group = RowGroup(tr("Users"))
         for user in users {
             let row = ActionRow(user.username)
-            row.addPrefix(Avatar(user, size: 32, loader))
+            row.addPrefix(Avatar(user, size: 32, owner.loader))
             row.onActivate { [weak self] in
                 guard let self else { return }
                 username.text = user.username
@@ -204,9 +199,10 @@ final class LoginDialog: Dialog {
         pages.visiblePage = "progress"
         Task {
             do {
-                let path = try await service.client.manager.login(
-                    provider.id, options(isRegistration: isRegistration))
-                let login = service.client.login(path)
+                let client = owner.service.client
+                let login = client.login(
+                    try await client.manager.login(
+                        provider.id, options(isRegistration: isRegistration)))
                 self.login = login
                 // The dialog was closed before the login had an object.
                 if isClosed { return closed() }
@@ -260,8 +256,8 @@ final class LoginDialog: Dialog {
 
     private func succeed(_ path: ObjectPath) {
         login = nil
-        let name = service.account(path)?.label ?? provider.name
-        toasts.show(tr("Logged in: {account}", ["account": name]))
+        let name = owner.service.account(path)?.label ?? provider.name
+        owner.toasts.show(tr("Logged in: {account}", ["account": name]))
         close()
     }
 

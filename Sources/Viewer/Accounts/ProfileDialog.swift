@@ -5,21 +5,16 @@ internal import Translation
 
 /// The profile of an account, its name, logout and removal.
 final class ProfileDialog: Dialog {
-    private let service: Service
-    private let toasts: ToastArea
+    private let owner: AccountDialogs
     private let account: AccountProperties
     private let client: AccountClient
 
-    init(
-        _ parent: Window, _ service: Service, _ loader: ImageLoader, _ toasts: ToastArea,
-        _ account: AccountProperties, onLogIn: @escaping () -> Void
-    ) {
-        self.service = service
-        self.toasts = toasts
+    init(_ owner: AccountDialogs, _ account: AccountProperties) {
+        self.owner = owner
         self.account = account
-        client = service.client.account(account.path)
-        super.init(parent, title: tr("Profile"), height: 560)
-        let avatar = Avatar(account, size: 96, loader)
+        client = owner.service.client.account(account.path)
+        super.init(owner.window, title: tr("Profile"), height: 560)
+        let avatar = Avatar(account, size: 96, owner.loader)
         let name = Label(account.shownName).wrapping(atStart: false)
         let identity = Label(account.identity).wrapping(atStart: false)
         content.append(
@@ -29,12 +24,12 @@ final class ProfileDialog: Dialog {
         addFacts()
         let label = EntryRow(tr("Label"))
         label.text = account.label
-        label.onApply { [client, toasts, unowned label] in
+        label.onApply { [client, owner, unowned label] in
             let text = label.text
-            toasts.perform { try await client.setLabel(text) }
+            owner.toasts.perform { try await client.setLabel(text) }
         }
         content.append(RowGroup("", label))
-        addActions(onLogIn)
+        addActions()
     }
 
     private func addFacts() {
@@ -43,25 +38,25 @@ final class ProfileDialog: Dialog {
         }
         content.add(fact: tr("Place"), account.location)
         content.add(fact: tr("Link"), account.url, link: account.url)
-        content.add(fact: tr("Service"), service.provider(of: account)?.name ?? "")
+        content.add(fact: tr("Service"), owner.service.provider(of: account)?.name ?? "")
         let likes = account.isLoggedIn ? Photo.text(ofCount: account.likeCount) : ""
         content.add(fact: tr("Likes"), likes)
         content.add(fact: tr("State"), account.stateReason)
     }
 
-    private func addActions(_ onLogIn: @escaping () -> Void) {
+    private func addActions() {
         let actions = Box(.vertical, spacing: 12)
         if account.isLoggedIn {
             actions.append(Button(tr("_Log out")) { [weak self] in self?.confirmLogout() })
         }
         if !account.isLoggedIn || account.state == .needsLogin {
             actions.append(
-                Button(tr("_Log in again")) { [weak self] in
+                Button(tr("_Log in again")) { [weak self, owner, account] in
                     self?.close()
-                    onLogIn()
+                    owner.logIn(again: account)
                 })
         }
-        let isUser = service.provider(of: account)?.has("register") == true
+        let isUser = owner.service.provider(of: account)?.has("register") == true
         actions.append(
             Button(isUser ? tr("_Delete user") : tr("_Remove account")) { [weak self] in
                 self?.confirmRemoval(isUser)
@@ -71,7 +66,7 @@ final class ProfileDialog: Dialog {
 
     /// The sentence about likes that a logout drops, after a space; empty if there are none.
     private var lostLikes: String {
-        let count = service.account(account.path)?.pendingLikes.count ?? 0
+        let count = owner.service.account(account.path)?.pendingLikes.count ?? 0
         let sentence = trn(
             "One like that was not sent yet is lost.",
             "{count} likes that were not sent yet are lost.", count)
@@ -91,7 +86,7 @@ final class ProfileDialog: Dialog {
 
     private func confirmRemoval(_ isUser: Bool) {
         // Translators: in place of a name in “Photos and likes at {service} are not touched.”
-        let name = service.provider(of: account)?.name ?? tr("the service")
+        let name = owner.service.provider(of: account)?.name ?? tr("the service")
         confirm(
             isUser
                 ? tr("Delete the user {account}?", ["account": account.label])
@@ -123,8 +118,8 @@ final class ProfileDialog: Dialog {
         ) { [weak self] isConfirmed in
             guard let self, isConfirmed else { return }
             close()
-            toasts.perform { [client, toasts] in
-                if let message = try await action(client) { toasts.show(message) }
+            owner.toasts.perform { [client, owner] in
+                if let message = try await action(client) { owner.toasts.show(message) }
             }
         }
     }
