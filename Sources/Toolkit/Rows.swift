@@ -9,9 +9,6 @@ package final class RowList: Widget {
     }
 
     package func append(_ row: Widget) { gtk_list_box_append(opaque, row.widget) }
-    package func removeAll() {
-        while let child = gtk_widget_get_first_child(widget) { gtk_list_box_remove(opaque, child) }
-    }
 }
 
 /// A row with a title, a subtitle and widgets.
@@ -131,5 +128,4 @@ package final class RowGroup: Widget {
         adw_preferences_group_set_description(cast(), markup(text))
     }
     package func add(row: Widget) { adw_preferences_group_add(cast(), row.widget) }
-    package func remove(row: Widget) { adw_preferences_group_remove(cast(), row.widget) }
 }

@@ -124,8 +124,7 @@ package class Widget: Object {
         shim_set_accessible_position(raw, Int32(clamping: position), Int32(clamping: count))
     }
 
-    @discardableResult
-    package func grabFocus() -> Bool { gtk_widget_grab_focus(widget) != 0 }
+    package func grabFocus() { gtk_widget_grab_focus(widget) }
     package func redraw() { gtk_widget_queue_draw(widget) }
     package func setCursor(_ name: String?) { gtk_widget_set_cursor_from_name(widget, name) }
 

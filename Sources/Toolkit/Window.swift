@@ -43,7 +43,6 @@ package final class Window: Widget {
             adw_window_set_content(cast(), content.widget)
         }
     }
-    package func setTitle(_ title: String) { gtk_window_set_title(window, title) }
     package func present() { gtk_window_present(window) }
     package func close() { gtk_window_close(window) }
     package func destroy() { gtk_window_destroy(window) }
