@@ -32,7 +32,7 @@ import Testing
     @Test func `the visible rows overlap the visible part`() {
         var layout = JustifiedLayout(width: 800, targetHeight: 180, spacing: 4)
         layout.append([Double](repeating: 1.5, count: 1000))
-        let range = layout.rows(from: 3000, to: 3600)
+        let range = layout.rows(from: 3000, to: 3600).indices
         for (index, row) in layout.rows.enumerated() {
             #expect(range.contains(index) == (row.top + row.height >= 3000 && row.top <= 3600))
         }

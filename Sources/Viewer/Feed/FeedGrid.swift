@@ -182,10 +182,7 @@ final class FeedGrid {
         // A part of a page more on both sides, so that images are there before they are visible.
         let rows = layout.rows(from: top - page / 2, to: top + page * 1.5)
         var wanted: [(Int, JustifiedLayout.Frame)] = []
-        for row in rows {
-            let photos = layout.rows[row].photos
-            wanted += zip(photos, layout.frames(of: layout.rows[row]))
-        }
+        for row in rows { wanted += zip(row.photos, layout.frames(of: row)) }
         let indexes = Set(wanted.map(\.0))
         // A cell with the focus stays, so that the keyboard continues from there.
         for (index, cell) in cells where !indexes.contains(index) && !cell.button.hasFocusWithin {
@@ -202,9 +199,8 @@ final class FeedGrid {
             previous = place(index, of: feed, frame, scale, after: previous).widget
         }
         current = min(current, max(0, feed.photos.count - 1))
-        let visible = rows.first { layout.rows[$0].top >= top } ?? rows.first
-        let tabStop =
-            cells[current] == nil ? visible.map { layout.rows[$0].photos.lowerBound } : current
+        let visible = rows.first { $0.top >= top } ?? rows.first
+        let tabStop = cells[current] == nil ? visible?.photos.lowerBound : current
         for (index, cell) in cells where cell.button.isFocusable != (index == tabStop) {
             cell.button.isFocusable = index == tabStop
         }
@@ -213,8 +209,8 @@ final class FeedGrid {
             focus(current)
         }
         if top + page * 2.5 > layout.height, feed.state == .partial { feed.loadMore() }
-        if top != lastPosition, let row = visible.map({ layout.rows[$0] }),
-            let month = monthList.month(of: row.photos.lowerBound)
+        if top != lastPosition, let visible,
+            let month = monthList.month(of: visible.photos.lowerBound)
         {
             lastPosition = top
             onMove?(month)
@@ -229,11 +225,11 @@ final class FeedGrid {
             hasOldMonths = false
             // The photo at the top remains there.
             let first = layout.rows(from: widget.position, to: widget.position).first
-            let anchor = first.map { layout.rows[$0].photos.lowerBound }
+            let anchor = first?.photos.lowerBound
             beginLayout(width, target)
             extendLayout(feed)
             if let anchor, anchor > 0, let row = layout.row(of: anchor) {
-                widget.position = layout.rows[row].top
+                widget.position = row.top
             }
         } else if layout.count < feed.photos.count {
             extendLayout(feed)
@@ -319,7 +315,7 @@ final class FeedGrid {
     func show(_ month: MonthList.Month) {
         update()
         if let row = layout.row(of: month.first) {
-            widget.position = layout.rows[row].top - layout.headingHeight
+            widget.position = row.top - layout.headingHeight
         }
         focus(month.first)
     }
@@ -391,7 +387,7 @@ final class FeedGrid {
     }
 
     private func scroll(to index: Int) {
-        guard let row = layout.row(of: index).map({ layout.rows[$0] }) else { return }
+        guard let row = layout.row(of: index) else { return }
         let page = widget.visibleHeight
         let heading = layout.isSection(row.photos.lowerBound) ? layout.headingHeight : 0
         if row.top - heading < widget.position {

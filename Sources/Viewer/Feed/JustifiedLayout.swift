@@ -109,25 +109,26 @@ nonisolated struct JustifiedLayout {
         }
     }
 
-    /// Returns the indexes of the rows that overlap the part from `top` to `bottom`.
-    func rows(from top: Double, to bottom: Double) -> Range<Int> {
+    /// Returns the rows that overlap the part from `top` to `bottom`.
+    func rows(from top: Double, to bottom: Double) -> ArraySlice<Row> {
         let first = firstRow { $0.top + $0.height >= top }
         let end = firstRow { $0.top > bottom }
-        return first..<max(first, end)
+        return rows[first..<max(first, end)]
     }
 
-    /// Returns the index of the row of a photo; nil if there is none.
-    func row(of photo: Int) -> Int? {
+    /// Returns the row of a photo; nil if there is none.
+    func row(of photo: Int) -> Row? {
         let index = firstRow { $0.photos.upperBound > photo }
-        return index < rows.count ? index : nil
+        return rows[index...].first
     }
 
     /// Returns the photo of the next row that is below or above another one.
     func neighbor(of photo: Int, rowOffset: Int) -> Int? {
-        guard let row = row(of: photo), rows.indices.contains(row + rowOffset) else { return nil }
-        let own = frames(of: rows[row])[photo - rows[row].photos.lowerBound]
+        let index = firstRow { $0.photos.upperBound > photo }
+        guard index < rows.count, rows.indices.contains(index + rowOffset) else { return nil }
+        let own = frames(of: rows[index])[photo - rows[index].photos.lowerBound]
         let center = own.x + own.width / 2
-        let target = rows[row + rowOffset]
+        let target = rows[index + rowOffset]
         for (offset, frame) in frames(of: target).enumerated() where frame.x + frame.width >= center
         {
             return target.photos.lowerBound + offset
