@@ -2,7 +2,6 @@ internal import CAdwaita
 internal import Glibc
 
 /// The application: one instance per session, which other invocations call over D-Bus.
-@MainActor
 package final class Application: Object {
     /// Called in the first instance with the arguments of each invocation, without the program's name, and with its
     /// working directory.

@@ -1,7 +1,6 @@
 internal import CAdwaita
 
 /// A button with a text, an icon or a widget.
-@MainActor
 package final class Button: Widget {
     package init(_ label: String, _ action: @escaping () -> Void = {}) {
         super.init(gtk_button_new())
@@ -59,7 +58,6 @@ package final class Button: Widget {
 }
 
 /// A button that stays pressed.
-@MainActor
 package final class ToggleButton: Widget {
     package init(icon: String, tooltip: String, _ action: @escaping (Bool) -> Void) {
         super.init(gtk_toggle_button_new())

@@ -1,7 +1,6 @@
 internal import CAdwaita
 
 /// A widget with others above it.
-@MainActor
 package final class Overlay: Widget {
     package init(_ child: Widget, _ overlays: Widget...) {
         super.init(gtk_overlay_new())
@@ -13,7 +12,6 @@ package final class Overlay: Widget {
 /// Pages, one of which is visible.
 ///
 /// The others are hidden also from screen readers, to which GTK 4.8 shows all pages of a stack.
-@MainActor
 package final class Stack: Widget {
     private var pages: [String: Widget] = [:]
 
@@ -40,7 +38,6 @@ package final class Stack: Widget {
 }
 
 /// Two pages side by side, of which a narrow window shows one.
-@MainActor
 package final class Leaflet: Widget {
     package init() {
         super.init(adw_leaflet_new())
@@ -55,7 +52,6 @@ package final class Leaflet: Widget {
 }
 
 /// A page beside the content, which slides over it in a narrow window.
-@MainActor
 package final class Flap: Widget {
     package init(content: Widget, flap: Widget, atEnd: Bool) {
         super.init(adw_flap_new())
@@ -74,7 +70,6 @@ package final class Flap: Widget {
 }
 
 /// A widget with a maximum width.
-@MainActor
 package final class Clamp: Widget {
     package init(_ child: Widget, maximumWidth: Int) {
         super.init(adw_clamp_new())
@@ -84,7 +79,6 @@ package final class Clamp: Widget {
 }
 
 /// Shows its child only if there is enough width.
-@MainActor
 package final class OptionalWidth: Widget {
     package init(_ child: Widget) {
         super.init(adw_squeezer_new())
@@ -98,7 +92,6 @@ package final class OptionalWidth: Widget {
 /// A widget that slides in and out.
 ///
 /// It is hidden while it is out, also from screen readers, to which GTK 4.8 shows it nevertheless.
-@MainActor
 package final class Revealer: Widget {
     /// The content; nil for none. It is visible again after it was replaced.
     package var child: Widget? {
@@ -132,7 +125,6 @@ package final class Revealer: Widget {
 }
 
 /// The bar at the top of a window or page.
-@MainActor
 package final class HeaderBar: Widget {
     private let titleWidget: Widget
 
@@ -175,7 +167,6 @@ package enum Orientation: UInt32, Sendable {
 }
 
 /// Widgets in a row or column.
-@MainActor
 package final class Box: Widget {
     package init(_ orientation: Orientation, spacing: Int = 0, _ children: Widget...) {
         super.init(gtk_box_new(GtkOrientation(orientation.rawValue), Int32(spacing)))

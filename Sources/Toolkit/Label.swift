@@ -1,7 +1,6 @@
 internal import CAdwaita
 
 /// Plain text.
-@MainActor
 package final class Label: Widget {
     package var text: String {
         get { Toolkit.text(gtk_label_get_text(opaque)) }

@@ -1,7 +1,6 @@
 internal import CAdwaita
 
 /// A list of actions above the window.
-@MainActor
 package final class Menu: Widget {
     private let list = Box(.vertical)
 
@@ -46,7 +45,6 @@ package final class Menu: Widget {
 }
 
 /// A button that opens a menu.
-@MainActor
 package final class MenuButton: Widget {
     package let menu: Menu
 

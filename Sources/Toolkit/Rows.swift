@@ -1,7 +1,6 @@
 internal import CAdwaita
 
 /// A list of rows.
-@MainActor
 package final class RowList: Widget {
     package init() {
         super.init(gtk_list_box_new())
@@ -12,7 +11,6 @@ package final class RowList: Widget {
 }
 
 /// A row with a title, a subtitle and widgets.
-@MainActor
 package final class ActionRow: Widget {
     package init(_ title: String, subtitle: String = "") {
         super.init(adw_action_row_new())
@@ -47,7 +45,6 @@ package final class ActionRow: Widget {
 }
 
 /// A row with a text field.
-@MainActor
 package final class EntryRow: Widget {
     package init(_ title: String, isPassword: Bool = false) {
         super.init(isPassword ? adw_password_entry_row_new() : adw_entry_row_new())
@@ -73,7 +70,6 @@ package final class EntryRow: Widget {
 }
 
 /// A row with a choice of texts.
-@MainActor
 package final class ComboRow: Widget {
     /// - Parameters:
     ///   - title: The title.
@@ -101,7 +97,6 @@ package final class ComboRow: Widget {
 }
 
 /// A row with a switch.
-@MainActor
 package final class SwitchRow: Widget {
     package init(_ title: String, _ isOn: Bool, _ action: @escaping (Bool) -> Void) {
         super.init(adw_action_row_new())
@@ -116,7 +111,6 @@ package final class SwitchRow: Widget {
 }
 
 /// Rows with a title above them.
-@MainActor
 package final class RowGroup: Widget {
     package init(_ title: String = "", _ rows: Widget...) {
         super.init(adw_preferences_group_new())

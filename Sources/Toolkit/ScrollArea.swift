@@ -1,7 +1,6 @@
 internal import CAdwaita
 
 /// A vertically scrollable area.
-@MainActor
 package final class ScrollArea: Widget {
     private var vertical: UnsafeMutablePointer<GtkAdjustment>? {
         gtk_scrolled_window_get_vadjustment(opaque)
@@ -51,7 +50,6 @@ package final class ScrollArea: Widget {
 }
 
 /// Widgets at positions that the owner computes.
-@MainActor
 package final class FixedArea: Widget {
     /// Creates an empty area, which is a list for screen readers.
     package init() {

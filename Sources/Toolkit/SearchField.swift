@@ -1,7 +1,6 @@
 internal import CAdwaita
 
 /// A field for words to search.
-@MainActor
 package final class SearchField: Widget {
     package init(_ name: String) {
         super.init(gtk_search_entry_new())

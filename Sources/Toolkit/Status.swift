@@ -2,7 +2,6 @@ internal import CAdwaita
 internal import Translation
 
 /// A page that explains why there is no content.
-@MainActor
 package final class StatusPage: Widget {
     package init() { super.init(adw_status_page_new()) }
 
@@ -15,7 +14,6 @@ package final class StatusPage: Widget {
 }
 
 /// An activity indicator. The owner ends it, also if there is no result in time.
-@MainActor
 package final class Spinner: Widget {
     package init(size: Int = 32) {
         super.init(gtk_spinner_new())
@@ -26,7 +24,6 @@ package final class Spinner: Widget {
     package func setSpinning(_ isOn: Bool) { gtk_spinner_set_spinning(opaque, isOn ? 1 : 0) }
 }
 
-@MainActor
 package final class ProgressBar: Widget {
     package init() { super.init(gtk_progress_bar_new()) }
 
@@ -37,7 +34,6 @@ package final class ProgressBar: Widget {
 }
 
 /// Short messages at the bottom of its child.
-@MainActor
 package final class ToastArea: Widget {
     private var plainToast: Object?
     private var buttonToast: Object?

@@ -55,7 +55,6 @@ package nonisolated final class Texture: @unchecked Sendable {
 }
 
 /// An image that fills its place.
-@MainActor
 package final class Picture: Widget {
     package var texture: Texture? {
         didSet { gtk_picture_set_paintable(opaque, texture?.raw) }
@@ -69,7 +68,6 @@ package final class Picture: Widget {
 }
 
 /// An icon of the icon theme.
-@MainActor
 package final class Icon: Widget {
     package init(_ name: String, size: Int = 16) {
         super.init(gtk_image_new_from_icon_name(name))
@@ -78,7 +76,6 @@ package final class Icon: Widget {
 }
 
 /// A round picture of a user, or the initials.
-@MainActor
 package final class Avatar: Widget {
     package init(size: Int, name: String) {
         super.init(adw_avatar_new(Int32(size), name, 1))

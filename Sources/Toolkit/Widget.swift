@@ -7,7 +7,6 @@ package enum Alignment: UInt32, Sendable {
 }
 
 /// A GTK widget.
-@MainActor
 package class Widget: Object {
     var widget: UnsafeMutablePointer<GtkWidget> { cast() }
 

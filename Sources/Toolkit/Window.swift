@@ -1,7 +1,6 @@
 internal import CAdwaita
 
 /// A window.
-@MainActor
 package final class Window: Widget {
     /// Called when the user closes the window. Returns true to keep it open.
     package var onClose: (() -> Bool)?
