@@ -1,23 +1,20 @@
 internal import CAdwaita
 internal import Translation
 
-/// A question before a destructive action.
-@MainActor
-package enum MessageDialog {
-    /// Shows the dialog.
+extension Window {
+    /// Asks a question before a destructive action.
     ///
     /// - Parameters:
-    ///   - parent: The window.
     ///   - heading: The question.
     ///   - body: The consequences.
     ///   - cancel: The title of the button that does nothing, which is also that of the keys Enter and Escape.
     ///   - confirm: The title of the button for the action.
     ///   - handler: Receives true for the action.
-    package static func present(
-        _ parent: Window, heading: String, body: String, cancel: String, confirm: String,
+    package func ask(
+        _ heading: String, body: String, cancel: String, confirm: String,
         _ handler: @escaping (_ isConfirmed: Bool) -> Void
     ) {
-        let dialog = Widget(shim_message_dialog(parent.window, heading, body))
+        let dialog = Widget(shim_message_dialog(window, heading, body))
         for (id, title) in [("cancel", cancel), ("confirm", confirm)] {
             adw_message_dialog_add_response(dialog.cast(), id, title)
         }
@@ -28,25 +25,19 @@ package enum MessageDialog {
         dialog.connect("response") { call in handler(call.string(1) == "confirm") }
         gtk_window_present(dialog.cast())
     }
-}
 
-/// The dialog for a file or folder, which the portal shows in a sandbox.
-@MainActor
-package enum FileDialog {
-    /// Shows the dialog.
+    /// Shows the dialog for a file or folder. In a sandbox, the portal shows it.
     ///
     /// - Parameters:
-    ///   - parent: The window.
     ///   - title: The title of the dialog.
     ///   - name: The proposed name of a new file; nil to choose a folder.
     ///   - folder: The folder that is shown first.
     ///   - completion: Receives the path unless the user cancels the dialog.
-    package static func present(
-        _ parent: Window, title: String, name: String?, folder: String,
-        completion: @escaping (String) -> Void
+    package func choosePath(
+        title: String, name: String?, folder: String, completion: @escaping (String) -> Void
     ) {
         let raw = gtk_file_chooser_native_new(
-            title, parent.window,
+            title, window,
             name == nil ? GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER : GTK_FILE_CHOOSER_ACTION_SAVE,
             name == nil ? tr("_Choose") : tr("_Save"), tr("_Cancel"))
         let dialog = Object(owning: UnsafeMutableRawPointer(raw))
@@ -68,13 +59,10 @@ package enum FileDialog {
         }
         gtk_native_dialog_show(dialog.cast())
     }
-}
 
-@MainActor
-package enum AboutWindow {
-    package static func present(
-        _ parent: Window, name: String, icon: String, version: String, website: String,
-        comments: String
+    /// Shows facts about the program.
+    package func showAbout(
+        name: String, icon: String, version: String, website: String, comments: String
     ) {
         let about = Widget(adw_about_window_new())
         adw_about_window_set_application_name(about.opaque, name)
@@ -83,7 +71,7 @@ package enum AboutWindow {
         adw_about_window_set_website(about.opaque, website)
         adw_about_window_set_comments(about.opaque, comments)
         adw_about_window_set_license_type(about.opaque, GTK_LICENSE_APACHE_2_0)
-        gtk_window_set_transient_for(about.cast(), parent.window)
+        gtk_window_set_transient_for(about.cast(), window)
         gtk_window_set_modal(about.cast(), 1)
         gtk_window_present(about.cast())
     }

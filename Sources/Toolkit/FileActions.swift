@@ -39,18 +39,17 @@ package enum FileActions {
         defer { g_object_unref(UnsafeMutableRawPointer(file)) }
         return text(taking: g_file_get_uri(file))
     }
+}
 
+extension Window {
     /// Lets the user choose a program, and opens the file with it.
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - parent: The window.
     ///   - completion: Called with the reason if the program could not be started.
-    package static func openWith(
-        _ path: String, parent: Window, completion: @escaping (String) -> Void
-    ) {
+    package func openWith(_ path: String, completion: @escaping (String) -> Void) {
         let file = g_file_new_for_path(path)
-        let dialog = Widget(gtk_app_chooser_dialog_new(parent.window, GTK_DIALOG_MODAL, file))
+        let dialog = Widget(gtk_app_chooser_dialog_new(window, GTK_DIALOG_MODAL, file))
         // The closure keeps the dialog and the file until the response.
         var kept: (Widget, Object)? = (dialog, Object(owning: file))
         dialog.connect("response") { call in

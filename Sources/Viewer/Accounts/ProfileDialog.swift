@@ -113,9 +113,8 @@ final class ProfileDialog: Dialog {
         _ heading: String, _ body: String, _ title: String,
         _ action: @escaping (AccountClient) async throws -> String?
     ) {
-        MessageDialog.present(
-            window, heading: heading, body: body, cancel: tr("_Cancel"), confirm: title
-        ) { [weak self] isConfirmed in
+        window.ask(heading, body: body, cancel: tr("_Cancel"), confirm: title) {
+            [weak self] isConfirmed in
             guard let self, isConfirmed else { return }
             close()
             owner.toasts.perform { [client, owner] in

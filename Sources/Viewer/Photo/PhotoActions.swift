@@ -143,8 +143,8 @@ final class PhotoActions {
     }
 
     private func saveAs(_ photo: Photo, in feed: Feed) {
-        FileDialog.present(
-            window, title: isLocal(photo) ? tr("Save a copy") : tr("Download"),
+        window.choosePath(
+            title: isLocal(photo) ? tr("Save a copy") : tr("Download"),
             name: Downloads.name(photo), folder: Downloads.folder.text
         ) { [downloads] path in downloads.start(photo, in: feed, to: path) }
     }
@@ -209,7 +209,7 @@ final class PhotoActions {
 
     private func openWith(_ photo: Photo, in feed: Feed) {
         toasts.perform { [self] in
-            FileActions.openWith(try await path(of: photo, in: feed), parent: window) { [toasts] in
+            window.openWith(try await path(of: photo, in: feed)) { [toasts] in
                 toasts.show(tr("The program could not be started: {reason}.", ["reason": $0]))
             }
         }

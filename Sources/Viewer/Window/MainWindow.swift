@@ -98,8 +98,8 @@ final class MainWindow {
             closed()
             return false
         }
-        MessageDialog.present(
-            window, heading: tr("Cancel the download?"),
+        window.ask(
+            tr("Cancel the download?"),
             body: tr("A download is running. It is cancelled if you close the window."),
             cancel: tr("_Keep open"), confirm: tr("_Cancel download and close")
         ) { [weak self] isConfirmed in
@@ -177,8 +177,8 @@ final class MainWindow {
                 toasts.show(tr("No program shows manual pages. Type: man imagefeed"))
             }
         case .about:
-            AboutWindow.present(
-                window, name: "Image Feed", icon: "org.imagefeed.Viewer", version: programVersion,
+            window.showAbout(
+                name: "Image Feed", icon: "org.imagefeed.Viewer", version: programVersion,
                 website: homepage, comments: tr("Photos from your disk and from services"))
         case .search:
             photoPage.close()

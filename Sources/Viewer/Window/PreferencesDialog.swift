@@ -119,9 +119,8 @@ final class PreferencesDialog: Dialog {
     }
 
     private func chooseFolder() {
-        FileDialog.present(
-            window, title: tr("Folder with the photos"), name: nil, folder: folders.home
-        ) { [weak self] path in
+        window.choosePath(title: tr("Folder with the photos"), name: nil, folder: folders.home) {
+            [weak self] path in
             guard let self else { return }
             showFolder(Array(path.utf8))
             onFolder()
