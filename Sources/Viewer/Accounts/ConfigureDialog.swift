@@ -9,8 +9,9 @@ final class ConfigureDialog: Dialog {
     private let provider: ProviderProperties
     private let identifier = EntryRow(tr("Client ID"))
     private let secret = EntryRow(tr("Client secret"), isPassword: true)
-    private let problem = Label().wrapping()
-    private let save = Button(tr("_Save"))
+    private let problem = Label().wrapping().styled("error")
+    private let save = Button(tr("_Save")).styled("suggested-action", "pill")
+        .aligned(.center, .start)
 
     init(_ owner: AccountDialogs, _ provider: ProviderProperties) {
         self.owner = owner
@@ -24,9 +25,8 @@ final class ConfigureDialog: Dialog {
         }
         content.add(fact: tr("Redirect address"), provider.redirectAddress)
         content.append(RowGroup("", identifier, secret))
-        problem.styled("error").isVisible = false
+        problem.isVisible = false
         content.append(problem)
-        save.styled("suggested-action", "pill").aligned(.center, .start)
         content.append(save)
         save.onClick { [weak self] in self?.submit() }
         secret.onSubmit { [weak self] in self?.submit() }

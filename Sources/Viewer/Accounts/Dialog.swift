@@ -35,7 +35,7 @@ extension Avatar {
 /// A dialog with a header and a scrollable column of widgets. It exists until it is closed.
 class Dialog {
     let window: Window
-    let content = Box(.vertical, spacing: 18)
+    let content = Box(.vertical, spacing: 18).margins(18)
 
     /// The dialogs on the screen.
     private static var open: [Dialog] = []
@@ -47,9 +47,7 @@ class Dialog {
             height: height)
         let header = HeaderBar()
         header.setTitle(title)
-        content.margins(18)
-        let scroll = ScrollArea(Clamp(content, maximumWidth: 560))
-        scroll.expanding()
+        let scroll = ScrollArea(Clamp(content, maximumWidth: 560)).expanding()
         window.setContent(Box(.vertical, spacing: 0, header, scroll))
         window.onClose = { [weak self] in
             self?.closed()

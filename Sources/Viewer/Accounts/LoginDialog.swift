@@ -19,9 +19,9 @@ final class LoginDialog: Dialog {
     private let registerButton = Button(tr("_Register a new user"))
 
     private let progressLabel = Label().wrapping(atStart: false)
-    private let spinner = Spinner(size: 48)
+    private let spinner = Spinner(size: 48).aligned(.center, .center)
     private let browserBox = Box(.vertical, spacing: 12)
-    private let address = Label().wrapping().selectable()
+    private let address = Label().wrapping().selectable().styled("monospace")
     private let codeBox = Box(.vertical, spacing: 12)
     private let code = EntryRow(tr("Code or address"))
 
@@ -159,8 +159,6 @@ final class LoginDialog: Dialog {
     // MARK: Progress
 
     private func makeProgress() -> Box {
-        spinner.aligned(.center, .center)
-        address.styled("monospace")
         let openButton = Button(tr("_Open the browser again")) { [weak self] in self?.openBrowser()
         }
         let copyButton = Button(tr("_Copy the address")) { [weak self] in
@@ -186,7 +184,7 @@ final class LoginDialog: Dialog {
         codeBox.append(submit)
         browserBox.append(codeBox)
         let cancelButton = Button(tr("_Cancel")) { [weak self] in self?.close() }
-        cancelButton.aligned(.center, .start).styled("pill")
+            .styled("pill").aligned(.center, .start)
         return Box(.vertical, spacing: 18, spinner, progressLabel, browserBox, cancelButton)
     }
 

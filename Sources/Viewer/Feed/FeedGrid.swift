@@ -46,8 +46,7 @@ final class FeedGrid {
 
     init(_ loader: ImageLoader) {
         self.loader = loader
-        widget = ScrollArea(area, mayOverflow: true)
-        widget.expanding()
+        widget = ScrollArea(area, mayOverflow: true).expanding()
         area.setAccessibleName(tr("Photos"))
         widget.onScroll { [weak self] in self?.scheduleUpdate() }
         widget.onMap { [weak self] in self?.scheduleUpdate() }
@@ -261,9 +260,7 @@ final class FeedGrid {
     }
 
     private func makeHeading(_ title: String) -> Label {
-        let label = Label(title, isHeading: true).ellipsizing()
-        label.styled("month", "heading")
-        return label
+        Label(title, isHeading: true).ellipsizing().styled("month", "heading")
     }
 
     private func placeHeading(

@@ -16,24 +16,25 @@ final class FeedPage {
     weak var owner: MainWindow?
 
     private let service: Service
-    private let stack = Stack()
+    private let stack = Stack().expanding()
     private let status = StatusPage()
     private let statusButton = Button(tr("_Try again"))
-    private let logInButton = Button(tr("_Log in"))
+        .styled("pill", "suggested-action").aligned(.center, .center)
+    private let logInButton = Button(tr("_Log in")).styled("pill")
     private let localButton = Button(tr("_Show the photos on this computer"))
+        .styled("pill", "suggested-action")
     private let welcomeButtons: Box
-    private let loading = Spinner(size: 48)
-    private let newPhotos = Button("")
+    private let loading = Spinner(size: 48).aligned(.center, .center)
+    private let newPhotos = Button("").styled("pill", "suggested-action", "osd")
     private let newPhotosRevealer: Revealer
-    private let banner = Box(.horizontal, spacing: 12)
-    private let bannerLabel = Label().wrapping()
+    private let bannerLabel = Label().wrapping().expanding(vertically: false)
     private let bannerButton = Button(tr("_Try again"))
     private let bannerRevealer: Revealer
     private let search = SearchField(tr("Search photos"))
     private let searchRevealer: Revealer
-    private let tail = Spinner(size: 24)
+    private let tail = Spinner(size: 24).aligned(.center, .end).margins(12)
     /// The month of the visible part, shown beside the scroll bar while that moves.
-    private let monthLabel = Label()
+    private let monthLabel = Label().styled("osd", "month-label").aligned(.end, .start).margins(18)
     private lazy var monthTimer = MainLoopTimer { [weak self] in self?.monthLabel.isVisible = false
     }
     private let monthButton = MenuButton(
@@ -46,33 +47,20 @@ final class FeedPage {
     init(_ service: Service, _ loader: ImageLoader) {
         self.service = service
         grid = FeedGrid(loader)
-        newPhotos.styled("pill", "suggested-action", "osd")
-        newPhotosRevealer = Revealer(newPhotos)
-        newPhotosRevealer.aligned(.center, .start).margins(12)
-        tail.aligned(.center, .end).margins(12)
+        newPhotosRevealer = Revealer(newPhotos).aligned(.center, .start).margins(12)
         tail.receivesPointer = false
         tail.isVisible = false
-        statusButton.styled("pill", "suggested-action").aligned(.center, .center)
-        localButton.styled("pill", "suggested-action")
-        logInButton.styled("pill")
         welcomeButtons = Box(.vertical, spacing: 12, localButton, logInButton)
-        welcomeButtons.aligned(.center, .center)
-        bannerLabel.expanding(vertically: false)
-        banner.append(bannerLabel)
-        banner.append(bannerButton.aligned(.end, .center))
-        banner.styled("feed-banner")
-        bannerRevealer = Revealer(banner)
+            .aligned(.center, .center)
+        let banner = Box(.horizontal, spacing: 12, bannerLabel, bannerButton.aligned(.end, .center))
+        bannerRevealer = Revealer(banner.styled("feed-banner"))
         let searchBox = Box(.vertical, spacing: 0, Clamp(search, maximumWidth: 480))
-        searchBox.margins(horizontal: 12, vertical: 6)
-        searchRevealer = Revealer(searchBox)
-        loading.aligned(.center, .center)
+        searchRevealer = Revealer(searchBox.margins(horizontal: 12, vertical: 6))
         stack.add(loading, "loading")
         stack.add(status, "status")
-        monthLabel.styled("osd", "month-label").aligned(.end, .start).margins(18)
         monthLabel.receivesPointer = false
         monthLabel.isVisible = false
         stack.add(Overlay(grid.widget, newPhotosRevealer, tail, monthLabel), "photos")
-        stack.expanding()
         widget = Box(
             .vertical, spacing: 0, header, searchRevealer, bannerRevealer, stack,
             selectionBar.widget)

@@ -15,10 +15,10 @@ final class PhotoCell {
 
     private weak var grid: FeedGrid?
     private let picture = Picture()
-    private let failureIcon = Icon("image-missing-symbolic", size: 32)
+    private let failureIcon = Icon("image-missing-symbolic", size: 32).aligned(.center, .center)
     private let likeButton = Button(icon: "emote-love-symbolic", tooltip: tr("Like"))
     private let selectionIcon = Icon("object-select-symbolic", size: 24)
-    private let facts = Label().ellipsizing()
+    private let facts = Label().ellipsizing().styled("osd", "facts", "caption").aligned(.fill, .end)
     private let animationLabel = Label(tr("Animated"))
     private let loader: ImageLoader
     private var task: Task<Void, Never>?
@@ -33,17 +33,14 @@ final class PhotoCell {
     init(_ loader: ImageLoader, _ grid: FeedGrid) {
         self.loader = loader
         self.grid = grid
-        button = Button(child: picture, isListItem: true)
-        button.styled("flat", "photo")
+        button = Button(child: picture, isListItem: true).styled("flat", "photo")
         likeButton.styled("circular", "osd", "like").aligned(.end, .start).margins(6)
         // The key of the grid likes the photo with the focus.
         likeButton.isFocusable = false
-        facts.styled("osd", "facts", "caption").aligned(.fill, .end)
         facts.receivesPointer = false
         facts.isVisible = false
         animationLabel.styled("osd", "badge", "caption").aligned(.start, .end).margins(6)
         animationLabel.receivesPointer = false
-        failureIcon.aligned(.center, .center)
         failureIcon.receivesPointer = false
         selectionIcon.styled("selection").aligned(.start, .start).margins(6)
         selectionIcon.receivesPointer = false

@@ -6,14 +6,12 @@ final class SelectionBar {
     let widget: Revealer
     /// Called before an action.
     var onAction: (() -> Void)?
-    private let label = Label()
+    private let label = Label().ellipsizing().expanding(vertically: false)
     private let buttons = Box(.horizontal, spacing: 6)
 
     init() {
-        let box = Box(.horizontal, spacing: 6, label.ellipsizing(), buttons)
-        label.expanding(vertically: false)
-        box.styled("toolbar", "feed-selection")
-        widget = Revealer(box)
+        let box = Box(.horizontal, spacing: 6, label, buttons)
+        widget = Revealer(box.styled("toolbar", "feed-selection"))
         widget.setAccessibleName(tr("Selected photos"))
     }
 

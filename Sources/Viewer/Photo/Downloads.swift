@@ -139,12 +139,10 @@ final class DownloadBar {
         self.downloads = downloads
         let cancel = Button(tr("_Cancel"))
         let texts = Box(.vertical, spacing: 4, label, bar)
-        texts.expanding(vertically: false).aligned(.fill, .center)
-        let box = Box(.horizontal, spacing: 12, texts, cancel)
-        box.styled("osd", "download-bar")
+            .expanding(vertically: false).aligned(.fill, .center)
+        let box = Box(.horizontal, spacing: 12, texts, cancel).styled("osd", "download-bar")
         bar.setAccessibleName(tr("Progress of the download"))
-        widget = Revealer(box)
-        widget.aligned(.fill, .end)
+        widget = Revealer(box).aligned(.fill, .end)
         cancel.onClick { [weak downloads] in downloads?.cancelAll() }
         downloads.changed.observe(self) { [weak self] in self?.update() }
     }

@@ -4,7 +4,7 @@ internal import Toolkit
 /// The header and the buttons of a photo in full screen, which appear on a movement or tap and hide after some seconds.
 final class FullScreenControls {
     /// The place of the header in full screen, above the photo.
-    let revealer = Revealer()
+    let revealer = Revealer().aligned(.fill, .start)
     /// Called when full screen begins or ends.
     var onChange: ((_ isFullScreen: Bool) -> Void)?
 
@@ -25,7 +25,6 @@ final class FullScreenControls {
         self.header = header
         self.view = view
         self.steps = steps
-        revealer.aligned(.fill, .start)
     }
 
     /// Moves the header between the page and the place above the photo.

@@ -8,15 +8,13 @@ internal import Translation
 /// The facts of a photo.
 final class InfoPanel {
     let widget: ScrollArea
-    private let content = Box(.vertical, spacing: 12)
+    private let content = Box(.vertical, spacing: 12).margins(18)
     private let likes = Label().selectable().wrapping()
     private let fileBox = Box(.vertical, spacing: 12)
 
     init() {
-        content.margins(18)
-        widget = ScrollArea(content)
+        widget = ScrollArea(content).styled("background")
         widget.setMinimumSize(width: 280)
-        widget.styled("background")
         widget.setAccessibleName(tr("Information about the photo"))
     }
 

@@ -7,7 +7,7 @@ internal import Translation
 /// The image of the photo that a page shows: the largest one at hand, and then one for the pixels of the view.
 final class PhotoImage {
     let view = PhotoView()
-    let spinner = Spinner(size: 48)
+    let spinner = Spinner(size: 48).aligned(.center, .center)
     /// The reason why there is no sharp image.
     let problemBox: Box
 
@@ -33,12 +33,10 @@ final class PhotoImage {
     init(_ loader: ImageLoader, isLocal: @escaping (Photo) -> Bool) {
         self.loader = loader
         self.isLocal = isLocal
-        let retry = Button(tr("_Try again"))
-        retry.aligned(.center, .center).styled("pill")
+        let retry = Button(tr("_Try again")).aligned(.center, .center).styled("pill")
         problemBox = Box(.vertical, spacing: 12, problemLabel, retry)
-        problemBox.aligned(.center, .center).margins(24).styled("osd", "problem")
+            .aligned(.center, .center).margins(24).styled("osd", "problem")
         problemBox.isVisible = false
-        spinner.aligned(.center, .center)
         spinner.receivesPointer = false
         retry.onClick { [weak self] in self?.load() }
         view.onZoom = { [weak self] in self?.loadSharp() }

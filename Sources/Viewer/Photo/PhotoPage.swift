@@ -53,13 +53,11 @@ final class PhotoPage {
         downloadBar = DownloadBar(actions.downloads)
         let overlay = Overlay(
             view.widget, image.spinner, image.problemBox, previousButton, nextButton,
-            downloadBar.widget,
-            fullScreen.revealer)
-        overlay.styled("photo-page")
+            downloadBar.widget, fullScreen.revealer
+        ).styled("photo-page")
         // In a narrow window, the information covers the photo.
         overlay.setMinimumSize(width: 240)
-        flap = Flap(content: overlay, flap: info.widget, atEnd: true)
-        flap.expanding()
+        flap = Flap(content: overlay, flap: info.widget, atEnd: true).expanding()
         infoButton = ToggleButton(icon: "help-about-symbolic", tooltip: tr("Information")) {
             [flap] in
             flap.isRevealed = $0

@@ -2,7 +2,7 @@ internal import Toolkit
 
 /// A photo that can be zoomed, moved and rotated.
 final class PhotoView {
-    let widget = Canvas()
+    let widget = Canvas().expanding()
     /// Called when the user swipes to the next (1) or previous (-1) photo. Returns false if there is none.
     var onSwipe: ((Int) -> Bool)?
     /// Called when the zoom changes.
@@ -23,7 +23,6 @@ final class PhotoView {
     private var hasFingers = false
 
     init() {
-        widget.expanding()
         widget.isFocusable = true
         widget.onDraw = { [unowned self] in draw($0) }
         widget.onResize = { [unowned self] in

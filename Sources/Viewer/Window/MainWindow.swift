@@ -13,7 +13,7 @@ final class MainWindow {
     private let service: Service
     private let sidebar: Sidebar
     private let feedPage: FeedPage
-    private let leaflet = Leaflet()
+    private let leaflet = Leaflet().expanding()
     private let pages = Stack()
     private let toasts: ToastArea
     private let backButton: Button
@@ -41,7 +41,6 @@ final class MainWindow {
         backButton = Button(icon: "go-previous-symbolic", tooltip: tr("Back to the sources"))
         leaflet.add(sidebar.widget)
         leaflet.add(feedPage.widget)
-        leaflet.expanding()
         actions = PhotoActions(window, service, toasts)
         photoPage = PhotoPage(window, loader, actions)
         pages.add(leaflet, "feed")

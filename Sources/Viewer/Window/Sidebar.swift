@@ -22,7 +22,7 @@ final class Sidebar {
     private let service: Service
     private let loader: ImageLoader
     private let accounts: AccountDialogs
-    private let content = Box(.vertical, spacing: 12)
+    private let content = Box(.vertical, spacing: 12).margins(8)
     /// The sources by account, as last listed.
     private var sources: [ObjectPath: [Source]] = [:]
     private var tasks: [ObjectPath: Task<Void, Never>] = [:]
@@ -36,11 +36,8 @@ final class Sidebar {
         self.accounts = accounts
         self.loader = loader
         header.setTitle("Image Feed")
-        let scroll = ScrollArea(content)
-        scroll.expanding(horizontally: false)
-        content.margins(horizontal: 8, vertical: 8)
-        widget = Box(.vertical, spacing: 0, header, scroll)
-        widget.styled("sidebar-pane")
+        let scroll = ScrollArea(content).expanding(horizontally: false)
+        widget = Box(.vertical, spacing: 0, header, scroll).styled("sidebar-pane")
         widget.setMinimumSize(width: 260)
         header.addEnd(
             Button(icon: "contact-new-symbolic", tooltip: tr("Log in to another account")) {
@@ -187,8 +184,7 @@ final class Sidebar {
     /// Shows the cover of an album, or the icon of the source.
     private func addCover(_ source: Source, _ account: AccountProperties, to row: ActionRow) {
         guard let cover = source.shownCover else { return addIcon(source.icon, to: row) }
-        let picture = Picture()
-        picture.styled("cover")
+        let picture = Picture().styled("cover")
         // The natural size of a picture is that of its image; an overlay has the size of its first child.
         let place = Box(.horizontal)
         place.setMinimumSize(width: Self.prefixWidth, height: Self.prefixWidth)
@@ -200,17 +196,15 @@ final class Sidebar {
 
     private func accountHeader(_ account: AccountProperties) -> Widget {
         let avatar = Avatar(account, size: 32, loader)
-        let name = Label(account.label).ellipsizing()
-        name.styled("heading").expanding(vertically: false)
+        let name = Label(account.label).ellipsizing().styled("heading").expanding(vertically: false)
         let detail = Label(
             account.state == .loggedOut
                 ? tr("Logged out")
                 : account.server.isEmpty
                     ? service.provider(of: account)?.name ?? "" : account.server
-        ).ellipsizing()
-        detail.styled("caption", "dim-label")
+        ).ellipsizing().styled("caption", "dim-label")
         let texts = Box(.vertical, spacing: 0, name, detail)
-        texts.expanding(vertically: false).aligned(.fill, .center)
+            .expanding(vertically: false).aligned(.fill, .center)
         let path = account.path
         let button = Button(child: Box(.horizontal, spacing: 10, avatar, texts)) {
             [weak accounts] in accounts?.showProfile(path)
