@@ -173,7 +173,9 @@ package final class Box: Widget {
         for child in children { append(child) }
     }
 
-    package func append(_ child: Widget) { gtk_box_append(cast(), child.widget) }
+    package func append(_ children: Widget...) {
+        for child in children { gtk_box_append(cast(), child.widget) }
+    }
     package func prepend(_ child: Widget) { gtk_box_prepend(cast(), child.widget) }
     package func remove(_ child: Widget) { gtk_box_remove(cast(), child.widget) }
     package func removeAll() {

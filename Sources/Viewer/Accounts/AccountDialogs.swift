@@ -35,8 +35,8 @@ final class AccountDialogs {
             list.append(row)
         }
         dialog.content.append(
-            Label(tr("Choose a service. You can log in to any number of accounts.")).wrapping())
-        dialog.content.append(list)
+            Label(tr("Choose a service. You can log in to any number of accounts.")).wrapping(),
+            list)
         dialog.present()
     }
 

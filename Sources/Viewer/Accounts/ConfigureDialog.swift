@@ -24,10 +24,8 @@ final class ConfigureDialog: Dialog {
             content.append(help)
         }
         content.add(fact: tr("Redirect address"), provider.redirectAddress)
-        content.append(RowGroup("", identifier, secret))
         problem.isVisible = false
-        content.append(problem)
-        content.append(save)
+        content.append(RowGroup("", identifier, secret), problem, save)
         save.onClick { [weak self] in self?.submit() }
         secret.onSubmit { [weak self] in self?.submit() }
         // Otherwise the first selectable text gets the focus and is selected.

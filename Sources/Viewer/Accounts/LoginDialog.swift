@@ -102,9 +102,8 @@ final class LoginDialog: Dialog {
             form.append(names)
         }
         problem.styled("error").isVisible = false
-        form.append(problem)
         logInButton.styled("suggested-action", "pill").aligned(.center, .start)
-        form.append(logInButton)
+        form.append(problem, logInButton)
         if hasNames, account == nil {
             registerButton.styled("pill").aligned(.center, .start)
             form.append(registerButton)
@@ -171,18 +170,13 @@ final class LoginDialog: Dialog {
         for button in [openButton, copyButton, submit] {
             button.styled("pill").aligned(.center, .start)
         }
-        browserBox.append(address)
-        browserBox.append(copyButton)
-        browserBox.append(openButton)
         codeBox.append(
             Label(
                 tr(
                     "If the browser shows a code, or runs on another computer, enter the code or the address at which it ended."
                 )
-            ).wrapping())
-        codeBox.append(RowGroup("", code))
-        codeBox.append(submit)
-        browserBox.append(codeBox)
+            ).wrapping(), RowGroup("", code), submit)
+        browserBox.append(address, copyButton, openButton, codeBox)
         let cancelButton = Button(tr("_Cancel")) { [weak self] in self?.close() }
             .styled("pill").aligned(.center, .start)
         return Box(.vertical, spacing: 18, spinner, progressLabel, browserBox, cancelButton)

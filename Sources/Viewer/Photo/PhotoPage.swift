@@ -62,8 +62,7 @@ final class PhotoPage {
             [flap] in
             flap.isRevealed = $0
         }
-        widget.append(header)
-        widget.append(flap)
+        widget.append(header, flap)
         addHeader()
         connect()
         fullScreen.connect(widget, overlay)
