@@ -56,14 +56,14 @@ package nonisolated final class Texture: @unchecked Sendable {
 
 /// An image that fills its place.
 package final class Picture: Widget {
-    package var texture: Texture? {
-        didSet { gtk_picture_set_paintable(opaque, texture?.raw) }
-    }
-
     package init() {
         super.init(gtk_picture_new())
         gtk_picture_set_content_fit(opaque, GTK_CONTENT_FIT_COVER)
         gtk_picture_set_can_shrink(opaque, 1)
+    }
+
+    package func setTexture(_ texture: Texture?) {
+        gtk_picture_set_paintable(opaque, texture?.raw)
     }
 }
 

@@ -27,11 +27,8 @@ package class Widget: Object {
         get { gtk_widget_get_focusable(widget) != 0 }
         set { gtk_widget_set_focusable(widget, newValue ? 1 : 0) }
     }
-    /// True if the pointer can select the widget.
-    package var receivesPointer: Bool {
-        get { gtk_widget_get_can_target(widget) != 0 }
-        set { gtk_widget_set_can_target(widget, newValue ? 1 : 0) }
-    }
+    /// Lets the pointer select the widget, or only those below.
+    package func setTargetable(_ isOn: Bool) { gtk_widget_set_can_target(widget, isOn ? 1 : 0) }
     package var hasFocusWithin: Bool {
         gtk_widget_get_state_flags(widget).rawValue & GTK_STATE_FLAG_FOCUS_WITHIN.rawValue != 0
     }

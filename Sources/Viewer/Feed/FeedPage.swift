@@ -48,7 +48,7 @@ final class FeedPage {
         self.service = service
         grid = FeedGrid(loader)
         newPhotosRevealer = Revealer(newPhotos).aligned(.center, .start).margins(12)
-        tail.receivesPointer = false
+        tail.setTargetable(false)
         tail.isVisible = false
         welcomeButtons = Box(.vertical, spacing: 12, localButton, logInButton)
             .aligned(.center, .center)
@@ -58,7 +58,7 @@ final class FeedPage {
         searchRevealer = Revealer(searchBox.margins(horizontal: 12, vertical: 6))
         stack.add(loading, "loading")
         stack.add(status, "status")
-        monthLabel.receivesPointer = false
+        monthLabel.setTargetable(false)
         monthLabel.isVisible = false
         stack.add(Overlay(grid.widget, newPhotosRevealer, tail, monthLabel), "photos")
         widget = Box(

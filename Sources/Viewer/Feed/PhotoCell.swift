@@ -37,13 +37,13 @@ final class PhotoCell {
         likeButton.styled("circular", "osd", "like").aligned(.end, .start).margins(6)
         // The key of the grid likes the photo with the focus.
         likeButton.isFocusable = false
-        facts.receivesPointer = false
+        facts.setTargetable(false)
         facts.isVisible = false
         animationLabel.styled("osd", "badge", "caption").aligned(.start, .end).margins(6)
-        animationLabel.receivesPointer = false
-        failureIcon.receivesPointer = false
+        animationLabel.setTargetable(false)
+        failureIcon.setTargetable(false)
         selectionIcon.styled("selection").aligned(.start, .start).margins(6)
-        selectionIcon.receivesPointer = false
+        selectionIcon.setTargetable(false)
         selectionIcon.isVisible = false
         widget = Overlay(
             button, failureIcon, animationLabel, facts, likeButton, selectionIcon)
@@ -88,14 +88,14 @@ final class PhotoCell {
         failureIcon.isVisible = false
         button.tooltip = ""
         if let image = loader.cached(key) {
-            picture.texture = image.texture
+            picture.setTexture(image.texture)
             return
         }
-        if !isSamePhoto { picture.texture = Placeholder.texture(photo) }
+        if !isSamePhoto { picture.setTexture(Placeholder.texture(photo)) }
         task = Task { [weak self, loader] in
             do {
                 let texture = try await loader.load(key).texture
-                if let self, self.key == key { picture.texture = texture }
+                if let self, self.key == key { picture.setTexture(texture) }
             } catch {
                 guard let self, self.key == key, !(error is CancellationError) else { return }
                 failureIcon.isVisible = true
@@ -146,7 +146,7 @@ final class PhotoCell {
     private func updateHover() {
         guard let photo else { return }
         // An invisible button must not react to touch.
-        likeButton.receivesPointer = isHovered || photo.wantsLike || photo.isPending
+        likeButton.setTargetable(isHovered || photo.wantsLike || photo.isPending)
         if isHovered { facts.text = photo.facts }
         facts.isVisible = isHovered && !photo.facts.isEmpty
     }
@@ -166,7 +166,7 @@ final class PhotoCell {
         setSelected(false)
         task?.cancel()
         task = nil
-        picture.texture = nil
+        picture.setTexture(nil)
     }
 }
 

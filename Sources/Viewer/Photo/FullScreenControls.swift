@@ -84,6 +84,6 @@ final class FullScreenControls {
         overlay?.setClass("idle", isIdle)
         view.isCursorHidden = isIdle
         // An invisible button must not react to touch.
-        for step in steps { step.receivesPointer = !isIdle }
+        for step in steps { step.setTargetable(!isIdle) }
     }
 }

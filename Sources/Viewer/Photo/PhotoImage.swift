@@ -37,7 +37,7 @@ final class PhotoImage {
         problemBox = Box(.vertical, spacing: 12, problemLabel, retry)
             .aligned(.center, .center).margins(24).styled("osd", "problem")
         problemBox.isVisible = false
-        spinner.receivesPointer = false
+        spinner.setTargetable(false)
         retry.onClick { [weak self] in self?.load() }
         view.onZoom = { [weak self] in self?.loadSharp() }
         view.onResize = { [weak self] in Task { self?.loadSharp() } }

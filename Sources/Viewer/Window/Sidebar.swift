@@ -191,7 +191,7 @@ final class Sidebar {
         row.addPrefix(Overlay(place, picture).aligned(.center, .center))
         let key = ImageLoader.Key(
             account: account.path, photo: cover, size: "thumb", width: 96, height: 64)
-        Task { [loader] in picture.texture = try? await loader.load(key).texture }
+        Task { [loader] in picture.setTexture(try? await loader.load(key).texture) }
     }
 
     private func accountHeader(_ account: AccountProperties) -> Widget {
