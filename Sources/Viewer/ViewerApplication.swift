@@ -9,7 +9,6 @@ internal import Translation
 package enum ViewerApplication {
     private static var mainWindow: MainWindow?
     private static var service: Service?
-    private static var loader: ImageLoader?
 
     private static let usage = tr(
         """
@@ -56,7 +55,6 @@ package enum ViewerApplication {
         do {
             let service = Service(try BusConnection.session())
             self.service = service
-            loader = ImageLoader(service)
             service.start()
         } catch {
             fail(tr("There is no session bus: {reason}", ["reason": "\(error)"]), EX_UNAVAILABLE)
@@ -87,8 +85,8 @@ package enum ViewerApplication {
 
     /// Returns the main window, after it was shown.
     private static func show(_ application: Application) -> MainWindow {
-        guard let service, let loader else { fatalError("the application has not started") }
-        let window = mainWindow ?? MainWindow(application, service, loader)
+        guard let service else { fatalError("the application has not started") }
+        let window = mainWindow ?? MainWindow(application, service)
         window.onClosed = { Task { mainWindow = nil } }
         mainWindow = window
         window.window.present()

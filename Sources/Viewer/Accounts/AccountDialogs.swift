@@ -7,13 +7,11 @@ internal import Translation
 final class AccountDialogs {
     let window: Window
     let service: Service
-    let loader: ImageLoader
     let toasts: ToastArea
 
-    init(_ window: Window, _ service: Service, _ loader: ImageLoader, _ toasts: ToastArea) {
+    init(_ window: Window, _ service: Service, _ toasts: ToastArea) {
         self.window = window
         self.service = service
-        self.loader = loader
         self.toasts = toasts
     }
 

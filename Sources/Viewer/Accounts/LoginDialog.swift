@@ -125,7 +125,7 @@ final class LoginDialog: Dialog {
         let group = RowGroup(tr("Users"))
         for user in users {
             let row = ActionRow(user.username)
-            row.addPrefix(Avatar(user, size: 32, owner.loader))
+            row.addPrefix(Avatar(user, size: 32, owner.service.images))
             row.onActivate { [weak self] in
                 guard let self else { return }
                 username.text = user.username

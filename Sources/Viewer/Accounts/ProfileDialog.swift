@@ -14,7 +14,7 @@ final class ProfileDialog: Dialog {
         self.account = account
         client = owner.service.client.account(account.path)
         super.init(owner.window, title: tr("Profile"), height: 560)
-        let avatar = Avatar(account, size: 96, owner.loader)
+        let avatar = Avatar(account, size: 96, owner.service.images)
         let name = Label(account.shownName).wrapping(atStart: false)
         let identity = Label(account.identity).wrapping(atStart: false)
         content.append(

@@ -44,9 +44,9 @@ final class FeedPage {
     private var subtitle = ""
     private var remedy: (ObjectPath, Remedy)?
 
-    init(_ service: Service, _ loader: ImageLoader) {
+    init(_ service: Service) {
         self.service = service
-        grid = FeedGrid(loader)
+        grid = FeedGrid(service.images)
         newPhotosRevealer = Revealer(newPhotos).aligned(.center, .start).margins(12)
         tail.setTargetable(false)
         tail.isVisible = false

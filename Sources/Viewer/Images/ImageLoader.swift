@@ -30,7 +30,7 @@ final class ImageLoader {
         let height: Int
     }
 
-    private let service: Service
+    private let client: ServiceClient
     /// All windows share one helper process.
     private static let helper = ImageHelperClient(
         program: HelperProgram.path("imagefeed-image-helper"), logger: Logger(label: "images"))
@@ -43,7 +43,7 @@ final class ImageLoader {
     /// The number of images that are requested from the daemon at the same time.
     private static let mostRunning = 6
 
-    init(_ service: Service) { self.service = service }
+    init(_ client: ServiceClient) { self.client = client }
 
     func cached(_ key: Key) -> LoadedImage? { cache.value(key) }
 
@@ -67,7 +67,7 @@ final class ImageLoader {
         try Task.checkCancellation()
         // The daemon completes a request that it received. If a cancelled task passed its turn on before the reply, fast
         // scrolling would send hundreds of requests, and the visible photos would be the last ones.
-        let client = service.client.account(key.account)
+        let client = client.account(key.account)
         let file = try await Task { try await Self.open(key.photo, size: key.size, of: client) }
             .value
         try Task.checkCancellation()

@@ -14,6 +14,8 @@ final class Service {
 
     let connection: BusConnection
     let client: ServiceClient
+    /// The images of the photos, and of the users.
+    let images: ImageLoader
     private(set) var state = State.connecting
     /// The combined account, if there is one, and the accounts, sorted by object path.
     private(set) var accounts: [AccountProperties] = []
@@ -37,6 +39,7 @@ final class Service {
     init(_ connection: BusConnection) {
         self.connection = connection
         client = ServiceClient(connection)
+        images = ImageLoader(client)
         connection.onDisconnect = { [weak self] in
             self?.state = .failed(Problem(BusError.disconnected))
             self?.changed.emit()

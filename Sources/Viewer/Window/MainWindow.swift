@@ -28,21 +28,21 @@ final class MainWindow {
     private var nameToOpen: String?
     private var state = MainWindowState.load()
 
-    init(_ application: Application, _ service: Service, _ loader: ImageLoader) {
+    init(_ application: Application, _ service: Service) {
         self.service = service
         window = Window(
             application, title: "Image Feed", width: state.width, height: state.height)
         if state.isMaximized { window.maximize() }
         toasts = ToastArea(pages)
-        accounts = AccountDialogs(window, service, loader, toasts)
-        sidebar = Sidebar(service, loader, accounts)
-        feedPage = FeedPage(service, loader)
+        accounts = AccountDialogs(window, service, toasts)
+        sidebar = Sidebar(service, accounts)
+        feedPage = FeedPage(service)
         feedPage.grid.scale = state.thumbnails.scale
         backButton = Button(icon: "go-previous-symbolic", tooltip: tr("Back to the sources"))
         leaflet.add(sidebar.widget)
         leaflet.add(feedPage.widget)
         actions = PhotoActions(window, service, toasts)
-        photoPage = PhotoPage(window, loader, actions)
+        photoPage = PhotoPage(window, service.images, actions)
         pages.add(leaflet, "feed")
         pages.add(photoPage.widget, "photo")
         window.setContent(toasts)

@@ -20,7 +20,6 @@ final class Sidebar {
     var onTitle: ((_ title: String) -> Void)?
 
     private let service: Service
-    private let loader: ImageLoader
     private let accounts: AccountDialogs
     private let content = Box(.vertical, spacing: 12).margins(8)
     /// The sources by account, as last listed.
@@ -31,10 +30,9 @@ final class Sidebar {
     private var rows: [(selection: Selection, row: ActionRow)] = []
     private var profileButtons: [ObjectPath: Button] = [:]
 
-    init(_ service: Service, _ loader: ImageLoader, _ accounts: AccountDialogs) {
+    init(_ service: Service, _ accounts: AccountDialogs) {
         self.service = service
         self.accounts = accounts
-        self.loader = loader
         header.setTitle("Image Feed")
         let scroll = ScrollArea(content).expanding(horizontally: false)
         widget = Box(.vertical, spacing: 0, header, scroll).styled("sidebar-pane")
@@ -191,11 +189,11 @@ final class Sidebar {
         row.addPrefix(Overlay(place, picture).aligned(.center, .center))
         let key = ImageLoader.Key(
             account: account.path, photo: cover, size: "thumb", width: 96, height: 64)
-        Task { [loader] in picture.setTexture(try? await loader.load(key).texture) }
+        Task { [service] in picture.setTexture(try? await service.images.load(key).texture) }
     }
 
     private func accountHeader(_ account: AccountProperties) -> Widget {
-        let avatar = Avatar(account, size: 32, loader)
+        let avatar = Avatar(account, size: 32, service.images)
         let name = Label(account.label).ellipsizing().styled("heading").expanding(vertically: false)
         let detail = Label(
             account.state == .loggedOut
