@@ -21,7 +21,8 @@ final class PhotoCell {
     private let facts = Label().ellipsizing().styled("osd", "facts", "caption").aligned(.fill, .end)
     private let animationLabel = Label(tr("Animated"))
     private let loader: ImageLoader
-    private var task: Task<Void, Never>?
+    /// Loads the image. Another task replaces it.
+    private var task: Task<Void, Never>? { didSet { oldValue?.cancel() } }
     private var key: ImageLoader.Key?
     private var photo: Photo?
     private var isHovered = false
@@ -83,7 +84,6 @@ final class PhotoCell {
         guard key != self.key else { return }
         let isSamePhoto = self.key?.photo == key.photo && self.key?.account == account
         self.key = key
-        task?.cancel()
         task = nil
         failureIcon.isVisible = false
         button.tooltip = ""
@@ -164,7 +164,6 @@ final class PhotoCell {
         isHovered = false
         facts.isVisible = false
         setSelected(false)
-        task?.cancel()
         task = nil
         picture.setTexture(nil)
     }
