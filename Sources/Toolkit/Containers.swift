@@ -149,9 +149,10 @@ package final class HeaderBar: Widget {
         }
     }
 
-    package func setTitle(_ title: String, subtitle: String = "") {
+    /// Sets the title, and the subtitle unless it is nil.
+    package func setTitle(_ title: String, subtitle: String? = nil) {
         adw_window_title_set_title(titleWidget.opaque, title)
-        adw_window_title_set_subtitle(titleWidget.opaque, subtitle)
+        if let subtitle { adw_window_title_set_subtitle(titleWidget.opaque, subtitle) }
     }
     package func addStart(_ child: Widget) { adw_header_bar_pack_start(opaque, child.widget) }
     package func addEnd(_ child: Widget) { adw_header_bar_pack_end(opaque, child.widget) }

@@ -41,7 +41,6 @@ final class FeedPage {
         icon: "x-office-calendar-symbolic", tooltip: tr("Go to a month"), maximumHeight: 420)
     /// The months in the menu.
     private var listedMonths: [MonthList.Month] = []
-    private var subtitle = ""
     private var remedy: (ObjectPath, Remedy)?
 
     init(_ service: Service) {
@@ -89,8 +88,7 @@ final class FeedPage {
 
     /// Shows a feed, and loads its first page if that is not there.
     func show(_ feed: Feed?, title: String, subtitle: String) {
-        self.subtitle = subtitle
-        setTitle(title)
+        header.setTitle(title, subtitle: subtitle)
         self.feed = feed
         guard let feed else { return update() }
         grid.show(feed)
@@ -153,8 +151,6 @@ final class FeedPage {
         searchRevealer.isRevealed = false
         owner?.search(nil)
     }
-
-    func setTitle(_ title: String) { header.setTitle(title, subtitle: subtitle) }
 
     /// Shows the state of the service, the account and the feed.
     private func update() {

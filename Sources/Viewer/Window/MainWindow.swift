@@ -82,7 +82,7 @@ final class MainWindow {
             guard let self, let selection = sidebar.selection,
                 feedPage.feed?.source == selection.source
             else { return }
-            feedPage.setTitle($0)
+            feedPage.header.setTitle($0)
             feedPage.feed?.listedCount = sidebar.count(of: selection) ?? 0
         }
         photoPage.onBack = { [weak self] in self?.closePhoto($0) }
