@@ -7,12 +7,8 @@ internal import Translation
 /// part has widgets.
 final class FeedGrid {
     let widget: ScrollArea
-    /// Opens the menus of photos and performs their commands.
-    weak var owner: MainWindow?
-    /// Called when months were added or removed.
-    var onMonths: (() -> Void)?
-    /// Called when the visible part moves, with the month of its first photo.
-    var onMove: ((MonthList.Month) -> Void)?
+    /// Shows the months.
+    weak var feedPage: FeedPage?
 
     private let area = FixedArea()
     private let loader: ImageLoader
@@ -38,6 +34,9 @@ final class FeedGrid {
     private var anchor = 0
     /// True if the focus returns to the current photo after the photos were replaced.
     private var restoresFocus = false
+
+    /// Opens the menus of photos and performs their commands.
+    private var owner: MainWindow? { feedPage?.owner }
 
     private static let spacing = 6.0
     private static let firstRetry = Duration.seconds(5)
@@ -157,7 +156,7 @@ final class FeedGrid {
         cells = [:]
         layout = JustifiedLayout(width: 1, targetHeight: 1, spacing: 0)
         monthList = MonthList()
-        onMonths?()
+        feedPage?.monthsChanged()
         scheduleUpdate()
     }
 
@@ -212,7 +211,7 @@ final class FeedGrid {
             let month = monthList.month(of: visible.photos.lowerBound)
         {
             lastPosition = top
-            onMove?(month)
+            feedPage?.show(month)
         }
     }
 
@@ -248,7 +247,7 @@ final class FeedGrid {
             if !monthList.append(feed.photos[known...]), layout.count > 0 {
                 beginLayout(layout.width, layout.targetHeight)
             }
-            onMonths?()
+            feedPage?.monthsChanged()
         }
         let count = layout.count
         layout.append(

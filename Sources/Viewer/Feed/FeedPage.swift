@@ -72,8 +72,7 @@ final class FeedPage {
             listMonths()
         }
         selectionBar.onAction = { [weak self] in self?.grid.clearSelection() }
-        grid.onMonths = { [weak self] in self?.monthsChanged() }
-        grid.onMove = { [weak self] in self?.show($0) }
+        grid.feedPage = self
         search.onSubmit { [weak self] in self?.owner?.search($0) }
         search.onStop { [weak self] in self?.endSearch() }
         localButton.onClick { [weak self] in self?.owner?.showPhotosOfComputer() }
@@ -114,7 +113,7 @@ final class FeedPage {
         if monthButton.isVisible { monthButton.open() }
     }
 
-    private func monthsChanged() {
+    func monthsChanged() {
         updateMonthButton()
         if !grid.months.starts(with: listedMonths) {
             monthButton.menu.removeAll()
@@ -135,7 +134,8 @@ final class FeedPage {
         listedMonths = grid.months
     }
 
-    private func show(_ month: MonthList.Month) {
+    /// Shows the month of the first photo of the visible part, after that has moved.
+    func show(_ month: MonthList.Month) {
         guard grid.months.count > 1 else { return }
         if monthLabel.text != month.title { monthLabel.text = month.title }
         monthLabel.isVisible = true

@@ -71,20 +71,12 @@ final class MainWindow {
             return true
         }
         feedPage.owner = self
-        feedPage.grid.owner = self
         backButton.onClick { [weak self] in
             guard let self else { return }
             leaflet.show(sidebar.widget)
         }
         leaflet.onFold { [weak self] in self?.updateFold() }
-        sidebar.onSelect = { [weak self] in self?.show($0) }
-        sidebar.onTitle = { [weak self] in
-            guard let self, let selection = sidebar.selection,
-                feedPage.feed?.source == selection.source
-            else { return }
-            feedPage.header.setTitle($0)
-            feedPage.feed?.listedCount = sidebar.count(of: selection) ?? 0
-        }
+        sidebar.owner = self
         photoPage.onBack = { [weak self] in self?.closePhoto($0) }
         service.changed.observe(self) { [weak self] in self?.update() }
         actions.likes.failed.observe(self) { [weak self] in self?.showFailure($0) }
@@ -391,7 +383,14 @@ final class MainWindow {
         show(Sidebar.Selection(account: account.path, source: account.defaultSource))
     }
 
-    private func show(_ selection: Sidebar.Selection) {
+    /// Shows the title and the number of photos of the selected source after they were listed again.
+    func sourceChanged(_ selection: Sidebar.Selection) {
+        guard feedPage.feed?.source == selection.source else { return }
+        feedPage.header.setTitle(sidebar.title(of: selection))
+        feedPage.feed?.listedCount = sidebar.count(of: selection) ?? 0
+    }
+
+    func show(_ selection: Sidebar.Selection) {
         sidebar.select(selection)
         let account = service.account(selection.account)
         let feed = Feed(service, account: selection.account, source: selection.source)

@@ -14,10 +14,8 @@ final class Sidebar {
     let widget: Box
     let header = HeaderBar()
     private(set) var selection: Selection?
-    /// Called when the user selects a source.
-    var onSelect: ((Selection) -> Void)?
-    /// Called when the title of the selected source may have changed.
-    var onTitle: ((_ title: String) -> Void)?
+    /// Shows the selected source.
+    weak var owner: MainWindow?
 
     private let service: Service
     private let accounts: AccountDialogs
@@ -121,7 +119,7 @@ final class Sidebar {
             guard new != sources[account] else { return }
             sources[account] = new
             update()
-            if let selection, selection.account == account { onTitle?(title(of: selection)) }
+            if let selection, selection.account == account { owner?.sourceChanged(selection) }
         }
     }
 
@@ -164,7 +162,7 @@ final class Sidebar {
     private func add(_ account: AccountProperties, _ source: String, _ list: RowList) -> ActionRow {
         let selection = Selection(account: account.path, source: source)
         let row = ActionRow(title(of: selection), subtitle: subtitle(of: selection))
-        row.onActivate { [weak self] in self?.onSelect?(selection) }
+        row.onActivate { [weak self] in self?.owner?.show(selection) }
         list.append(row)
         rows.append((selection, row))
         return row
