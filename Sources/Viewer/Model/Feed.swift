@@ -13,7 +13,7 @@ final class Feed {
     }
 
     enum Change {
-        /// All photos were replaced.
+        /// All photos were replaced, and none is new.
         case reset
         /// Photos were added at the end, or the state changed.
         case extended
@@ -205,7 +205,6 @@ final class Feed {
             newCount = 0
             rebuildIndexes()
             changed.emit(.reset)
-            changed.emit(.arrived)
         } else {
             for photo in page where indexes[photo.id] == nil {
                 indexes[photo.id] = photos.count
