@@ -8,9 +8,9 @@ internal import System
 internal import Toolkit
 internal import Translation
 
-/// The downloads of this window.
+/// The downloads of this window, with the bar that shows their progress.
 final class Downloads {
-    struct Progress {
+    private struct Progress {
         let id: Int
         let name: String
         var received: UInt64 = 0
@@ -20,15 +20,26 @@ final class Downloads {
 
     /// Emitted with a sentence when a download ended.
     let finished = Event<String>()
-    let changed = Event<Void>()
-    private(set) var current: Progress?
+    let bar: Revealer
     var isRunning: Bool { !tasks.isEmpty }
 
     private let service: Service
     private var tasks: [Int: Task<Void, Never>] = [:]
     private var lastID = 0
+    private var current: Progress?
+    private let label = Label().ellipsizing()
+    private let progressBar = ProgressBar()
 
-    init(_ service: Service) { self.service = service }
+    init(_ service: Service) {
+        self.service = service
+        let cancel = Button(tr("_Cancel"))
+        let texts = Box(.vertical, spacing: 4, label, progressBar)
+            .expanding(vertically: false).aligned(.fill, .center)
+        let box = Box(.horizontal, spacing: 12, texts, cancel).styled("osd", "download-bar")
+        progressBar.setAccessibleName(tr("Progress of the download"))
+        bar = Revealer(box).aligned(.fill, .end)
+        cancel.onClick { [weak self] in self?.cancelAll() }
+    }
 
     /// The folder for downloads: the pictures folder of the user.
     nonisolated static var folder: PathBytes {
@@ -58,10 +69,10 @@ final class Downloads {
             let message = await download(id, name, photo, feed, path)
             tasks[id] = nil
             if current?.id == id { current = nil }
-            changed.emit()
+            updateBar()
             finished.emit(message)
         }
-        changed.emit()
+        updateBar()
     }
 
     /// Downloads a photo, and returns a sentence about the result.
@@ -110,7 +121,7 @@ final class Downloads {
             if case .uint64(let value) = properties["Received"] { progress.received = value }
             if case .uint64(let value) = properties["Total"] { progress.total = value }
             self?.current = progress
-            self?.changed.emit()
+            self?.updateBar()
         }
         try await withTaskCancellationHandler {
             let watch = try await transfer.watch(apply)
@@ -126,35 +137,15 @@ final class Downloads {
     func cancelAll() {
         for task in tasks.values { task.cancel() }
     }
-}
 
-/// The progress of the downloads.
-final class DownloadBar {
-    let widget: Revealer
-    private let downloads: Downloads
-    private let label = Label().ellipsizing()
-    private let bar = ProgressBar()
-
-    init(_ downloads: Downloads) {
-        self.downloads = downloads
-        let cancel = Button(tr("_Cancel"))
-        let texts = Box(.vertical, spacing: 4, label, bar)
-            .expanding(vertically: false).aligned(.fill, .center)
-        let box = Box(.horizontal, spacing: 12, texts, cancel).styled("osd", "download-bar")
-        bar.setAccessibleName(tr("Progress of the download"))
-        widget = Revealer(box).aligned(.fill, .end)
-        cancel.onClick { [weak downloads] in downloads?.cancelAll() }
-        downloads.changed.observe(self) { [weak self] in self?.update() }
-    }
-
-    private func update() {
-        widget.isRevealed = downloads.isRunning
-        guard let progress = downloads.current else { return }
+    private func updateBar() {
+        bar.isRevealed = isRunning
+        guard let progress = current else { return }
         label.text = tr("Downloading {file}", ["file": progress.name])
         if progress.total > 0 {
-            bar.set(min(1, Double(progress.received) / Double(progress.total)))
+            progressBar.set(min(1, Double(progress.received) / Double(progress.total)))
         } else {
-            bar.pulse()
+            progressBar.pulse()
         }
     }
 }

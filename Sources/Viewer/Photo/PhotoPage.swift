@@ -31,7 +31,6 @@ final class PhotoPage {
     private let nextButton = Button(icon: "go-next-symbolic", tooltip: tr("Next photo"))
     private let menuButton = MenuButton(icon: "view-more-symbolic", tooltip: tr("More actions"))
     private let contextMenu = Menu()
-    private let downloadBar: DownloadBar
 
     private var feed: Feed?
     private var index = 0
@@ -50,10 +49,9 @@ final class PhotoPage {
         previousButton.styled("circular", "osd", "step").aligned(.start, .center).margins(12)
         nextButton.styled("circular", "osd", "step").aligned(.end, .center).margins(12)
         fullScreen = FullScreenControls(window, header, view, [previousButton, nextButton])
-        downloadBar = DownloadBar(actions.downloads)
         let overlay = Overlay(
             view.widget, image.spinner, image.problemBox, previousButton, nextButton,
-            downloadBar.widget, fullScreen.revealer
+            actions.downloads.bar, fullScreen.revealer
         ).styled("photo-page")
         // In a narrow window, the information covers the photo.
         overlay.setMinimumSize(width: 240)
