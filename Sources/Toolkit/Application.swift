@@ -4,10 +4,8 @@ internal import Glibc
 /// The application: one instance per session, which other invocations call over D-Bus.
 package final class Application: Object {
     /// Called in the first instance with the arguments of each invocation, without the program's name, and with its
-    /// working directory.
+    /// working directory; also with the absolute paths of files that the desktop opens over D-Bus.
     package var onCommandLine: (([String], _ folder: String) -> Void)?
-    /// Called with the paths of files that the desktop opens over D-Bus.
-    package var onOpen: (([String]) -> Void)?
     /// Called once, before the first window.
     package var onStart: (() -> Void)?
 
@@ -30,7 +28,7 @@ package final class Application: Object {
             let files = call.pointer(1)?.assumingMemoryBound(to: OpaquePointer?.self)
             let paths = (0..<call.int(2)).map { text(taking: g_file_get_path(files?[$0])) }
                 .filter { !$0.isEmpty }
-            if !paths.isEmpty { onOpen?(paths) }
+            if !paths.isEmpty { onCommandLine?(paths, "/") }
         }
         connect("command-line") { [unowned self] call in
             var count: Int32 = 0

@@ -38,7 +38,6 @@ package enum ViewerApplication {
         let application = Application(id: "org.imagefeed.Viewer")
         application.onStart = { start(application) }
         application.onCommandLine = { open($0, application, folder: $1) }
-        application.onOpen = { show(application).open(files: $0) }
         exit(application.run())
     }
 
