@@ -7,8 +7,8 @@ nonisolated struct Swipe {
     private var inertia = Inertia()
     /// True for a horizontal movement; nil until the direction is known.
     private var isHorizontal: Bool?
-    private var lastTime = 0.0
-    private var isReleased = false
+    /// The time of the release, or of the last step of the return; nil until the release.
+    private var lastTime: Double?
 
     /// The distance after which the direction of the movement is known.
     static let slack = 12.0
@@ -52,7 +52,6 @@ nonisolated struct Swipe {
     ///   - time: The time in seconds.
     /// - Returns: 1 for the next, -1 for the previous photo, 0 if the photo returns to its place.
     mutating func release(width: Double, time: Double) -> Int {
-        isReleased = true
         lastTime = time
         inertia.release(time: time)
         let speed = inertia.speed.x
@@ -71,9 +70,9 @@ nonisolated struct Swipe {
     ///
     /// - Returns: False if it is in its place, or is moved again.
     mutating func returnToPlace(time: Double) -> Bool {
-        guard isReleased else { return false }
+        guard let lastTime else { return false }
         offset *= exp(-max(0, time - lastTime) / Self.decay)
-        lastTime = time
+        self.lastTime = time
         if offset.magnitude < 0.5 { offset = 0 }
         return offset != 0
     }
