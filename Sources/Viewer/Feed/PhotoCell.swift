@@ -25,7 +25,7 @@ final class PhotoCell {
     private var task: Task<Void, Never>? { didSet { oldValue?.cancel() } }
     private var key: ImageLoader.Key?
     private var photo: Photo?
-    private var isHovered = false
+    private var isHovered = false { didSet { if isHovered != oldValue { updateHover() } } }
     /// True if another request would fail in the same way.
     private var isRefused = false
     private var position = (0, 0)
@@ -56,8 +56,8 @@ final class PhotoCell {
             self.grid?.openMenu(index, widget, (x, y))
         }
         widget.onPointer(
-            moved: { [weak self] _, _ in self?.setHovered(true) },
-            left: { [weak self] in self?.setHovered(false) })
+            moved: { [weak self] _, _ in self?.isHovered = true },
+            left: { [weak self] in self?.isHovered = false })
     }
 
     private func send(_ command: Command) {
@@ -134,12 +134,6 @@ final class PhotoCell {
         // Translators: “Like” or “Unlike”, and the photo, for screen readers.
         likeButton.setAccessibleName(
             tr("{action} {photo}", ["action": likeButton.tooltip, "photo": photo.accessibleName]))
-        updateHover()
-    }
-
-    private func setHovered(_ isHovered: Bool) {
-        guard isHovered != self.isHovered else { return }
-        self.isHovered = isHovered
         updateHover()
     }
 
