@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import ProviderKit
 import Storage
+import Synchronization
 import System
 import TestSupport
 import Testing
@@ -167,6 +168,26 @@ import Testing
         symlink(other, directory.appending("new"))
         try PhotosFixture.check(rename(directory.appending("new"), folder.root))
         try await folder.shows(["b"])
+    }
+
+    @Test func `the target of a pictures folder that is a link may appear during the scan`()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let root = Array(directory.appending("home/Pictures").utf8)
+        let vault = directory.appending("vault")
+        PhotosFixture.makeFolder(vault)
+        rmdir(directory.appending("home/Pictures"))
+        try PhotosFixture.check(symlink(vault, directory.appending("home/Pictures")))
+        try PhotosFixture.write(PhotosFixture.jpeg, to: Array("\(vault)/a.jpg".utf8))
+        // The target appears after the first lookup and before it is watched, so that no event is reported.
+        let wasAbsent = Atomic(false)
+        let files = FileThreads(
+            port: FileSystemPort(fault: { path in
+                path == root && !wasAbsent.exchange(true, ordering: .relaxed) ? ENOENT : 0
+            }))
+        let folder = try PhotosFixture(directory, files: files)
+        try await folder.shows(["a"])
     }
 
     @Test func `an absent file that a client requests leaves the feed`() async throws {

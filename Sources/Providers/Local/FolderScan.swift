@@ -11,6 +11,8 @@ final class FolderScan {
     /// The error for a pictures folder that cannot be read, with the `errno`.
     struct RootUnreadable: Error {
         let code: Int32
+        /// True if the folder, or the target of a link, was absent. It may have appeared since.
+        var wasAbsent = false
 
         /// The code for a folder whose file system is not mounted.
         static let notMounted = ENODEV
@@ -156,11 +158,11 @@ final class FolderScan {
         guard lookup.status?.kind == .folder else {
             let isLink = files.areLinks([root])[0]
             if try isLink || isBelowLostMountPoint(root) {
-                throw RootUnreadable(code: RootUnreadable.notMounted)
+                throw RootUnreadable(code: RootUnreadable.notMounted, wasAbsent: true)
             }
             try removeFolder(.root)
             try finish()
-            throw RootUnreadable(code: ENOENT)
+            throw RootUnreadable(code: ENOENT, wasAbsent: true)
         }
         do {
             let listing = try files.list(root, watch: {}).get()
@@ -168,7 +170,7 @@ final class FolderScan {
                 throw RootUnreadable(code: RootUnreadable.notMounted)
             }
         } catch let error as FileError {
-            throw RootUnreadable(code: error.code)
+            throw RootUnreadable(code: error.code, wasAbsent: error.code == ENOENT)
         }
         try scanTree([.root])
         try finish()

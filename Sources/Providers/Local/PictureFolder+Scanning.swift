@@ -88,10 +88,10 @@ extension PictureFolder {
             setStatus(.failed(reason: reason(error)))
             let exists = await files.run(root) { [watcher, root] progress in
                 watcher.watchTarget(of: .root, at: root)
-                // The folder may have been created before it was watched.
+                // The folder, or the target of a link, may have been created before it was watched.
                 return FileStatus.lookUp(root, progress).status?.kind == .folder
             }
-            if error.code == ENOENT, exists == true { await scan(nil) }
+            if error.wasAbsent, exists == true { await scan(nil) }
         } catch StorageError.damaged where claimRecreation() {
             await discardIndex()
             await scan(nil)
