@@ -37,9 +37,10 @@ final class FeedObject {
                 returning: [PhotoEntry].self, String.self
             ) {
                 (
-                    object: FeedObject, caller: BusName?, source: String, cursor: String,
+                    object: FeedObject, call: BusMessage, source: String, cursor: String,
                     count: UInt32
                 ) in
+                let caller = call.sender
                 let key = object.key(source, cursor, count)
                 if let reply = object.preparedPage(key, for: caller) { return .finished(reply) }
                 return .running { try await object.page(source, cursor, count, for: caller) }

@@ -29,10 +29,10 @@ final class ManagerObject {
                 .login, in: ["provider", "options"], out: ["login"], returning: ObjectPath.self
             ) {
                 (
-                    manager: ManagerObject, caller: BusName?, provider: String,
+                    manager: ManagerObject, call: BusMessage, provider: String,
                     options: CallOptions<LoginOption>
                 ) in
-                let login = try manager.logIn(provider, options, caller)
+                let login = try manager.logIn(provider, options, call.sender)
                 return .finished(try PreparedReply(login))
             },
             .asyncMethod(.openSlideshow, in: ["name"], out: ["slideshow"]) {

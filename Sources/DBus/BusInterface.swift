@@ -140,36 +140,19 @@ extension BusMember {
     ///   - inputs: The names of the arguments.
     ///   - outputs: The names of the results.
     ///   - results: The types of the results.
-    ///   - handler: Returns a prepared reply, or the work that makes it. It takes the unique name of the caller, which
-    ///     is nil without a bus.
+    ///   - handler: Returns a prepared reply, or the work that makes it. It takes the call, which the work must not
+    ///     retain.
     /// - Returns: The member.
     package static func preparedMethod<each In: BusType, each Out: BusType>(
         _ name: MemberName, in inputs: [String] = [], out outputs: [String] = [],
         returning results: repeat (each Out).Type,
-        handler: @escaping (Object, BusName?, repeat each In) throws -> Invocation
+        handler: @escaping (Object, BusMessage, repeat each In) throws -> Invocation
     ) -> BusMember {
         make(
             name, describe(inputs, repeat (each In).self), describe(outputs, repeat each results)
         ) { object, call in
             let arguments: (repeat each In) = try call.readArguments()
-            return try handler(object, call.sender, repeat each arguments)
-        }
-    }
-
-    /// Declares a method whose handler reads the call message itself, without retaining it in the work that it returns.
-    static func methodWithCall<each In: BusType>(
-        _ name: MemberName, in inputs: [String],
-        _ handler:
-            @escaping (Object, BusMessage, repeat each In) throws
-            -> @MainActor () async throws -> Void
-    ) -> BusMember {
-        make(name, describe(inputs, repeat (each In).self), []) { object, call in
-            let arguments: (repeat each In) = try call.readArguments()
-            let work = try handler(object, call, repeat each arguments)
-            return .running {
-                try await work()
-                return try PreparedReply()
-            }
+            return try handler(object, call, repeat each arguments)
         }
     }
 

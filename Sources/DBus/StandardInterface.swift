@@ -34,7 +34,7 @@ enum StandardInterface {
         objectManager,
         [
             .preparedMethod("GetManagedObjects", out: ["objects"], returning: ManagedObjects.self) {
-                (object: ExportedObject, _: BusName?) in
+                (object: ExportedObject, _: BusMessage) in
                 object.tree?.onRead?()
                 let reply = try object.tree?.managedObjects() ?? PreparedReply(ManagedObjects())
                 return .finished(reply)
@@ -61,16 +61,19 @@ enum StandardInterface {
                 object.tree?.onRead?()
                 return OrderedEntries(interfaces.flatMap(\.allValues.entries))
             },
-            .methodWithCall("Set", in: ["interface_name", "property_name", "value"]) {
+            .preparedMethod("Set", in: ["interface_name", "property_name", "value"]) {
                 (
-                    object: ExportedObject, call, interface: String, name: String,
+                    object: ExportedObject, call: BusMessage, interface: String, name: String,
                     _: SkippedVariant
                 ) in
                 let (exported, property) = try object.property(interface, name)
                 guard let change = try property.set?(exported.object, call) else {
                     throw ErrorReply(.propertyReadOnly, "\(name) is read-only.")
                 }
-                return change
+                return .running {
+                    try await change()
+                    return try PreparedReply()
+                }
             },
             .signal(
                 "PropertiesChanged",

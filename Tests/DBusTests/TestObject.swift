@@ -56,8 +56,8 @@ final class TestObject {
                 return UInt32(text.utf8.count)
             },
             .preparedMethod("Page", in: ["number"], out: ["page"], returning: (String).self) {
-                (object: TestObject, caller: BusName?, number: UInt32) -> Invocation in
-                object.pageCallers.append(caller)
+                (object: TestObject, call: BusMessage, number: UInt32) -> Invocation in
+                object.pageCallers.append(call.sender)
                 if let reply = object.preparedPage { return .finished(reply) }
                 return .running {
                     object.pages += 1
