@@ -67,32 +67,26 @@ private final class Flight<Value: Sendable> {
     var task: Task<Void, Never>?
     /// Called when the last caller was cancelled.
     var onAbandon: () -> Void = {}
-    private var waiters: [Int: CheckedContinuation<Value, any Error>] = [:]
-    private var lastID = 0
+    private var waiters: [OneShotResult<Value, any Error>] = []
 
     func wait() async throws -> Value {
-        lastID += 1
-        let id = lastID
+        let waiter = OneShotResult<Value, any Error>()
+        waiters.append(waiter)
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                waiters[id] = continuation
-                if Task.isCancelled { leave(id) }
-            }
+            try await waiter.value()
         } onCancel: {
-            Task { @MainActor in leave(id) }
+            Task { @MainActor in leave(waiter) }
         }
     }
 
     func end(_ result: Result<Value, any Error>) {
-        let waiters = waiters.values
-        self.waiters = [:]
-        for waiter in waiters { waiter.resume(with: result) }
+        for waiter in waiters { waiter.complete(result) }
     }
 
-    private func leave(_ id: Int) {
-        guard let waiter = waiters.removeValue(forKey: id) else { return }
+    private func leave(_ waiter: OneShotResult<Value, any Error>) {
+        guard waiter.complete(.failure(CancellationError())) else { return }
+        waiters.removeAll { $0 === waiter }
         if waiters.isEmpty { onAbandon() }
-        waiter.resume(throwing: CancellationError())
     }
 }
 
