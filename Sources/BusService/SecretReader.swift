@@ -1,5 +1,6 @@
 internal import Accounts
 internal import DBus
+internal import Dispatch
 internal import Engine
 internal import Glibc
 internal import ProviderKit
@@ -56,6 +57,10 @@ final class SecretReading {
     nonisolated private static let limitBytes = 64 << 10
     /// The time limit for the client to write the secret.
     static let timeout = Duration.seconds(10)
+    /// The largest number of files that are read at a time. A thread that waits for an unresponsive disk cannot be
+    /// stopped.
+    private static let maximumFileCount = 8
+    private static var fileCount = 0
 
     private let onEnd: () -> Void
     private var source: DescriptorSource?
@@ -135,13 +140,35 @@ final class SecretReading {
         }
     }
 
-    /// Reads a file on another thread, because its disk may not respond.
+    /// Reads a file on a thread of its own, because its disk may not respond.
     private func readFile(_ descriptor: Int32) {
         guard let bytes else { return }
         self.bytes = nil
-        SecretFiles.read(descriptor, into: bytes) { [weak self] isRead in
+        guard Self.fileCount < Self.maximumFileCount else {
+            close(descriptor)
+            return end(.failure(Self.unreadable))
+        }
+        Self.fileCount += 1
+        Task { [weak self] in
+            let isRead = await DispatchQueue(label: "secret-file").run {
+                Self.readToEnd(descriptor, bytes)
+            }
+            Self.fileCount -= 1
             self?.end(isRead ? Self.secret(in: bytes) : .failure(Self.unreadable))
         }
+    }
+
+    /// Reads a file from its current position to its end, or until the buffer is full, and closes it.
+    ///
+    /// - Returns: False if the file cannot be read.
+    nonisolated private static func readToEnd(_ descriptor: Int32, _ bytes: SecretBytes) -> Bool {
+        defer { close(descriptor) }
+        while !bytes.isFull {
+            let count = bytes.append { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if count == 0 { return true }
+            if count < 0, errno != EINTR { return false }
+        }
+        return true
     }
 
     private func end(_ result: Result<Secret, any Error>) {
