@@ -74,7 +74,7 @@ final class FeedObject {
             },
             .asyncMethod(.refresh, in: ["source"], out: ["new"]) {
                 (object: FeedObject, source: String) -> UInt32 in
-                UInt32(clamping: try await object.photos.refresh(source))
+                UInt32(clamping: try await object.photos.refreshFeed(source))
             },
             .signal(.updated, ["source", "new"], String.self, UInt32.self),
             .signal(.photoChanged, ["photo", "changes"], String.self, [String: Variant].self),
@@ -106,14 +106,14 @@ final class FeedObject {
             .signal(
                 .failed, ["photo", "wanted", "error", "message"], String.self, Bool.self,
                 String.self, String.self),
-            .property(.pending) { $0.photos.pendingPhotos },
+            .property(.pending) { $0.photos.pendingLikes.map(\.text) },
             .property(.count) { UInt32(clamping: $0.photos.likeCount) },
         ])
 
     // MARK: Pages
 
     private func key(_ source: String, _ cursor: String, _ count: UInt32) -> PreparedPageCache.Key {
-        PreparedPageCache.Key(source: photos.selected(source), cursor: cursor, count: count)
+        PreparedPageCache.Key(source: photos.resolve(source), cursor: cursor, count: count)
     }
 
     /// Returns a prepared page, and refreshes the sources of the accounts in the background if they are out of date.

@@ -12,11 +12,11 @@ protocol FeedPhotos {
     /// True if pages expire, because their photos are at a remote service.
     var hasAgingPages: Bool { get }
     /// The IDs of the photos whose like or unlike is in progress or queued.
-    var pendingPhotos: [String] { get }
+    var pendingLikes: [PhotoID] { get }
     var likeCount: Int { get }
 
     /// Returns the source that a call selects: the default source for an empty text.
-    func selected(_ source: String) -> SourceID
+    func resolve(_ source: String) -> SourceID
     /// Returns the accounts whose photos a source contains, each with its own source.
     func members(of source: SourceID) -> [(account: Account, source: SourceID)]
     /// Returns a page. `isComplete` is false if the page must not be stored.
@@ -35,7 +35,7 @@ protocol FeedPhotos {
     func download(
         _ photo: String, into destination: TransferDestination, for client: String
     ) async throws -> Transfer
-    func refresh(_ source: String) async throws -> Int
+    func refreshFeed(_ source: String) async throws -> Int
     func setDefaultSource(_ source: SourceID) async throws
     /// Likes or unlikes a photo; nil stands for the opposite of the present state.
     func changeLike(
@@ -44,12 +44,6 @@ protocol FeedPhotos {
 }
 
 extension Account: FeedPhotos {
-    var pendingPhotos: [String] { pendingLikes.map(\.text) }
-
-    func selected(_ source: String) -> SourceID {
-        source.isEmpty ? defaultSource : SourceID(source)
-    }
-
     func members(of source: SourceID) -> [(account: Account, source: SourceID)] {
         [(self, source)]
     }
@@ -73,15 +67,9 @@ extension Account: FeedPhotos {
         let found: Photo = try await self.photo(photo)
         return PhotoEntry(found, account: path)
     }
-
-    func refresh(_ source: String) async throws -> Int { try await refreshFeed(source) }
 }
 
 extension CombinedFeed: FeedPhotos {
-    var pendingPhotos: [String] { pendingLikes.map(\.text) }
-
-    func selected(_ source: String) -> SourceID { resolve(source) }
-
     func page(
         _ key: PreparedPageCache.Key
     ) async throws -> (photos: [PhotoEntry], next: String, isComplete: Bool) {

@@ -178,7 +178,7 @@ struct CombinedObjectTests {
         for _ in 0..<5 { _ = try await client.page() }
         #expect(try fixture.combined.feed.madePageCount == made)
         service.update("bob") { $0.photos.insert((id: "b0", created: 60), at: 0) }
-        #expect(try await fixture.engine.combined.refresh("") == 1)
+        #expect(try await fixture.engine.combined.refreshFeed("") == 1)
         try await client.wait(for: "updated all 1")
         #expect(
             try await client.page().ids == ["service_bob/b0", "service_ada/a1", "service_bob/b1"])

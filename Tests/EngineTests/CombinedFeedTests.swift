@@ -275,14 +275,14 @@ struct CombinedFeedTests {
         albums.update("ada") { $0.new = 2 }
         albums.update("bob") { $0.new = 3 }
         let combined = fixture.engine.combined
-        #expect(try await combined.refresh("") == 5)
+        #expect(try await combined.refreshFeed("") == 5)
         albums.update("ada") { $0.error = .failed("It is broken.") }
-        #expect(try await combined.refresh("all") == 3)
+        #expect(try await combined.refreshFeed("all") == 3)
         albums.update("bob") { $0.error = .storageFull }
         await #expect(throws: ProviderError.failed("It is broken.")) {
-            _ = try await combined.refresh("")
+            _ = try await combined.refreshFeed("")
         }
-        await #expect(throws: EngineError.self) { _ = try await combined.refresh("album") }
+        await #expect(throws: EngineError.self) { _ = try await combined.refreshFeed("album") }
     }
 
     @Test func `the source memories has the accounts with that capability`() async throws {

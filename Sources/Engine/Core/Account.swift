@@ -382,7 +382,8 @@ package final class Account {
         }
     }
 
-    func resolve(_ source: String) -> SourceID {
+    /// Returns the source that a call selects: the default source for an empty text.
+    package func resolve(_ source: String) -> SourceID {
         source.isEmpty ? defaultSource : SourceID(source)
     }
 }

@@ -1,4 +1,4 @@
-package import Accounts
+internal import Accounts
 package import ProviderKit
 internal import Quoting
 internal import Translation
@@ -40,7 +40,7 @@ extension CombinedFeed {
     ///
     /// - Returns: The number of new photos.
     /// - Throws: The first error if all accounts fail.
-    package func refresh(_ source: String) async throws -> Int {
+    package func refreshFeed(_ source: String) async throws -> Int {
         let source = resolve(source)
         try check(source)
         let tasks = members(of: source).map { account, source in
@@ -63,9 +63,9 @@ extension CombinedFeed {
     }
 
     /// The photos of all accounts whose like or unlike is in progress or queued.
-    package var pendingLikes: [CombinedPhotoID] {
+    package var pendingLikes: [PhotoID] {
         accounts.flatMap { account in
-            account.pendingLikes.map { CombinedPhotoID(account.id, $0) }
+            account.pendingLikes.map { CombinedPhotoID(account.id, $0).asPhotoID }
         }
     }
 
