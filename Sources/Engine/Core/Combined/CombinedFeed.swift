@@ -128,12 +128,13 @@ package final class CombinedFeed {
     ///   - cursor: The cursor of the previous page; empty for the first page.
     ///   - count: The number of photos, 1 to 100.
     ///   - isForClient: True if the page determines ``incomplete``.
-    /// - Returns: The page.
+    /// - Returns: The photos, the cursor of the next page, which is empty at the end, and true if every account could be
+    ///   read.
     /// - Throws: ``EngineError/notFound(_:)``, ``EngineError/invalidArgument(_:)``, ``ProviderError``; the error of an
     ///   account if all accounts that are not at their end have stopped in the middle.
     package func page(
         _ source: String, cursor: String, count: Int, isForClient: Bool = true
-    ) async throws -> CombinedPage {
+    ) async throws -> (photos: [CombinedPhoto], next: String, isComplete: Bool) {
         guard 1...100 ~= count else {
             throw EngineError.invalidArgument("A page has 1 to 100 photos, not \(count).")
         }
@@ -145,9 +146,9 @@ package final class CombinedFeed {
             recordFirstPage(leftOut: Set(merge.leftOut.map { walk[$0].entry.login }))
         }
         if let problem = merge.problem { throw problem }
-        return CombinedPage(
-            photos: merge.items.map { CombinedPhoto(walk[$0.member].account, $0.photo) },
-            next: try merge.cursor?.text(of: source) ?? "", isComplete: !merge.hasProblems)
+        let photos = merge.items.map { CombinedPhoto(walk[$0.member].account, $0.photo) }
+        let next = try merge.cursor?.text(of: source) ?? ""
+        return (photos, next, !merge.hasProblems)
     }
 
     /// Records that a client received a first page that is stored, and therefore complete.
@@ -279,16 +280,6 @@ package final class CombinedFeed {
             merge.block(request.member, error)
         }
     }
-}
-
-/// A page of the combined feed.
-package struct CombinedPage {
-    /// The photos, at most as many as requested.
-    package let photos: [CombinedPhoto]
-    /// The cursor of the next page; empty at the end.
-    package let next: String
-    /// True if every account could be read.
-    package let isComplete: Bool
 }
 
 extension Account {
