@@ -64,20 +64,10 @@ nonisolated extension BusMessage {
         let bytes = builder.encoder.count
         self.init(owning: try builder.finish(), marshalledBytes: bytes)
     }
-
-    /// Marshals a message whose body `encode` appends.
-    convenience init(
-        _ header: MessageHeader, _ signature: Signature,
-        encode: (inout Encoder) throws(BusError) -> Void
-    ) throws(BusError) {
-        var builder = MessageBuilder(header, signature)
-        try encode(&builder.encoder)
-        self.init(owning: try builder.finish())
-    }
 }
 
 /// A builder that marshals header and body into one buffer and creates a libdbus message from it.
-nonisolated private struct MessageBuilder {
+nonisolated struct MessageBuilder {
     private let header: MessageHeader
     private let bodyOffset: Int
     var encoder: Encoder

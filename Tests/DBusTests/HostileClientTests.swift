@@ -119,9 +119,9 @@ struct HostileClientTests {
     /// Returns a call with `values` as its arguments, not as variants.
     private func call(_ header: MessageHeader, _ values: [Variant]) throws -> BusMessage {
         let types = Signature(unchecked: values.map(\.valueSignature.text).joined())
-        return try BusMessage(header, types) { encoder throws(BusError) in
-            for value in values { try value.encodeValue(into: &encoder) }
-        }
+        var builder = MessageBuilder(header, types)
+        for value in values { try value.encodeValue(into: &builder.encoder) }
+        return BusMessage(owning: try builder.finish())
     }
 }
 
