@@ -46,22 +46,12 @@ extension Clock<Duration> {
             await body()
         }
     }
-}
 
-/// The time since its creation, on any clock.
-@MainActor
-package struct ContinuousTimer {
-    private let read: () -> Duration
-
-    package init(_ clock: any Clock<Duration>) { read = Self.reader(clock) }
-
-    private static func reader<C: Clock<Duration>>(_ clock: C) -> () -> Duration {
-        let start = clock.now
-        return { start.duration(to: clock.now) }
+    /// Returns a function that returns the time since this call.
+    package func stopwatch() -> () -> Duration {
+        let start = now
+        return { [self] in start.duration(to: now) }
     }
-
-    /// The time since the creation of the timer.
-    package var elapsed: Duration { read() }
 }
 
 /// The calls in progress that end together.

@@ -199,9 +199,9 @@ package final class CombinedFeed {
 
     private func merge(_ walk: [Participant], count: Int) async throws -> CombinedMerge {
         var merge = CombinedMerge(walk.map(\.entry), count: count)
-        let timer = ContinuousTimer(engine.ports.clock)
+        let elapsed = engine.ports.clock.stopwatch()
         while let requests = merge.advance() {
-            let rest = max(Self.timeout - timer.elapsed, Self.shortTimeout)
+            let rest = max(Self.timeout - elapsed(), Self.shortTimeout)
             for (request, result) in await read(requests, of: walk, timeout: rest) {
                 try supply(result, of: walk[request.member], for: request, to: &merge)
             }

@@ -161,11 +161,11 @@ extension LoginList {
         _ settings: ProviderSettings
     ) async throws -> BrowserLoginContext {
         let plain = SessionPorts(http: ports.http, settings: settings, logger: ports.logger)
-        let start = ContinuousTimer(ports.clock)
+        let elapsed = ports.clock.stopwatch()
         let found = try await limited(Self.discoveryTime, server) {
             try await provider.discover(server, user: user, plain)
         }
-        let remaining = Self.discoveryTime - start.elapsed
+        let remaining = Self.discoveryTime - elapsed()
         // The prompt is outside of the time limits, because the user may need time.
         try await ports.secrets.unlock(
             [.server(found.name, of: provider.info.id)], isForStoring: true)
