@@ -121,10 +121,7 @@ final class FeedObject {
     {
         guard let reply = preparedPages.find(key, now: photos.now) else { return nil }
         guard key.cursor.isEmpty else { return reply }
-        photos.preparedPageServed()
-        for (account, source) in photos.members(of: key.source) {
-            account.preparedPageServed(source)
-        }
+        photos.preparedPageServed(key.source)
         firstPageRead(key, by: caller)
         return reply
     }
@@ -150,13 +147,10 @@ final class FeedObject {
 
     /// Records that a client read a first page: the client watches the sources of the accounts from then on.
     private func firstPageRead(_ key: PreparedPageCache.Key, by caller: BusName?) {
-        guard let caller else { return }
-        var isWatching = false
-        for (account, source) in photos.members(of: key.source)
-        where account.watch(source, by: .client(caller.text)) {
-            isWatching = true
-        }
-        if isWatching, !watchers.contains(caller) { Task { await watchers.add(caller) } }
+        guard let caller, photos.watch(key.source, by: .client(caller.text)),
+            !watchers.contains(caller)
+        else { return }
+        Task { await watchers.add(caller) }
     }
 
     /// Creates a page, or waits for a page in progress with the same key.
@@ -180,8 +174,7 @@ final class FeedObject {
         let reply = try PreparedReply(page.photos, page.next)
         // An account that was left out is part of the page as soon as it can be read. No event ends the validity of a
         // page that depends on the date.
-        let isDated = photos.members(of: key.source).contains { $0.account.isDated($0.source) }
-        guard page.isComplete, !isDated else { return reply }
+        guard page.isComplete, !photos.isDated(key.source) else { return reply }
         preparedPages.store(
             reply, key, requestedAt: changes, isWanted: isWanted,
             now: photos.hasAgingPages ? photos.now : nil)

@@ -2,6 +2,7 @@ internal import Accounts
 internal import Contract
 internal import DBus
 internal import Engine
+internal import Feeds
 internal import ProviderKit
 
 /// The photos of a ``FeedObject``: those of an account, or of the combined account.
@@ -17,16 +18,18 @@ protocol FeedPhotos {
 
     /// Returns the source that a call selects: the default source for an empty text.
     func resolve(_ source: String) -> SourceID
-    /// Returns the accounts whose photos a source contains, each with its own source.
-    func members(of source: SourceID) -> [(account: Account, source: SourceID)]
     /// Returns a page. `isComplete` is false if the page must not be stored.
     func page(
         _ key: PreparedPageCache.Key
     ) async throws -> (photos: [PhotoEntry], next: String, isComplete: Bool)
     /// Returns true if the default source does not exist and another one takes its place.
     func hasReplaced(defaultSource source: SourceID) async -> Bool
-    /// Records that a client received a stored first page.
-    func preparedPageServed()
+    /// Records that a client received a stored first page, and refreshes the source in the background if it is old.
+    func preparedPageServed(_ source: SourceID)
+    /// Starts or renews the watch of a source. Returns true if it is watched until the end of the watcher.
+    func watch(_ source: SourceID, by watcher: WatcherID) -> Bool
+    /// Returns true if the photos of a source change with the date, without an event.
+    func isDated(_ source: SourceID) -> Bool
 
     func photo(_ photo: String) async throws -> PhotoEntry
     func sources() async throws -> [Source]
@@ -44,10 +47,6 @@ protocol FeedPhotos {
 }
 
 extension Account: FeedPhotos {
-    func members(of source: SourceID) -> [(account: Account, source: SourceID)] {
-        [(self, source)]
-    }
-
     func page(
         _ key: PreparedPageCache.Key
     ) async throws -> (photos: [PhotoEntry], next: String, isComplete: Bool) {
@@ -60,8 +59,6 @@ extension Account: FeedPhotos {
     func hasReplaced(defaultSource source: SourceID) async -> Bool {
         await checkDefaultSource() != source
     }
-
-    func preparedPageServed() {}
 
     func photo(_ photo: String) async throws -> PhotoEntry {
         let found: Photo = try await self.photo(photo)

@@ -119,6 +119,11 @@ package final class CombinedFeed {
         }
     }
 
+    /// Returns true if the photos of an account in a source change with the date; see ``Account/isDated(_:)``.
+    package func isDated(_ source: SourceID) -> Bool {
+        members(of: source).contains { $0.account.isDated($0.source) }
+    }
+
     // MARK: Pages
 
     /// Reads one page of a source.
@@ -151,8 +156,12 @@ package final class CombinedFeed {
         return (photos, next, !merge.hasProblems)
     }
 
-    /// Records that a client received a first page that is stored, and therefore complete.
-    package func preparedPageServed() { recordFirstPage(leftOut: []) }
+    /// Records that a client received a first page that is stored, and therefore complete; see
+    /// ``Account/preparedPageServed(_:)``.
+    package func preparedPageServed(_ source: SourceID) {
+        recordFirstPage(leftOut: [])
+        for (account, source) in members(of: source) { account.preparedPageServed(source) }
+    }
 
     private func recordFirstPage(leftOut: Set<UInt32>) {
         guard leftOut != self.leftOut else { return }
