@@ -100,12 +100,14 @@ extension BusConnection {
     }
 
     /// Returns the connection that owns `name` now; nil if the name has no owner.
-    package func owner(of name: BusName) async throws -> BusName? {
-        try await owner(of: name) { _ in }
-    }
-
-    private func owner(
-        of name: BusName, onArrival: @escaping (BusName?) -> Void
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - onArrival: Receives the owner before any later message is handled.
+    /// - Returns: The unique name of the owner.
+    /// - Throws: The errors of ``call(_:timeout:onArrival:)``.
+    package func owner(
+        of name: BusName, onArrival: @escaping (BusName?) -> Void = { _ in }
     ) async throws -> BusName? {
         let header = MessageHeader.methodCall(
             .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetNameOwner")
