@@ -17,18 +17,8 @@ nonisolated struct NotificationPolicy {
         case startPause(IssueSubject)
     }
 
-    /// The issues of one subject, and its notifications.
-    fileprivate struct Subject {
-        var issues: [ReportedIssue.Kind: ReportedIssue] = [:]
-        var notifications: [Posted] = []
-        /// True if a new notification was shown in the last 30 seconds.
-        var isPaused = false
-        /// The issues that were reported during the pause while no notification was shown that could contain them.
-        var waiting: Set<ReportedIssue.Kind> = []
-    }
-
     /// A notification that was posted.
-    fileprivate struct Posted {
+    private struct Posted {
         enum State {
             /// It is shown, or is being sent to the notification service.
             case shown
@@ -39,42 +29,45 @@ nonisolated struct NotificationPolicy {
         }
 
         let number: Int
+        let subject: IssueSubject
         var kinds: Set<ReportedIssue.Kind>
         var state = State.shown
     }
 
-    private var subjects: [IssueSubject: Subject] = [:]
+    private var issues: [IssueSubject: [ReportedIssue.Kind: ReportedIssue]] = [:]
+    private var notifications: [Posted] = []
+    /// The subjects of which a new notification was shown in the last 30 seconds.
+    private var paused: Set<IssueSubject> = []
+    /// The issues that were reported during a pause while no notification was shown that could contain them.
+    private var waiting: [IssueSubject: Set<ReportedIssue.Kind>] = [:]
     private var lastNumber = 0
 
     /// Returns the current content of a notification; nil if it is not to be shown.
     func content(_ number: Int) -> NotificationContent? {
-        guard let (_, subject, index) = find(number) else { return nil }
-        let posted = subject.notifications[index]
-        guard [.shown, .unseen].contains(posted.state) else { return nil }
-        return NotificationContent(posted.kinds.sorted().compactMap { subject.issues[$0] })
+        guard let posted = find(number), [.shown, .unseen].contains(posted.state) else {
+            return nil
+        }
+        return NotificationContent(reported(in: posted))
     }
 
     /// The numbers of all notifications.
-    var numbers: [Int] { subjects.values.flatMap { $0.notifications.map(\.number) } }
+    var numbers: [Int] { notifications.map(\.number) }
 
     // MARK: Issues
 
     /// Adds an issue.
     mutating func raise(_ issue: ReportedIssue, about subject: IssueSubject) -> [Step] {
-        change(subject) { subject, lastNumber in
-            let kind = issue.kind
-            let previous = subject.issues[kind]
-            let posted = subject.notifications.first { $0.kinds.contains(kind) }
-            // A dismissed issue is not reported again.
-            subject.issues[kind] =
-                posted?.state == .dismissed ? issue : issue.merged(with: previous)
-            guard let posted else { return subject.show([kind], &lastNumber) }
-            switch posted.state {
-            case .shown: return subject.issues[kind] == previous ? [] : [.post(posted.number)]
-            case .unseen: return subject.show(posted.kinds, &lastNumber)
-            case .expired, .dismissed:
-                return kind.recurs ? subject.show([kind], &lastNumber) : []
-            }
+        let kind = issue.kind
+        let previous = issues[subject]?[kind]
+        let posted = find(kind, about: subject)
+        // A dismissed issue is not reported again.
+        let merged = posted?.state == .dismissed ? issue : issue.merged(with: previous)
+        issues[subject, default: [:]][kind] = merged
+        guard let posted else { return show([kind], about: subject) }
+        switch posted.state {
+        case .shown: return merged == previous ? [] : [.post(posted.number)]
+        case .unseen: return show(posted.kinds, about: subject)
+        case .expired, .dismissed: return kind.recurs ? show([kind], about: subject) : []
         }
     }
 
@@ -94,7 +87,7 @@ nonisolated struct NotificationPolicy {
 
     /// Removes all issues of a subject.
     mutating func resolveAll(about subject: IssueSubject) -> [Step] {
-        guard let kinds = subjects[subject]?.issues.keys else { return [] }
+        guard let kinds = issues[subject]?.keys else { return [] }
         return kinds.flatMap { resolve($0, about: subject) }
     }
 
@@ -103,29 +96,26 @@ nonisolated struct NotificationPolicy {
         _ kind: ReportedIssue.Kind, about subject: IssueSubject,
         _ body: (ReportedIssue) -> ReportedIssue?
     ) -> [Step] {
-        guard let issue = subjects[subject]?.issues[kind] else { return [] }
-        return change(subject) { subject, _ in
-            let amended = body(issue)
-            guard amended != issue else { return [] }
-            subject.issues[kind] = amended
-            if amended == nil { subject.waiting.remove(kind) }
-            guard
-                let posted = subject.notifications.first(where: { $0.kinds.contains(kind) })
-            else { return [] }
-            if amended == nil { subject.remove([kind]) }
-            return posted.state == .shown || posted.kinds == [kind] && amended == nil
-                ? [.post(posted.number)] : []
+        guard let issue = issues[subject]?[kind] else { return [] }
+        let amended = body(issue)
+        guard amended != issue else { return [] }
+        let posted = find(kind, about: subject)
+        issues[subject]?[kind] = amended
+        if amended == nil {
+            if issues[subject]?.isEmpty == true { issues[subject] = nil }
+            waiting[subject]?.remove(kind)
+            remove([kind], about: subject)
         }
+        guard let posted else { return [] }
+        return posted.state == .shown || posted.kinds == [kind] && amended == nil
+            ? [.post(posted.number)] : []
     }
 
     /// Shows the issues that were reported during the pause of a subject.
     mutating func pauseEnded(_ subject: IssueSubject) -> [Step] {
-        subjects[subject]?.isPaused = false
-        return change(subject) { subject, lastNumber in
-            let waiting = subject.waiting
-            subject.waiting = []
-            return waiting.isEmpty ? [] : subject.show(waiting, &lastNumber)
-        }
+        paused.remove(subject)
+        guard let kinds = waiting.removeValue(forKey: subject), !kinds.isEmpty else { return [] }
+        return show(kinds, about: subject)
     }
 
     // MARK: Events of the user and the notification service
@@ -137,27 +127,21 @@ nonisolated struct NotificationPolicy {
     /// Records that a notification could not be shown. No pause follows, because the notification was not visible.
     mutating func notShown(_ number: Int) {
         lost(number)
-        guard let id = find(number)?.id else { return }
-        subjects[id]?.isPaused = false
+        if let posted = find(number) { paused.remove(posted.subject) }
     }
 
     /// Records that a notification disappeared because the notification service ended.
     mutating func lost(_ number: Int) {
-        guard let (_, subject, index) = find(number) else { return }
-        if subject.notifications[index].state == .shown { setState(number, .unseen) }
+        if find(number)?.state == .shown { setState(number, .unseen) }
     }
 
     /// Shows the notifications that could not be shown before, because a notification service started.
     mutating func presenterAppeared() -> [Step] {
-        var steps: [Step] = []
-        for subject in subjects.keys {
-            let unseen = subjects[subject]?.notifications.filter { $0.state == .unseen } ?? []
-            guard !unseen.isEmpty else { continue }
-            steps += change(subject) { subject, lastNumber in
-                subject.show(unseen.reduce(into: []) { $0.formUnion($1.kinds) }, &lastNumber)
-            }
+        var unseen: [IssueSubject: Set<ReportedIssue.Kind>] = [:]
+        for posted in notifications where posted.state == .unseen {
+            unseen[posted.subject, default: []].formUnion(posted.kinds)
         }
-        return steps
+        return unseen.flatMap { subject, kinds in show(kinds, about: subject) }
     }
 
     /// Dismisses a notification, because the user chose one of its actions.
@@ -171,77 +155,72 @@ nonisolated struct NotificationPolicy {
     mutating func act(
         _ action: NotificationAction, on number: Int
     ) -> (subject: IssueSubject, issues: [ReportedIssue], steps: [Step])? {
-        guard let (id, subject, index) = find(number) else { return nil }
-        let issues = subject.notifications[index].kinds.sorted().compactMap { subject.issues[$0] }
-            .filter { $0.action == action }
+        guard let posted = find(number) else { return nil }
+        let issues = reported(in: posted).filter { $0.action == action }
         setState(number, .dismissed)
         var steps = [Step.post(number)]
-        if issues.contains(where: { $0.kind == .likes }) { steps += resolve(.likes, about: id) }
-        return (id, issues, steps)
+        if issues.contains(where: { $0.kind == .likes }) {
+            steps += resolve(.likes, about: posted.subject)
+        }
+        return (posted.subject, issues, steps)
     }
 
-    // MARK: Lookup
+    // MARK: Notifications
 
-    /// Returns the subject of a notification, and the index of the notification.
-    private func find(_ number: Int) -> (id: IssueSubject, subject: Subject, index: Int)? {
-        for (id, subject) in subjects {
-            if let index = subject.notifications.firstIndex(where: { $0.number == number }) {
-                return (id, subject, index)
-            }
-        }
-        return nil
+    private func find(_ number: Int) -> Posted? { notifications.first { $0.number == number } }
+
+    /// Returns the notification that contains an issue; nil if there is none.
+    private func find(_ kind: ReportedIssue.Kind, about subject: IssueSubject) -> Posted? {
+        notifications.first { $0.subject == subject && $0.kinds.contains(kind) }
+    }
+
+    /// Returns the issues in a notification, the most important first.
+    private func reported(in posted: Posted) -> [ReportedIssue] {
+        posted.kinds.sorted().compactMap { issues[posted.subject]?[$0] }
     }
 
     private mutating func setState(_ number: Int, _ state: Posted.State) {
-        guard let (id, _, index) = find(number) else { return }
-        subjects[id]?.notifications[index].state = state
+        guard let index = notifications.firstIndex(where: { $0.number == number }) else { return }
+        notifications[index].state = state
     }
 
-    /// Changes a subject. Adds the step that starts its pause, and removes a subject without issues.
-    private mutating func change(
-        _ id: IssueSubject, _ body: (inout Subject, inout Int) -> [Step]
-    ) -> [Step] {
-        var subject = subjects[id] ?? Subject()
-        let wasPaused = subject.isPaused
-        var steps = body(&subject, &lastNumber)
-        if subject.isPaused, !wasPaused { steps.append(.startPause(id)) }
-        subjects[id] = subject.issues.isEmpty && !subject.isPaused ? nil : subject
-        return steps
-    }
-}
-
-nonisolated extension NotificationPolicy.Subject {
     /// Shows issues that are not shown: in a new notification, or during a pause in the one that is shown.
-    fileprivate mutating func show(
-        _ kinds: Set<ReportedIssue.Kind>, _ lastNumber: inout Int
-    ) -> [NotificationPolicy.Step] {
+    private mutating func show(
+        _ kinds: Set<ReportedIssue.Kind>, about subject: IssueSubject
+    ) -> [Step] {
         // An earlier notification with these kinds may still be in the list of past ones, and is replaced there.
-        let earlier = notifications.first { $0.kinds == kinds }?.number
-        let emptied = remove(kinds)
-        let shown = notifications.firstIndex { $0.state == .shown }
+        let earlier = notifications.first { $0.subject == subject && $0.kinds == kinds }?.number
+        let emptied = remove(kinds, about: subject)
+        let isNew = paused.insert(subject).inserted
         var number: Int?
-        if !isPaused {
+        if isNew {
             if earlier == nil { lastNumber += 1 }
-            let posted = NotificationPolicy.Posted(number: earlier ?? lastNumber, kinds: kinds)
+            let posted = Posted(number: earlier ?? lastNumber, subject: subject, kinds: kinds)
             notifications.append(posted)
             number = posted.number
-            isPaused = true
-        } else if let shown {
+        } else if let shown = notifications.firstIndex(where: {
+            $0.subject == subject && $0.state == .shown
+        }) {
             notifications[shown].kinds.formUnion(kinds)
             number = notifications[shown].number
         } else {
-            waiting.formUnion(kinds)
+            waiting[subject, default: []].formUnion(kinds)
         }
         let withdrawn = emptied.filter { $0 != number }
-        return (withdrawn + (number.map { [$0] } ?? [])).map { .post($0) }
+        let steps = (withdrawn + (number.map { [$0] } ?? [])).map { Step.post($0) }
+        return isNew ? steps + [.startPause(subject)] : steps
     }
 
     /// Removes kinds from the notifications that contain them.
     ///
     /// - Returns: The numbers of the notifications that are empty then.
     @discardableResult
-    fileprivate mutating func remove(_ kinds: Set<ReportedIssue.Kind>) -> [Int] {
-        for index in notifications.indices { notifications[index].kinds.subtract(kinds) }
+    private mutating func remove(
+        _ kinds: Set<ReportedIssue.Kind>, about subject: IssueSubject
+    ) -> [Int] {
+        for index in notifications.indices where notifications[index].subject == subject {
+            notifications[index].kinds.subtract(kinds)
+        }
         let emptied = notifications.filter(\.kinds.isEmpty).map(\.number)
         notifications.removeAll(where: \.kinds.isEmpty)
         return emptied
