@@ -28,12 +28,8 @@ package struct PathBytes: Hashable, Sendable {
 
     /// Calls `body` with the path as a C string.
     package func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
-        var string = bytes.map(CChar.init(bitPattern:))
-        string.append(0)
-        return string.withUnsafeBufferPointer { buffer in
-            guard let base = buffer.baseAddress else { preconditionFailure("a string has a 0") }
-            return body(base)
-        }
+        let string = bytes.map(CChar.init(bitPattern:)) + [0]
+        return body(string)
     }
 
     /// Follows the symbolic links at this path.

@@ -77,7 +77,7 @@ nonisolated struct JobFiles: Sendable {
             try JobFiles().opening { files throws(ImageProcessorError) in
                 // O_NONBLOCK: the file may have been replaced by a pipe.
                 let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
-                let descriptor = Glibc.open((path + [0]).map(CChar.init(bitPattern:)), flags)
+                let descriptor = PathBytes(bytes: path).withCString { Glibc.open($0, flags) }
                 guard descriptor >= 0 else { throw unreadable(errno) }
                 try files.setSource(descriptor)
             }
