@@ -28,10 +28,10 @@ package final class LocalProvider: FolderProvider {
     private let marks: LocalMarks
     private let database: PictureDatabase
     private let cache: String
-    private let avatars: AvatarStore
+    let avatars: AvatarStore
     private let images: any ImageProcessor
     private let files: FileThreads
-    private let thumbnails: Thumbnails
+    let thumbnails: Thumbnails
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let calendar: LocalCalendar
@@ -113,14 +113,11 @@ package final class LocalProvider: FolderProvider {
             return (folder, listener)
         }
         if folder.state.withLock(\.isOpen) { folder.emitLikeCount(of: user) }
-        return LocalSession(
-            user, folder, thumbnails, avatars, listener
-        ) { [weak self] in
-            self?.close(folder, listener.id)
-        }
+        return LocalSession(user, folder, self, listener)
     }
 
-    private func close(_ folder: PictureFolder, _ listener: Int) {
+    /// Ends the events of a session.
+    func close(_ folder: PictureFolder, _ listener: Int) {
         state.withLock { state in
             guard !folder.removeListener(listener) else { return }
             folder.stop()

@@ -9,28 +9,22 @@ final class LocalSession: FolderSession {
     let folder: PictureFolder
     /// The user, as a ``UserName/key``.
     let user: String
-    private let thumbnails: Thumbnails
-    private let avatars: AvatarStore
-    private let onClose: @Sendable () -> Void
+    private let provider: LocalProvider
     /// The number of the session in the folder.
     private let listener: Int
 
     init(
-        _ user: String, _ folder: PictureFolder,
-        _ thumbnails: Thumbnails, _ avatars: AvatarStore,
-        _ listener: (id: Int, events: AsyncStream<SessionEvent>),
-        onClose: @escaping @Sendable () -> Void
+        _ user: String, _ folder: PictureFolder, _ provider: LocalProvider,
+        _ listener: (id: Int, events: AsyncStream<SessionEvent>)
     ) {
         self.user = user
-        self.avatars = avatars
         self.folder = folder
-        self.thumbnails = thumbnails
+        self.provider = provider
         self.listener = listener.id
         events = listener.events
-        self.onClose = onClose
     }
 
-    func close() { onClose() }
+    func close() { provider.close(folder, listener) }
 
     // MARK: Feed
 
@@ -151,7 +145,7 @@ final class LocalSession: FolderSession {
             guard let size = Thumbnails.Size(size) else {
                 return try await folder.servablePath(picture, id: photo)
             }
-            return try await thumbnails.path(
+            return try await provider.thumbnails.path(
                 of: folder.absolute(picture.path), picture.file.stamp, size)
         }
     }
@@ -161,7 +155,7 @@ final class LocalSession: FolderSession {
             guard let size = Thumbnails.Size(size) else {
                 return try await folder.open(picture, id: photo)
             }
-            return try await thumbnails.open(
+            return try await provider.thumbnails.open(
                 folder.absolute(picture.path), picture.file.stamp, size)
         }
     }
@@ -183,7 +177,7 @@ final class LocalSession: FolderSession {
 
     // MARK: Avatar
 
-    func setAvatar(_ file: String) async throws { try await avatars.set(user, to: file) }
+    func setAvatar(_ file: String) async throws { try await provider.avatars.set(user, to: file) }
 
     // MARK: Parsing
 
