@@ -180,7 +180,7 @@ extension PictureFolder {
     func recordUnavailable(
         _ paths: Set<RelativePath>, in entries: [FolderWatcher.Entry]?
     ) {
-        let (isNew, isRecovered, retryDelay) = state.withLock { state in
+        let (isNew, isRecovered) = state.withLock { state in
             let before = state.unavailable
             if let entries {
                 state.unavailable.subtract(entries.map(\.path))
@@ -188,9 +188,10 @@ extension PictureFolder {
             } else {
                 state.unavailable = paths
             }
+            scheduleRetry(&state)
             return (
                 before.isEmpty && !state.unavailable.isEmpty,
-                !before.subtracting(state.unavailable).isEmpty, nextRetry(&state)
+                !before.subtracting(state.unavailable).isEmpty
             )
         }
         if isNew {
@@ -199,27 +200,20 @@ extension PictureFolder {
                 metadata: ["count": "\(paths.count)"])
         }
         if isRecovered { metadataReader.retry() }
-        if let retryDelay { retry(after: retryDelay) }
     }
 
-    /// Returns the delay of the next retry; nil if there is nothing to retry, or a retry is scheduled.
-    private func nextRetry(_ state: inout State) -> Duration? {
+    /// Schedules the next retry, unless there is nothing to retry, or a retry is scheduled.
+    private func scheduleRetry(_ state: inout State) {
         guard !state.isStopped, !state.unavailable.isEmpty else {
             state.retryDelay = Self.firstRetryDelay
-            return nil
+            return
         }
-        guard state.retry == nil else { return nil }
-        defer { state.retryDelay = min(state.retryDelay * 2, Self.longestRetryDelay) }
-        return state.retryDelay
-    }
-
-    func retry(after delay: Duration) {
-        let task = Task { @MainActor [weak self, clock] in
+        guard state.retry == nil else { return }
+        let delay = state.retryDelay
+        state.retryDelay = min(delay * 2, Self.longestRetryDelay)
+        state.retry = Task { @MainActor [weak self, clock] in
             do { try await clock.sleep(for: delay) } catch { return }
             await self?.retryNow()
-        }
-        state.withLock { state in
-            if state.isStopped { task.cancel() } else { state.retry = task }
         }
     }
 
