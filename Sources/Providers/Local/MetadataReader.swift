@@ -16,8 +16,7 @@ final class MetadataReader: Sendable {
         /// Receives the changes; nil before ``start(_:)`` and after ``stop()``.
         weak var folder: PictureFolder?
         var isReadingRequested = false
-        var isReadingRest = false
-        /// The task that reads the remaining rows. It retains the reader and its database.
+        /// The task that reads the remaining rows; nil if there are none. It retains the reader and its database.
         var rest: Task<Void, Never>?
         /// True if there may be new rows since the last query for the remaining ones.
         var hasNewRows = false
@@ -66,16 +65,16 @@ final class MetadataReader: Sendable {
     /// - Parameter rows: The rows of the photos.
     func readMetadata(of rows: [Int64]) {
         guard !rows.isEmpty else { return }
-        let mustStart = state.withLock { state in
-            guard !state.isStopped else { return false }
+        state.withLock { state in
+            guard !state.isStopped else { return }
             let waiting = Set(state.requested)
             state.requested += rows.filter { !waiting.contains($0) }
             // The callers that wait for the removed rows are about to time out anyway.
             state.requested.removeFirst(max(0, state.requested.count - Self.maximumRequested))
-            defer { state.isReadingRequested = true }
-            return !state.isReadingRequested
+            guard !state.isReadingRequested else { return }
+            state.isReadingRequested = true
+            Task { @MainActor in await readRequested() }
         }
-        if mustStart { Task { @MainActor in await readRequested() } }
     }
 
     /// Reports changes to a folder from now on.
@@ -95,8 +94,8 @@ final class MetadataReader: Sendable {
     ///
     /// - Parameter changed: Photos whose files have moved or changed. A file that was moved while it was read is read again.
     func readRest(after changed: Set<Int64> = []) {
-        let mustStart = state.withLock { state in
-            guard !state.isStopped else { return false }
+        state.withLock { state in
+            guard !state.isStopped else { return }
             state.unreadable.subtract(changed)
             if state.edited.isEmpty {
                 state.edited = changed
@@ -104,13 +103,7 @@ final class MetadataReader: Sendable {
                 state.edited.formUnion(changed)
             }
             state.hasNewRows = true
-            defer { state.isReadingRest = true }
-            return !state.isReadingRest
-        }
-        guard mustStart else { return }
-        let task = Task { @MainActor in await readRest() }
-        state.withLock { state in
-            if state.isStopped { task.cancel() } else { state.rest = task }
+            if state.rest == nil { state.rest = Task { @MainActor in await readRest() } }
         }
     }
 
@@ -185,7 +178,7 @@ final class MetadataReader: Sendable {
             let isDone = state.withLock { state in
                 let isDone = state.isStopped || rows.isEmpty && !state.hasNewRows
                 if isDone {
-                    state.isReadingRest = false
+                    state.rest = nil
                     state.edited = []
                 }
                 return isDone
