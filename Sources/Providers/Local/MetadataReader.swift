@@ -198,7 +198,7 @@ final class MetadataReader: Sendable {
             let index = PictureIndex(database)
             return try rows.compactMap { try index.picture($0) }
         }
-        var found: [FileMetadata] = []
+        var found: [(file: PictureIndex.File, facts: ImageFacts?)] = []
         for picture in pictures ?? [] where !picture.file.isExamined {
             guard !state.withLock(\.isStopped) else { return [] }
             guard let result = await metadata(of: picture, urgency) else { continue }
@@ -210,15 +210,14 @@ final class MetadataReader: Sendable {
         do {
             let (changed, dates) = try await database.writer.run { database in
                 let index = PictureIndex(database)
-                var dates: [PictureIndex.DateChange] = []
+                var dates: [(before: CalendarDate?, after: CalendarDate?)] = []
                 try database.transaction { () throws(StorageError) in
                     for result in results {
-                        let change = try index.setFacts(
-                            result.facts, result.captured, of: result.file)
+                        let change = try index.setFacts(result.facts, of: result.file)
                         if let change { dates.append(change) }
                     }
                 }
-                let changed = results.filter { $0.facts != $0.file.facts }
+                let changed = results.filter { $0.facts?.indexed != $0.file.facts }
                 return (try changed.compactMap { try index.picture($0.file.id) }, dates)
             }
             if !dates.isEmpty { state.withLock(\.folder)?.captureDatesChanged(dates) }
@@ -249,31 +248,16 @@ final class MetadataReader: Sendable {
         }
     }
 
-    /// The metadata that was read from a file.
-    private struct FileMetadata: Sendable {
-        let file: PictureIndex.File
-        /// nil for a damaged file.
-        var facts: ImageFacts?
-        var captured: PictureIndex.CaptureDate?
-    }
-
-    /// Reads the headers of a file; nil if this must be retried later.
+    /// Reads the headers of a file; nil if this must be retried later. A damaged file has no facts.
     private func metadata(
         of picture: PictureIndex.Picture, _ urgency: ImageUrgency
-    ) async -> FileMetadata? {
+    ) async -> (file: PictureIndex.File, facts: ImageFacts?)? {
         let path = root + [UInt8(ascii: "/")] + picture.path.bytes
         do {
-            var facts = try await images.probe(path, urgency: urgency)
-            let captured = PictureIndex.CaptureDate(facts)
-            // As it is stored: the date of the clock is in other columns.
-            let taken = facts.taken
-            (facts.clockSeconds, facts.clockOffset) = (
-                taken?.secondsSince1970, taken.map { _ in 0 }
-            )
-            return FileMetadata(file: picture.file, facts: facts, captured: captured)
+            return (picture.file, try await images.probe(path, urgency: urgency))
         } catch {
             switch error {
-            case .damaged: return FileMetadata(file: picture.file)
+            case .damaged: return (picture.file, nil)
             case .notSupported: stop()
             // The next attempt may be faster.
             case .notReadable, .storageFull, .failed, .tooLarge:

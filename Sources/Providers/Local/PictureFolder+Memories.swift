@@ -85,7 +85,7 @@ extension PictureFolder {
     }
 
     /// Emits an event if photos came to the source or left it.
-    func captureDatesChanged(_ changes: [PictureIndex.DateChange]) {
+    func captureDatesChanged(_ changes: [(before: CalendarDate?, after: CalendarDate?)]) {
         let today = today
         var (added, removed) = (0, 0)
         for change in changes {

@@ -25,6 +25,14 @@ extension ImageFacts {
         details.iso = row.optionalInteger(column + 10).map { Int($0) }
         isAnimated = row.integer(column + 11) != 0
     }
+
+    /// The facts as the index returns them: the date of the clock is in other columns.
+    var indexed: ImageFacts {
+        var facts = self
+        facts.clockSeconds = taken?.secondsSince1970
+        facts.clockOffset = taken.map { _ in 0 }
+        return facts
+    }
 }
 
 extension FileStamp {
@@ -75,12 +83,6 @@ extension PictureIndex {
         }
     }
 
-    /// A change of a photo's date of capture.
-    struct DateChange: Sendable {
-        let before: CalendarDate?
-        let after: CalendarDate?
-    }
-
     /// Returns the photos whose metadata was not read or is incomplete, the newest first.
     func notExamined(limit: Int) throws(StorageError) -> [Int64] {
         try database.all(
@@ -96,8 +98,9 @@ extension PictureIndex {
     ///
     /// - Returns: The change of the date of capture; nil if it is the same.
     func setFacts(
-        _ facts: ImageFacts?, _ captured: CaptureDate?, of file: File
-    ) throws(StorageError) -> DateChange? {
+        _ facts: ImageFacts?, of file: File
+    ) throws(StorageError) -> (before: CalendarDate?, after: CalendarDate?)? {
+        let captured = facts.flatMap { CaptureDate($0) }
         let identity: [SQLValue] = [
             .integer(file.id), .integer(file.stamp.inode), .integer(file.stamp.sizeBytes),
             .integer(file.stamp.modified),
@@ -135,7 +138,7 @@ extension PictureIndex {
                 .integer(captured?.date.monthAndDay), .integer(formerPosition),
             ] + identity)
         guard former?.date != captured?.date else { return nil }
-        return DateChange(before: former?.date, after: captured?.date)
+        return (former?.date, captured?.date)
     }
 }
 
