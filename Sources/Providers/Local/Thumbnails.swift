@@ -102,7 +102,7 @@ final class Thumbnails: Sendable {
         }
         guard let original = Self.original(file, stamp) else { throw fault ?? Self.absent }
         let path = "\(folder)/\(size.folder)/\(original.name)"
-        if await files.run({ Self.isThumbnail(path, of: original) }) { return path }
+        if await files.run({ Self.texts(path, of: original) }) != nil { return path }
         if let fault { throw fault }
         let task = running.withLock { running in
             if let task = running[path] { return task }
@@ -137,10 +137,11 @@ final class Thumbnails: Sendable {
         _ path: String, _ size: Size, _ photo: [UInt8], _ original: Original
     ) async throws {
         // A concurrent call may have created it meanwhile.
-        if await files.run({ Self.isThumbnail(path, of: original) }) { return }
+        if await files.run({ Self.texts(path, of: original) }) != nil { return }
         let failure = "\(failureFolder)/\(original.name)"
-        if let reason = await files.run({ Self.failure(failure, of: original) }) {
-            throw reason.providerError
+        if let texts = await files.run({ Self.texts(failure, of: original) }) {
+            let isTooLarge = texts[Self.tooLarge.key] == Self.tooLarge.text
+            throw (isTooLarge ? ImageProcessorError.tooLarge : .damaged).providerError
         }
         try await files.run { try Self.createFolder(self.folder, size.folder) }
         do {
@@ -165,25 +166,18 @@ final class Thumbnails: Sendable {
             bytes: stamp.sizeBytes)
     }
 
-    private static func isThumbnail(_ path: String, of original: Original) -> Bool {
-        texts(path).map(original.matches) ?? false
-    }
-
-    private static func texts(_ path: String) -> [String: String]? {
+    /// Returns the texts in a thumbnail, or in the record of a failure; nil if there is none, or if the photo has changed
+    /// since.
+    private static func texts(_ path: String, of original: Original) -> [String: String]? {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        return PNGFile.texts(FileBytes(descriptor: descriptor))
+        let texts = PNGFile.texts(FileBytes(descriptor: descriptor))
+        return texts.flatMap { original.matches($0) ? $0 : nil }
     }
 
     /// The text that records that a photo was too large.
     private static let tooLarge = (key: "Comment", text: "too large")
-
-    /// Returns the recorded failure of a photo; nil if there is none, or if the photo has changed since.
-    private static func failure(_ path: String, of original: Original) -> ImageProcessorError? {
-        guard let texts = texts(path), original.matches(texts) else { return nil }
-        return texts[tooLarge.key] == tooLarge.text ? .tooLarge : .damaged
-    }
 
     private static func createFolder(_ folder: String, _ name: String) throws {
         do throws(StorageError) {
