@@ -29,12 +29,10 @@ final class LocalSession: FolderSession {
     // MARK: Feed
 
     func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
-        let position = try cursor.map { try Self.parse($0, in: source) }
-        var date: CalendarDate?
-        if case .memories = LocalSource(source) {
-            // A walk continues with the photos of the date on which it began.
-            date = position?.date ?? folder.today
-        }
+        let isDated = source == datedSource
+        let position = try cursor.map { try Self.parse($0, isDated: isDated) }
+        // A walk continues with the photos of the date on which it began.
+        let date = isDated ? position?.date ?? folder.today : nil
         // During the first scan, a page without a next page may not be the last one.
         let found = try await folder.read(
             atLeast: count, until: { $0.page.hasMore || $0.isEmptySelection },
@@ -217,12 +215,11 @@ final class LocalSession: FolderSession {
     }
 
     private static func parse(
-        _ cursor: String, in source: SourceID
+        _ cursor: String, isDated: Bool
     ) throws -> PictureIndex.IndexPosition {
         let parts = cursor.split(separator: ".", omittingEmptySubsequences: false)
         var numbers = parts.compactMap { Int64($0) }
         var date: CalendarDate?
-        let isDated = if case .memories = LocalSource(source) { true } else { false }
         if isDated, !numbers.isEmpty { date = CalendarDate(number: numbers.removeFirst()) }
         guard parts.count == (isDated ? 4 : 3), numbers.count == 3, numbers[2] >= 0,
             isDated == (date != nil)
