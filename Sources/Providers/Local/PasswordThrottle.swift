@@ -42,20 +42,18 @@ final class PasswordThrottle: Sendable {
     func run(_ user: String, _ verify: () async throws -> Bool) async throws -> Bool {
         let queue = try enqueue(user)
         await queue.begin()
-        let result: Bool
         do {
             try Task.checkCancellation()
-            result = try await verify()
+            if try await verify() {
+                attempts.withLock { $0[user]?.failures = 0 }
+                endTurn(user, queue)
+                return true
+            }
         } catch {
             endTurn(user, queue)
             throw error
         }
-        guard !result else {
-            recordResult(user, succeeded: true)
-            endTurn(user, queue)
-            return true
-        }
-        let pause = recordResult(user, succeeded: false)
+        let pause = recordFailure(user)
         // The queue is released even if the caller has been cancelled.
         Task { @MainActor [clock] in
             try? await clock.sleep(for: pause)
@@ -89,12 +87,12 @@ final class PasswordThrottle: Sendable {
         return queue
     }
 
-    @discardableResult
-    private func recordResult(_ user: String, succeeded: Bool) -> Duration {
+    /// Records a wrong password, and returns the pause after it.
+    private func recordFailure(_ user: String) -> Duration {
         attempts.withLock { attempts in
             let failures = attempts[user]?.failures ?? 0
-            attempts[user]?.failures = succeeded ? 0 : failures + 1
-            attempts[user]?.isPausing = !succeeded
+            attempts[user]?.failures = failures + 1
+            attempts[user]?.isPausing = true
             attempts[user]?.lastFailure = .now
             return Self.pause(failures: failures)
         }
