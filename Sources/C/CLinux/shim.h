@@ -29,36 +29,21 @@ extern int dl_iterate_phdr(int (*callback)(struct shim_loaded_object *object, si
 // Swift cannot call prctl, which is variadic.
 static inline int shim_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
-// Times of a file in nanoseconds since 1970.
-struct shim_file_times {
-    // The time of the creation; valid if has_birth is not 0.
-    long birth;
-    int has_birth;
-    // The time of the last change of the inode.
-    long changed;
-};
-
 static inline long shim_nanoseconds(struct statx_timestamp time) {
     const long limit = __LONG_MAX__ / 1000000000 - 1;
     long seconds = time.tv_sec > limit ? limit : time.tv_sec < -limit ? -limit : time.tv_sec;
     return seconds * 1000000000 + time.tv_nsec;
 }
 
-// Reads the times of an open file. Returns 0, or -1 with errno. The feature macros hide statx.
-static inline int shim_get_file_times(int descriptor, struct shim_file_times *times) {
+// Reads the creation time of an open file, in nanoseconds since 1970. Returns 0, or -1 if it is unknown. The feature
+// macros hide statx.
+static inline int shim_get_birth_time(int descriptor, long *birth) {
     struct statx status;
     const int empty_path = 0x1000;
-    if (syscall(SYS_statx, descriptor, "", empty_path, STATX_BTIME | STATX_CTIME, &status) != 0) return -1;
-    times->has_birth = (status.stx_mask & STATX_BTIME) != 0;
-    times->birth = shim_nanoseconds(status.stx_btime);
-    times->changed = shim_nanoseconds(status.stx_ctime);
+    if (syscall(SYS_statx, descriptor, "", empty_path, STATX_BTIME, &status) != 0) return -1;
+    if ((status.stx_mask & STATX_BTIME) == 0) return -1;
+    *birth = shim_nanoseconds(status.stx_btime);
     return 0;
-}
-
-// Returns the creation time of an open file, in nanoseconds since 1970; 0 if it is unknown.
-static inline long shim_birth_time(int descriptor) {
-    struct shim_file_times times;
-    return shim_get_file_times(descriptor, &times) == 0 && times.has_birth ? times.birth : 0;
 }
 
 // Creates a file in memory that can be sealed. From Linux 6.3 on, the file cannot be made executable.

@@ -33,7 +33,9 @@ nonisolated package final class SealedCopies: Sendable {
             device = UInt(status.st_dev)
             inode = UInt(status.st_ino)
             bytes = Int(status.st_size)
-            let birth = isComplete ? shim_birth_time(file) : 0
+            // Remains 0 if it is unknown.
+            var birth = 0
+            if isComplete { shim_get_birth_time(file, &birth) }
             // The inode number of a deleted file is reused for other files.
             times =
                 birth != 0

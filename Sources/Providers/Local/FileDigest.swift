@@ -88,9 +88,8 @@ final class DigestReader: Sendable {
 extension FileDigest {
     /// Returns the time of creation of an open file; nil if it is unknown.
     static func birth(_ descriptor: Int32) -> Int64? {
-        var times = shim_file_times()
-        guard shim_get_file_times(descriptor, &times) == 0, times.has_birth != 0 else { return nil }
-        return Int64(times.birth)
+        var birth = 0
+        return shim_get_birth_time(descriptor, &birth) == 0 ? Int64(birth) : nil
     }
 }
 
