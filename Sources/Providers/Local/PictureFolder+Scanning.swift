@@ -58,22 +58,22 @@ extension PictureFolder {
 
     /// Scans changed paths, or everything for nil, and resumes the refresh calls that wait for it.
     func scan(_ entries: [FolderWatcher.Entry]?) async {
-        let found = Mutex(IndexChanges())
         do {
             try await openIndex()
             try await withCheckedThrowingContinuation { continuation in
                 scans.async { [self] in
                     let refreshers = entries == nil ? beginRefresh() : []
-                    let result = Result { try scan(entries, found) }
-                    endRefresh(refreshers, result.map { found.withLock { $0 } })
-                    if entries == nil || found.withLock(\.count) > Self.manyChanges {
+                    var found = IndexChanges()
+                    let result = Result { try scan(entries, &found) }
+                    endRefresh(refreshers, result.map { found })
+                    if entries == nil || found.count > Self.manyChanges {
                         // A large scan allocates much memory, which is returned to the system.
                         database.setCache(isLarge: false)
                         malloc_trim(0)
                     }
                     // Not on the main thread, because there may be very many changes.
                     if case .success = result {
-                        metadataReader.readRest(after: found.withLock(\.changed))
+                        metadataReader.readRest(after: found.changed)
                     }
                     continuation.resume(with: result)
                 }
@@ -135,13 +135,13 @@ extension PictureFolder {
         for refresher in refreshers { refresher.continuation.resume(with: result) }
     }
 
-    /// Scans. Called on the scan queue.
-    func scan(
-        _ entries: [FolderWatcher.Entry]?, _ found: borrowing Mutex<IndexChanges>
+    /// Scans, and sets `found` to the changes, also to those before an error. Called on the scan queue.
+    private func scan(
+        _ entries: [FolderWatcher.Entry]?, _ found: inout IndexChanges
     ) throws {
         guard !state.withLock(\.isStopped) else { throw CancellationError() }
         var total = IndexChanges()
-        defer { found.withLock { $0 = total } }
+        defer { found = total }
         let scan = FolderScan(
             root: root, database, PictureFiles(files), watcher, marks,
             isStopped: { [self] in state.withLock(\.isStopped) }
