@@ -18,16 +18,6 @@ extension FolderScan {
         return true
     }
 
-    func addCandidate(
-        _ name: [UInt8], _ stamp: FileStamp, _ known: PictureIndex.File?, _ folder: RelativePath,
-        _ id: Int64, mayBeLink: Bool
-    ) {
-        guard known?.stamp != stamp else { return }
-        candidates.append(
-            Candidate(
-                folder: id, path: folder, name: name, stamp: stamp, mayBeLink: mayBeLink))
-    }
-
     /// Reads the collected files, the newest first, and updates the index.
     func flush() throws {
         let former = try formerFiles(of: candidates)

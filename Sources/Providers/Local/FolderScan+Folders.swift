@@ -96,9 +96,12 @@ extension FolderScan {
                     && !isUnmodified(folder, name, status.stamp)
                 if isOpen {
                     unclosed.insert(folder.appending(name))
-                } else {
+                } else if file?.stamp != status.stamp {
                     // The target of a link may have changed, so the file may be another one.
-                    addCandidate(name, status.stamp, file, folder, id, mayBeLink: areLinks)
+                    candidates.append(
+                        Candidate(
+                            folder: id, path: folder, name: name, stamp: status.stamp,
+                            mayBeLink: areLinks))
                 }
             case .found, .absent: continue
             case .unavailable:

@@ -215,10 +215,12 @@ final class FolderScan {
                     continue
                 }
                 watcher.markClosed(entry.folder, entry.name)
-                if let known = try index({ try $0.file(in: entry.folder, name: entry.name) }) {
-                    addCandidate(
-                        entry.name, status.stamp, known.file, entry.folder, known.folder,
-                        mayBeLink: isLink)
+                let known = try index { try $0.file(in: entry.folder, name: entry.name) }
+                if let known, known.file?.stamp != status.stamp {
+                    candidates.append(
+                        Candidate(
+                            folder: known.folder, path: entry.folder, name: entry.name,
+                            stamp: status.stamp, mayBeLink: isLink))
                 }
             case .found: continue
             }
