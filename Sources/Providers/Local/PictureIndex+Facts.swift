@@ -60,29 +60,6 @@ extension PictureIndex {
     /// stored smaller values.
     static let metadataVersion: Int64 = 3
 
-    /// The time of capture of a photo, by which `memories` are found and ordered.
-    struct CaptureDate: Hashable, Sendable {
-        let date: CalendarDate
-        let taken: Timestamp
-
-        init?(_ facts: ImageFacts) {
-            guard let date = facts.takenOn, let taken = facts.taken else { return nil }
-            self.date = date
-            self.taken = taken
-        }
-
-        /// Reads the columns `year, day, taken`; nil if the date is unknown.
-        init?(_ row: borrowing Row) {
-            guard let year = row.optionalInteger(0), let day = row.optionalInteger(1),
-                let taken = row.optionalInteger(2),
-                let date = CalendarDate(
-                    year: Int(year), month: Int(day / 100), day: Int(day % 100))
-            else { return nil }
-            self.date = date
-            self.taken = Timestamp(secondsSince1970: taken)
-        }
-    }
-
     /// Returns the photos whose metadata was not read or is incomplete, the newest first.
     func notExamined(limit: Int) throws(StorageError) -> [Int64] {
         try database.all(
@@ -100,7 +77,7 @@ extension PictureIndex {
     func setFacts(
         _ facts: ImageFacts?, of file: File
     ) throws(StorageError) -> (before: CalendarDate?, after: CalendarDate?)? {
-        let captured = facts.flatMap { CaptureDate($0) }
+        let (date, taken) = (facts?.takenOn, facts?.taken?.secondsSince1970)
         let identity: [SQLValue] = [
             .integer(file.id), .integer(file.stamp.inode), .integer(file.stamp.sizeBytes),
             .integer(file.stamp.modified),
@@ -110,15 +87,15 @@ extension PictureIndex {
             SELECT year, day, taken FROM file
             WHERE id = ? AND inode = ? AND size = ? AND modified = ?
             """, identity
-        ) { CaptureDate($0) }
+        ) { Self.captureDate($0) }
         guard let former else { return nil }
         var formerPosition: Int64?
-        if let former, former != captured {
+        if let former, former.date != date || former.taken != taken {
             try database.query(
                 "INSERT INTO ghost (file, position, year, day) VALUES (?, ?, ?, ?)",
                 [
-                    .integer(file.id), .integer(former.taken.secondsSince1970),
-                    .integer(former.date.year), .integer(former.date.monthAndDay),
+                    .integer(file.id), .integer(former.taken), .integer(former.date.year),
+                    .integer(former.date.monthAndDay),
                 ])
             formerPosition = try lastFormerPosition()
         }
@@ -131,14 +108,24 @@ extension PictureIndex {
             """,
             [
                 .integer(facts?.width ?? 0), .integer(facts?.height ?? 0),
-                .integer(facts?.taken?.secondsSince1970), .text(facts?.camera),
+                .integer(taken), .text(facts?.camera),
                 .real(facts?.latitude), .real(facts?.longitude), .text(facts?.lens),
                 .real(facts?.exposureTime), .real(facts?.aperture), .integer(facts?.iso),
-                .bool(facts?.isAnimated == true), .integer(captured?.date.year),
-                .integer(captured?.date.monthAndDay), .integer(formerPosition),
+                .bool(facts?.isAnimated == true), .integer(date?.year),
+                .integer(date?.monthAndDay), .integer(formerPosition),
             ] + identity)
-        guard former?.date != captured?.date else { return nil }
-        return (former?.date, captured?.date)
+        guard former?.date != date else { return nil }
+        return (former?.date, date)
+    }
+
+    /// Reads the columns `year, day, taken` of the capture, by which `memories` are found and ordered; nil if the date
+    /// is unknown.
+    private static func captureDate(_ row: borrowing Row) -> (date: CalendarDate, taken: Int64)? {
+        guard let year = row.optionalInteger(0), let day = row.optionalInteger(1),
+            let taken = row.optionalInteger(2),
+            let date = CalendarDate(year: Int(year), month: Int(day / 100), day: Int(day % 100))
+        else { return nil }
+        return (date, taken)
     }
 }
 
