@@ -188,8 +188,7 @@ struct PhotoFieldsTests {
         #expect(page.entries.map(\.isExamined) == [false, false])
         #expect(try index.notExamined(limit: 10) == [8, 7])
         // The former positions of walks from before were deleted.
-        let start = PictureIndex.IndexPosition(
-            position: 3, id: 7, lastFormerPosition: 0, date: nil)
+        let start = PictureIndex.IndexPosition(position: 3, id: 7, lastFormerPosition: 0)
         #expect(throws: ProviderError.staleCursor) {
             try index.page(.all, after: start, count: 10)
         }

@@ -30,14 +30,14 @@ final class LocalSession: FolderSession {
 
     func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
         let isDated = source == datedSource
-        let position = try cursor.map { try Self.parse($0, isDated: isDated) }
+        let start = try cursor.map { try Self.parse($0, isDated: isDated) }
         // A walk continues with the photos of the date on which it began.
-        let date = isDated ? position?.date ?? folder.today : nil
+        let date = isDated ? start?.date ?? folder.today : nil
         // During the first scan, a page without a next page may not be the last one.
         let found = try await folder.read(
             atLeast: count, until: { $0.page.hasMore || $0.isEmptySelection },
             orAtLimit: { !$0.page.entries.isEmpty }
-        ) { [folder, user, date] index in
+        ) { [folder, user, date, position = start?.position] index in
             let selection = try Self.selection(source, index, date) {
                 folder.marks.rows(of: user)
             }
@@ -57,7 +57,7 @@ final class LocalSession: FolderSession {
             return Self.text(
                 PictureIndex.IndexPosition(
                     position: last?.position ?? .max, id: last?.id ?? .max,
-                    lastFormerPosition: found.page.lastFormerPosition, date: date))
+                    lastFormerPosition: found.page.lastFormerPosition), date)
         }
     }
 
@@ -209,14 +209,16 @@ final class LocalSession: FolderSession {
     }
 
     /// Returns the cursor of a position. In `memories`, it begins with the date on which the walk began.
-    private static func text(_ position: PictureIndex.IndexPosition) -> String {
-        (position.date.map { "\($0.number)." } ?? "")
+    private static func text(
+        _ position: PictureIndex.IndexPosition, _ date: CalendarDate?
+    ) -> String {
+        (date.map { "\($0.number)." } ?? "")
             + "\(position.position).\(position.id).\(position.lastFormerPosition)"
     }
 
     private static func parse(
         _ cursor: String, isDated: Bool
-    ) throws -> PictureIndex.IndexPosition {
+    ) throws -> (position: PictureIndex.IndexPosition, date: CalendarDate?) {
         let parts = cursor.split(separator: ".", omittingEmptySubsequences: false)
         var numbers = parts.compactMap { Int64($0) }
         var date: CalendarDate?
@@ -224,8 +226,9 @@ final class LocalSession: FolderSession {
         guard parts.count == (isDated ? 4 : 3), numbers.count == 3, numbers[2] >= 0,
             isDated == (date != nil)
         else { throw ProviderError.invalidArgument("The cursor is malformed.") }
-        return PictureIndex.IndexPosition(
-            position: numbers[0], id: numbers[1], lastFormerPosition: numbers[2], date: date)
+        let position = PictureIndex.IndexPosition(
+            position: numbers[0], id: numbers[1], lastFormerPosition: numbers[2])
+        return (position, date)
     }
 }
 

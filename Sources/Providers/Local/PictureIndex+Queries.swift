@@ -45,8 +45,6 @@ extension PictureIndex {
         let position: Int64
         let id: Int64
         let lastFormerPosition: Int64
-        /// The date on which a walk through ``Selection/memories(_:)`` began; nil for other sources.
-        let date: CalendarDate?
     }
 
     var photoCount: Int {
@@ -74,9 +72,6 @@ extension PictureIndex {
 
         /// True if the selection cannot contain a photo.
         var isEmpty: Bool { if case .rows(let rows) = self { rows.isEmpty } else { false } }
-
-        /// The date of ``memories(_:)``.
-        var date: CalendarDate? { if case .memories(let date) = self { date } else { nil } }
     }
 
     /// Returns the photos of a selection after a position, newest first.
@@ -96,8 +91,7 @@ extension PictureIndex {
         let start =
             position
             ?? IndexPosition(
-                position: Int64.max, id: Int64.max, lastFormerPosition: lastFormerPosition,
-                date: selection.date)
+                position: Int64.max, id: Int64.max, lastFormerPosition: lastFormerPosition)
         // One more photo shows that there is a next page.
         var found = try entries(Self.photos, selection, start, limit: count + 1)
         if start.lastFormerPosition < lastFormerPosition {
