@@ -26,11 +26,11 @@ extension PictureFolder {
         _ body: @escaping @Sendable (PictureIndex) throws -> Value
     ) async throws -> Value {
         let isInTime = await waitForPhotos(count, Self.pageTimeout)
-        let canServeAll = state.withLock(\.canServeAll)
+        let couldServeAll = canServeAll
         do {
             let value = try await readNow(body)
-            if canServeAll || isWhole(value) || !isInTime && isUsable(value) { return value }
-        } catch ProviderError.notFound where !canServeAll {
+            if couldServeAll || isWhole(value) || !isInTime && isUsable(value) { return value }
+        } catch ProviderError.notFound where !couldServeAll {
         } catch StorageError.damaged where claimRecreation() {
             await discardIndex()
             startScan()
@@ -38,14 +38,14 @@ extension PictureFolder {
         _ = await waitForPhotos(.max, Self.scanTimeout)
         do {
             let value = try await readNow(body)
-            if state.withLock(\.canServeAll) || isWhole(value) || isUsable(value) { return value }
-        } catch ProviderError.notFound where !state.withLock(\.canServeAll) {}
+            if canServeAll || isWhole(value) || isUsable(value) { return value }
+        } catch ProviderError.notFound where !canServeAll {}
         throw ProviderError.failed(
             Message("The pictures folder is still being read; try again later."))
     }
 
     /// True if the index contains all photos that a scan could find.
-    var canServeAll: Bool { state.withLock(\.canServeAll) }
+    var canServeAll: Bool { state.withLock { $0.canServe(.max) } }
 
     /// Runs `body` on a consistent snapshot of the index, also while that is incomplete.
     func readNow<Value: Sendable>(

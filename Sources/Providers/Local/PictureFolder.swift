@@ -53,8 +53,6 @@ final class PictureFolder: Sendable {
         func canServe(_ count: Int) -> Bool {
             isScanned || isStopped || isOpen && (isComplete || photoCount >= count)
         }
-
-        var canServeAll: Bool { isScanned || isStopped || isOpen && isComplete }
     }
 
     struct Refresher {
