@@ -125,9 +125,9 @@ extension FolderScan {
     ) throws(StorageError) {
         let (folder, stamp) = (candidate.path, candidate.stamp)
         guard let known else {
-            let id = try index.insert(
-                folder: candidate.folder, path: folder.appending(candidate.name),
-                name: candidate.name, stamp, format, isReserved: marks.contains)
+            let id = try index.freeRow(
+                of: folder.appending(candidate.name), isReserved: marks.contains)
+            try index.insert(id, folder: candidate.folder, name: candidate.name, stamp, format)
             if format != nil { changes.add(id, in: folder) }
             return
         }

@@ -274,8 +274,7 @@ extension FolderScan {
             }
         }
         guard let former else {
-            try index.insert(
-                file.id, folder: folderID, path: place.path, name: name, place.stamp, format)
+            try index.insert(file.id, folder: folderID, name: name, place.stamp, format)
             return changes.add(file.id, in: folder)
         }
         let isMoved = former.folder != folderID

@@ -197,28 +197,25 @@ struct PictureIndex {
         Int64(bitPattern: StableHash(of: path.bytes).value)
     }
 
-    /// Adds a file.
+    /// Returns an unused row for a file. It is computed from the path, so that it is the same after the index was rebuilt.
     ///
     /// - Parameters:
-    ///   - id: The ID of a marked photo; nil for an ID that is computed from the path, so that it is the same after the
-    ///     index was rebuilt.
-    ///   - folder: The row of the folder.
     ///   - path: The path of the file.
-    ///   - name: The name of the file.
-    ///   - stamp: The stamp of the file.
-    ///   - format: The format of the photo; nil for another file.
     ///   - isReserved: Returns true for the ID of a marked photo.
-    /// - Returns: The ID.
+    /// - Returns: The row.
     /// - Throws: `StorageError`.
-    @discardableResult
-    func insert(
-        _ id: Int64? = nil, folder: Int64, path: RelativePath, name: [UInt8], _ stamp: FileStamp,
-        _ format: ImageFormat?, isReserved: (Int64) -> Bool = { _ in false }
+    func freeRow(
+        of path: RelativePath, isReserved: (Int64) -> Bool
     ) throws(StorageError) -> Int64 {
-        var row = id ?? Self.firstRow(of: path)
-        if id == nil {
-            while try isReserved(row) ? true : file(row) != nil { row = row &* 31 &+ 1 }
-        }
+        var row = Self.firstRow(of: path)
+        while try isReserved(row) ? true : file(row) != nil { row = row &* 31 &+ 1 }
+        return row
+    }
+
+    /// Adds a file in a row of its own.
+    func insert(
+        _ row: Int64, folder: Int64, name: [UInt8], _ stamp: FileStamp, _ format: ImageFormat?
+    ) throws(StorageError) {
         try database.query(
             """
             INSERT INTO file (id, folder, name, inode, size, modified, format, position)
@@ -229,7 +226,6 @@ struct PictureIndex {
                 .integer(stamp.sizeBytes), .integer(stamp.modified),
                 .integer(format?.rawValue ?? 0), .integer(stamp.modified),
             ])
-        return row
     }
 
     /// Stores the inode number of an unchanged file.
