@@ -121,30 +121,24 @@ func readTarget(_ path: [UInt8]) -> [UInt8]? { PathBytes(bytes: path).target?.by
 
 /// Resolves all symbolic links of an absolute path, as far as it exists.
 ///
+/// Source: path_resolution(7): at most 40 links are followed.
+///
+/// - Parameters:
+///   - path: The path.
+///   - links: The number of links from which this path results.
 /// - Returns: nil if the path cannot be resolved, for example because of too many links.
-func resolvedPath(_ path: [UInt8]) -> [UInt8]? {
-    let slash = UInt8(ascii: "/")
-    var path = path
-    var missing: [UInt8] = []
-    // Source: path_resolution(7): at most 40 links are followed.
-    var links = 0
-    while links < 40 {
-        if let resolved = withCPath(path, { realpath($0, nil) }) {
-            defer { free(resolved) }
-            let bytes = Array(UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))
-            return missing.isEmpty ? bytes : (bytes == [slash] ? [] : bytes) + missing
-        }
-        guard FileStatus.provesAbsence(errno) else { return nil }
-        if let target = readTarget(path) {
-            path = target
-            links += 1
-        } else {
-            guard let index = path.lastIndex(of: slash) else { return nil }
-            missing = path[index...] + missing
-            path = index == 0 ? [slash] : Array(path[..<index])
-        }
+func resolvedPath(_ path: [UInt8], after links: Int = 0) -> [UInt8]? {
+    guard links < 40 else { return nil }
+    if let resolved = withCPath(path, { realpath($0, nil) }) {
+        defer { free(resolved) }
+        return Array(UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))
     }
-    return nil
+    guard FileStatus.provesAbsence(errno) else { return nil }
+    if let target = readTarget(path) { return resolvedPath(target, after: links + 1) }
+    let root = [UInt8(ascii: "/")]
+    guard let slash = path.lastIndex(of: root[0]) else { return nil }
+    let folder = resolvedPath(slash == 0 ? root : Array(path[..<slash]), after: links)
+    return folder.map { ($0 == root ? [] : $0) + path[slash...] }
 }
 
 /// The entries of a folder, except hidden ones.
