@@ -22,12 +22,7 @@ struct RelativePath: Hashable, Sendable {
 
     /// Returns true if this path, or a folder that it is in, meets a condition.
     func isOrIsBelow(where condition: (RelativePath) -> Bool) -> Bool {
-        var path = self
-        while !condition(path) {
-            guard let folder = path.split?.folder else { return false }
-            path = folder
-        }
-        return true
+        condition(self) || split?.folder.isOrIsBelow(where: condition) == true
     }
 
     /// Returns true if an absolute path lies below a folder.
