@@ -52,8 +52,7 @@ struct RelativePath: Hashable, Sendable {
         while let first = rest.first {
             let count = Self.scalarLength(rest)
             if count == 0 || first == UInt8(ascii: "%") {
-                let digits = String(first, radix: 16, uppercase: true)
-                encoded += Array("%\(digits.utf8.count == 1 ? "0" : "")\(digits)".utf8)
+                URLEncoding.escape([first], into: &encoded)
                 rest = rest.dropFirst()
             } else {
                 encoded += rest.prefix(count)
