@@ -87,14 +87,10 @@ extension PictureFolder {
     /// Emits an event if photos came to the source or left it.
     func captureDatesChanged(_ changes: [(before: CalendarDate?, after: CalendarDate?)]) {
         let today = today
-        var (added, removed) = (0, 0)
-        for change in changes {
-            let wasShown = change.before.map(today.isMemory) ?? false
-            let isShown = change.after.map(today.isMemory) ?? false
-            if isShown, !wasShown { added += 1 }
-            if wasShown, !isShown { removed += 1 }
-        }
-        if added > 0 || removed > 0 { emit(.updated(LocalSource.memories.id, new: added)) }
+        func isShown(_ date: CalendarDate?) -> Bool { date.map(today.isMemory) ?? false }
+        let moved = changes.filter { isShown($0.before) != isShown($0.after) }
+        guard !moved.isEmpty else { return }
+        emit(.updated(LocalSource.memories.id, new: moved.count { isShown($0.after) }))
     }
 }
 
