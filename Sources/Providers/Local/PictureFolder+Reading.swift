@@ -73,16 +73,14 @@ extension PictureFolder {
     /// - Returns: The changes that the scan has found, or at the time limit those found by then. Concurrent calls share
     ///   one scan.
     func refresh() async throws -> IndexChanges {
-        let number = state.withLock { state in
-            state.lastNumber += 1
-            return state.lastNumber
-        }
         var timer: Task<Void, any Error>?
         defer { timer?.cancel() }
         return try await withCheckedThrowingContinuation { continuation in
-            let isFirst = state.withLock { state in
-                defer { state.refreshers[number] = Refresher(continuation: continuation) }
-                return state.refreshers.values.allSatisfy(\.isScanning)
+            let (number, isFirst) = state.withLock { state in
+                state.lastNumber += 1
+                let isFirst = state.refreshers.values.allSatisfy(\.isScanning)
+                state.refreshers[state.lastNumber] = Refresher(continuation: continuation)
+                return (state.lastNumber, isFirst)
             }
             // Started after the call is registered: a timer that fires before would never end the call.
             timer = Task { @MainActor [clock] in
