@@ -67,7 +67,7 @@ final class LocalSession: FolderSession {
             await folder.metadataReader.waitForMetadata(of: picture.file.id)
             picture = try await folder.read { try Self.picture(id, $0) }
         }
-        return folder.marks.mark([folder.photo(picture)], for: user)[0]
+        return folder.marks.mark([folder.photo(picture.entry)], for: user)[0]
     }
 
     func sources() async throws -> [Source] {
@@ -245,7 +245,7 @@ extension LocalSession {
         // The metadata may be incomplete: a like does not wait for the metadata of the file.
         let picture = try await target(photo).picture
         return (
-            folder.marks.mark([folder.photo(picture)], for: user)[0],
+            folder.marks.mark([folder.photo(picture.entry)], for: user)[0],
             folder.marks.count(of: user)
         )
     }

@@ -44,16 +44,6 @@ extension Photo {
         setTitle(ServiceText.line(name))
         mediaType = entry.format?.mediaType
     }
-
-    init(_ picture: PictureIndex.Picture, showsLocation: Bool) {
-        let file = picture.file
-        self.init(
-            PictureIndex.PageEntry(
-                id: file.id, name: file.name, modified: file.stamp.modified, format: file.format,
-                position: file.position, published: file.position, folder: file.folder,
-                facts: file.facts, isExamined: file.isExamined, album: picture.folder),
-            showsLocation: showsLocation)
-    }
 }
 
 extension Timestamp {

@@ -50,11 +50,6 @@ extension PictureFolder {
     }
 
     /// Creates a photo from the index, with its location if the user allows it.
-    func photo(_ picture: PictureIndex.Picture) -> Photo {
-        Photo(picture, showsLocation: showsLocation.load(ordering: .relaxed))
-    }
-
-    /// Creates a photo from the index, with its location if the user allows it.
     func photo(_ entry: PictureIndex.PageEntry) -> Photo {
         Photo(entry, showsLocation: showsLocation.load(ordering: .relaxed))
     }

@@ -246,7 +246,7 @@ final class PictureFolder: Sendable {
 
     /// Reports photos that have changed.
     func emitChanged(_ pictures: [PictureIndex.Picture]) {
-        emit(.changed(pictures.map { photo($0) }))
+        emit(.changed(pictures.map { photo($0.entry) }))
     }
 
     /// Emits the number of photos that a user likes.

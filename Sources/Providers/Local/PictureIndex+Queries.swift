@@ -10,6 +10,14 @@ extension PictureIndex {
         let folder: RelativePath
 
         var path: RelativePath { folder.appending(file.name) }
+
+        /// The row of the photo on a page of all photos.
+        var entry: PageEntry {
+            PageEntry(
+                id: file.id, name: file.name, modified: file.stamp.modified, format: file.format,
+                position: file.position, published: file.position, folder: file.folder,
+                facts: file.facts, isExamined: file.isExamined, album: folder)
+        }
     }
 
     /// The row of a photo on a page.
