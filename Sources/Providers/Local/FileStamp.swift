@@ -19,13 +19,8 @@ struct FileStamp: Hashable, Sendable {
 
 /// The status of the file at a path.
 struct FileStatus {
-    enum Kind {
-        case folder
-        case file
-        case other
-    }
-
-    let kind: Kind
+    /// The kind: a file, a directory or another one.
+    let kind: DirectoryListing.Kind
     let device: Int64
     let hardLinks: Int
     let stamp: FileStamp
@@ -50,7 +45,7 @@ struct FileStatus {
         var status: FileStatus? { if case .found(let status) = self { status } else { nil } }
 
         /// True if the lookup proves that there is no file of this kind at the path.
-        func excludes(_ kind: Kind) -> Bool {
+        func excludes(_ kind: DirectoryListing.Kind) -> Bool {
             switch self {
             case .found(let status): status.kind != kind
             case .absent: true
@@ -81,7 +76,7 @@ struct FileStatus {
     private init(_ status: stat) {
         kind =
             switch status.st_mode & S_IFMT {
-            case S_IFDIR: .folder
+            case S_IFDIR: .directory
             case S_IFREG: .file
             default: .other
             }

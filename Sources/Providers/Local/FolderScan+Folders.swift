@@ -35,7 +35,7 @@ extension FolderScan {
             unavailable.insert(path)
             return
         case .found(let found):
-            guard found.kind == .folder else { return }
+            guard found.kind == .directory else { return }
             status = found
         }
         let key = FolderKey(device: status.device, inode: status.stamp.inode)
@@ -87,7 +87,7 @@ extension FolderScan {
         for (name, lookup) in zip(names, lookups) {
             if areLinks { watcher.markClosed(folder, name) }
             switch lookup {
-            case .found(let status) where areLinks && status.kind == .folder:
+            case .found(let status) where areLinks && status.kind == .directory:
                 links.append(folder.appending(name))
             case .found(let status) where status.kind == .file:
                 let file = known.removeValue(forKey: name)

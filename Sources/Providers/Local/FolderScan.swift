@@ -139,7 +139,7 @@ final class FolderScan {
         defer { if isLarge { database.setCache(isLarge: false) } }
         let root = lookUpRoot()
         // Without the pictures folder, no entry is looked up.
-        let entries = root.status?.kind == .folder ? entries : nil
+        let entries = root.status?.kind == .directory ? entries : nil
         events = watcher.beginScan(entries?.map(\.path))
         do {
             if let entries { try scanEntries(entries) } else { try scanAll(root) }
@@ -155,7 +155,7 @@ final class FolderScan {
         missing = try index { try $0.displaced() }
         files.watchTarget(of: .root, at: root, watcher)
         if case .unavailable(let code) = lookup { throw RootUnreadable(code: code) }
-        guard lookup.status?.kind == .folder else {
+        guard lookup.status?.kind == .directory else {
             let isLink = files.areLinks([root])[0]
             if try isLink || isBelowLostMountPoint(root) {
                 throw RootUnreadable(code: RootUnreadable.notMounted, wasAbsent: true)
@@ -192,7 +192,7 @@ final class FolderScan {
         for (entry, lookup) in zip(entries, try lookUp(paths)) {
             let path = entry.path
             let isLink = links.contains(path)
-            if lookup.excludes(.folder) { absentFolders.append(path) }
+            if lookup.excludes(.directory) { absentFolders.append(path) }
             if lookup.excludes(.file) {
                 absentFiles.append((entry.folder, entry.name))
                 // Only a file that is written is closed.
@@ -201,7 +201,7 @@ final class FolderScan {
             switch lookup {
             case .absent: continue
             case .unavailable: unavailable.insert(path)
-            case .found(let status) where status.kind == .folder:
+            case .found(let status) where status.kind == .directory:
                 if try !entry.hasOnlyAttributes || !isScanned(path, status) {
                     folders.append(path)
                 }

@@ -89,7 +89,7 @@ extension PictureFolder {
             let exists = await files.run(root) { [watcher, root] progress in
                 watcher.watchTarget(of: .root, at: root)
                 // The folder, or the target of a link, may have been created before it was watched.
-                return FileStatus.lookUp(root, progress).status?.kind == .folder
+                return FileStatus.lookUp(root, progress).status?.kind == .directory
             }
             if error.wasAbsent, exists == true { await scan(nil) }
         } catch StorageError.damaged where claimRecreation() {
