@@ -36,14 +36,24 @@ final class FolderWatch {
     }
 
     private func watch() {
-        for folder in folders where !add(folder, Self.changes) {
-            // The nearest existing parent folder.
-            var path = folder[...]
-            while let end = path.lastIndex(of: "/"), end > path.startIndex {
-                path = path[..<end]
-                if add(String(path), IN_CREATE | IN_MOVED_TO) { break }
-            }
+        for folder in folders {
+            var nearest: Substring?
+            // A missing folder may appear before the folder above it is watched. Then it is watched, too.
+            while let path = watchNearest(of: folder), path != nearest { nearest = path }
         }
+    }
+
+    /// Watches a folder, or the nearest existing one above it.
+    ///
+    /// - Returns: The folder above; nil if the folder itself is watched.
+    private func watchNearest(of folder: String) -> Substring? {
+        guard !add(folder, Self.changes) else { return nil }
+        var path = folder[...]
+        while let end = path.lastIndex(of: "/"), end > path.startIndex {
+            path = path[..<end]
+            if add(String(path), IN_CREATE | IN_MOVED_TO) { return path }
+        }
+        return nil
     }
 
     private func add(_ path: String, _ mask: Int32) -> Bool {
