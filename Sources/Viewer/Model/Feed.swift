@@ -13,7 +13,7 @@ final class Feed {
     }
 
     enum Change {
-        /// All photos were replaced, and none is new.
+        /// All photos were replaced, and the number of new ones is 0.
         case reset
         /// Photos were added at the end, or the state changed.
         case extended

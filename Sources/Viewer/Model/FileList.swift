@@ -50,6 +50,7 @@ nonisolated enum FileList {
 
         /// The source of the folder if it is in the pictures folder; nil if it is elsewhere.
         var source: String? {
+            // Downloads are stored in the pictures folder.
             guard let pictures = Place(Downloads.folder.text)?.path else { return nil }
             if folder == pictures { return "all" }
             guard folder.hasPrefix(pictures + "/") else { return nil }
