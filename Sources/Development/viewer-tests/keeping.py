@@ -301,7 +301,11 @@ def remembers(start, step):
     screen.activate(starts="Likes")
     screen.wait("No liked photos", "label")
     window = subprocess.run(["xdotool", "search", "--name", "^Image Feed$"], capture_output=True, text=True).stdout.split()[-1]
+    label = screen.wait("No liked photos", "label")
+    before = label.extents()
     screen.mouse("windowsize", "--sync", window, 952, 652)
+    # The X server resizes the window before the program draws it again.
+    screen.until(lambda: label.extents() != before, "the other size")
     screen.key("ctrl+q")
     until(lambda: session.window.poll() is not None, "the end of the window")
     first, account, source = (session.folder / "state/imagefeed/window").read_text().split("\n")[:3]
