@@ -68,6 +68,7 @@ package final class CurlClient: nonisolated HTTPClient {
     /// True if the client has no connections and no memory for them.
     var isResting: Bool { pools.isEmpty && retiredPools.isEmpty }
 
+    // The attribute is required here: a method of a nonisolated conformance does not have the actor of the class.
     @MainActor package func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try await run(makeTransfer(request))
     }
@@ -131,7 +132,7 @@ package final class CurlClient: nonisolated HTTPClient {
     ///   - host: The server that the transfer connects to.
     func enter(_ transfer: Transfer, to host: WebAddress.Origin) {
         guard !isClosed else { return }
-        send(
+        sendAdmitted(
             queue.add(
                 ObjectIdentifier(transfer), transfer.download == nil ? .request : .download,
                 to: host, for: transfer.request.plugin))
@@ -139,9 +140,9 @@ package final class CurlClient: nonisolated HTTPClient {
 
     /// Removes a transfer, if it is in the queue, and sends the transfers that waited for its connection. Must not be
     /// called in a callback of libcurl.
-    func leave(_ transfer: Transfer) { send(queue.remove(ObjectIdentifier(transfer))) }
+    func leave(_ transfer: Transfer) { sendAdmitted(queue.remove(ObjectIdentifier(transfer))) }
 
-    private func send(_ admitted: [ObjectIdentifier]) {
+    private func sendAdmitted(_ admitted: [ObjectIdentifier]) {
         for id in admitted { transfers[id]?.send() }
     }
 

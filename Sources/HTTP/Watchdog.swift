@@ -17,7 +17,7 @@ final class Watchdog {
         case connecting
         /// The transfer waits for the next bytes of the server.
         case connected
-        /// The transfer is paused until earlier data is written to the file.
+        /// The transfer is paused until earlier data is written to the file, or memory is available.
         case held
     }
 

@@ -40,7 +40,7 @@ final class RedirectListener {
     }
 
     isolated deinit {
-        // Frees the port immediately. libdispatch closes the descriptor later.
+        // Frees the port immediately, also while a thread waits for the descriptor.
         shutdown(descriptor, Int32(SHUT_RDWR))
         source?.cancel()
     }

@@ -1,9 +1,10 @@
 internal import Logging
 package import ProviderKit
 
-/// A plugin that runs for a test. It runs as in the daemon, but has an observer and is never disabled after failures.
+/// The interface for the test of a plugin.
 extension Plugin {
-    /// Reads a manifest, and creates its plugin. The initializer fails if the daemon would not use the manifest.
+    /// Reads a manifest, and creates its plugin, which runs as in the daemon, but has an observer and is never disabled
+    /// after failures. The initializer fails if the daemon would not use the manifest.
     ///
     /// - Parameters:
     ///   - path: The path of the file.
