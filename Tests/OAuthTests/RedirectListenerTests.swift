@@ -187,7 +187,7 @@ struct RedirectListenerTests {
                 let clock = ManualClock()
                 let login = Authorization(
                     .sample, clientID: "app", redirects: RedirectListeners(clock: clock))
-                // libdispatch has its descriptors already, and would crash without them.
+                // The thread that waits for descriptors has its own already, and would crash without them.
                 let first = try login.browser()
                 first.send(login.get("/"))
                 _ = try await first.answer()

@@ -139,7 +139,7 @@ package struct Original {
 /// The permission to send a request that no client waits for.
 nonisolated package enum RefreshPermission: Hashable {
     case permitted
-    /// Not permitted until the state of the account, the network or the interval changes.
+    /// Not permitted until the state of the account or of the network changes.
     case denied
     /// Not permitted until a time in the future.
     case deniedUntil(Timestamp)
