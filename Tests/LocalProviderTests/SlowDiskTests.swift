@@ -1,5 +1,7 @@
+import Dispatch
 import Glibc
 import ProviderKit
+import Synchronization
 import System
 import TestSupport
 import Testing
@@ -23,6 +25,32 @@ import Testing
 
     private static func titles(_ page: Page) -> [String] {
         page.photos.map { $0.title ?? "" }
+    }
+
+    @Test func `a path is tried again while a thread hangs there`() async throws {
+        let directory = try TemporaryDirectory()
+        let file = Array(directory.appending("a.jpg").utf8)
+        try PhotosFixture.write(PhotosFixture.jpeg, to: file)
+        var limits = FileThreads.Limits()
+        limits.timeout = .seconds(2)
+        limits.retryInterval = .milliseconds(100)
+        let hang = DispatchSemaphore(value: 0)
+        defer { hang.signal() }
+        let hasHung = Atomic(false)
+        let threads = FileThreads(
+            limits,
+            port: FileSystemPort(fault: { _ in
+                if !hasHung.exchange(true, ordering: .relaxed) { hang.wait() }
+                return 0
+            }))
+        let found = await DispatchQueue(label: "scan").run { () -> [Bool] in
+            let files = PictureFiles(threads)
+            let first = files.lookUp([file])
+            usleep(200_000)
+            return (first + files.lookUp([file])).map { $0.status != nil }
+        }
+        #expect(found == [false, true])
+        #expect(threads.blockedCount == 1)
     }
 
     // MARK: A slow scan

@@ -151,8 +151,8 @@ final class PictureFiles {
         group.enter()
         threads.start(first) { [threads] progress in
             for path in paths {
-                // Another thread may be blocked by this path.
-                if threads.isUnavailable(path) {
+                // Another thread may be blocked by this path. The job is admitted for its first one.
+                if path != first, threads.isUnavailable(path) {
                     collected.append(nil)
                 } else {
                     guard progress.advance() else { return }
