@@ -11,8 +11,6 @@ final class FolderScan {
     /// The error for a pictures folder that cannot be read, with the `errno`.
     struct RootUnreadable: Error {
         let code: Int32
-        /// True if the folder, or the target of a link, was absent. It may have appeared since.
-        var wasAbsent = false
 
         /// The code for a folder whose file system is not mounted.
         static let notMounted = ENODEV
@@ -154,15 +152,18 @@ final class FolderScan {
     private func scanAll(_ lookup: FileStatus.Lookup) throws {
         missing = try index { try $0.displaced() }
         files.watchTarget(of: .root, at: root, watcher)
+        var lookup = lookup
+        // A folder, or the target of a link, may have appeared before it was watched.
+        if lookup.excludes(.directory) { lookup = lookUpRoot() }
         if case .unavailable(let code) = lookup { throw RootUnreadable(code: code) }
         guard lookup.status?.kind == .directory else {
             let isLink = files.areLinks([root])[0]
             if try isLink || isBelowLostMountPoint(root) {
-                throw RootUnreadable(code: RootUnreadable.notMounted, wasAbsent: true)
+                throw RootUnreadable(code: RootUnreadable.notMounted)
             }
             try removeFolder(.root)
             try finish()
-            throw RootUnreadable(code: ENOENT, wasAbsent: true)
+            throw RootUnreadable(code: ENOENT)
         }
         do {
             let listing = try files.list(root, watch: {}).get()
@@ -170,7 +171,7 @@ final class FolderScan {
                 throw RootUnreadable(code: RootUnreadable.notMounted)
             }
         } catch let error as FileError {
-            throw RootUnreadable(code: error.code, wasAbsent: error.code == ENOENT)
+            throw RootUnreadable(code: error.code)
         }
         try scanTree([.root])
         try finish()

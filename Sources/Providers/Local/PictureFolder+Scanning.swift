@@ -86,12 +86,6 @@ extension PictureFolder {
             setStatus(.ready)
         } catch let error as FolderScan.RootUnreadable {
             setStatus(.failed(reason: reason(error)))
-            let exists = await files.run(root) { [watcher, root] progress in
-                watcher.watchTarget(of: .root, at: root)
-                // The folder, or the target of a link, may have been created before it was watched.
-                return FileStatus.lookUp(root, progress).status?.kind == .directory
-            }
-            if error.wasAbsent, exists == true { await scan(nil) }
         } catch StorageError.damaged where claimRecreation() {
             await discardIndex()
             await scan(nil)
