@@ -81,7 +81,3 @@ final class CombinedObject {
         updates = [:]
     }
 }
-
-extension PhotoEntry {
-    @MainActor init(_ photo: CombinedPhoto) { self.init(photo.photo, account: photo.account.path) }
-}

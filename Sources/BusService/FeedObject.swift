@@ -47,20 +47,25 @@ final class FeedObject {
             },
             .asyncMethod(.getPhoto, in: ["photo"], out: ["properties"]) {
                 (object: FeedObject, photo: String) -> PhotoEntry in
-                try await object.photos.photo(photo)
+                try await object.photos.call(photo) { account, photo in
+                    object.photos.entry(try await account.photo(photo), of: account)
+                }
             },
             .asyncMethod(.listSources, out: ["sources"]) { (object) -> [Source] in
                 try await object.photos.sources().map(\.translated)
             },
             .asyncMethod(.getImage, in: ["photo", "size"], out: ["path"]) {
                 (object: FeedObject, photo: String, size: String) -> String in
-                try await object.photos.imagePath(photo, size: size)
+                try await object.photos.call(photo) { account, photo in
+                    try await account.imagePath(photo, size: size)
+                }
             },
             .asyncCallerMethod(.openImage, in: ["photo", "size"], out: ["image"]) {
                 (object: FeedObject, caller, photo: String, size: String) -> FileDescriptor in
-                FileDescriptor(
-                    owning: try await object.photos.openImage(
-                        photo, size: size, for: caller?.text ?? ""))
+                let image = try await object.photos.call(photo) { account, photo in
+                    try await account.openImage(photo, size: size, for: caller?.text ?? "")
+                }
+                return FileDescriptor(owning: image)
             },
             .asyncCallerMethod(.download, in: ["photo", "destination"], out: ["transfer"]) {
                 (object: FeedObject, caller, photo: String, file: FileDescriptor) -> ObjectPath
@@ -68,9 +73,10 @@ final class FeedObject {
                 let destination = try withExtendedLifetime(file) {
                     try TransferDestination(duplicating: file.rawValue)
                 }
-                return try await object.photos.download(
-                    photo, into: destination, for: caller?.text ?? ""
-                ).path
+                let transfer = try await object.photos.call(photo) { account, photo in
+                    try await account.download(photo, into: destination, for: caller?.text ?? "")
+                }
+                return transfer.path
             },
             .asyncMethod(.refresh, in: ["source"], out: ["new"]) {
                 (object: FeedObject, source: String) -> UInt32 in
@@ -91,15 +97,15 @@ final class FeedObject {
         [
             .asyncMethod(.like, in: ["photo"], out: ["outcome"]) {
                 (object: FeedObject, photo: String) -> String in
-                try await object.photos.changeLike(of: photo, to: true).outcome.rawValue
+                try await object.changeLike(of: photo, to: true).outcome.rawValue
             },
             .asyncMethod(.unlike, in: ["photo"], out: ["outcome"]) {
                 (object: FeedObject, photo: String) -> String in
-                try await object.photos.changeLike(of: photo, to: false).outcome.rawValue
+                try await object.changeLike(of: photo, to: false).outcome.rawValue
             },
             .asyncMethod(.toggle, in: ["photo"], out: ["liked", "outcome"]) {
                 (object: FeedObject, photo: String) -> (Bool, String) in
-                let (isLiked, outcome) = try await object.photos.changeLike(of: photo, to: nil)
+                let (isLiked, outcome) = try await object.changeLike(of: photo, to: nil)
                 return (isLiked, outcome.rawValue)
             },
             .signal(.changed, ["photo", "liked", "likes"], String.self, Bool.self, UInt32.self),
@@ -109,6 +115,14 @@ final class FeedObject {
             .property(.pending) { $0.photos.pendingLikes.map(\.text) },
             .property(.count) { UInt32(clamping: $0.photos.likeCount) },
         ])
+
+    private func changeLike(
+        of photo: String, to isLiked: Bool?
+    ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
+        try await photos.call(photo) { account, photo in
+            try await account.changeLike(of: photo, to: isLiked)
+        }
+    }
 
     // MARK: Pages
 

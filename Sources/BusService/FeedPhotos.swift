@@ -31,19 +31,16 @@ protocol FeedPhotos {
     /// Returns true if the photos of a source change with the date, without an event.
     func isDated(_ source: SourceID) -> Bool
 
-    func photo(_ photo: String) async throws -> PhotoEntry
+    /// Runs a call of the account that has a photo. Its arguments are the account and the ID of the photo within the
+    /// account.
+    func call<Value>(
+        _ photo: String, _ body: (Account, String) async throws -> Value
+    ) async throws -> Value
+    /// Returns the D-Bus form of a photo of an account.
+    func entry(_ photo: Photo, of account: Account) -> PhotoEntry
     func sources() async throws -> [Source]
-    func imagePath(_ photo: String, size: String) async throws -> String
-    func openImage(_ photo: String, size: String, for client: String) async throws -> Int32
-    func download(
-        _ photo: String, into destination: TransferDestination, for client: String
-    ) async throws -> Transfer
     func refreshFeed(_ source: String) async throws -> Int
     func setDefaultSource(_ source: SourceID) async throws
-    /// Likes or unlikes a photo; nil stands for the opposite of the present state.
-    func changeLike(
-        of photo: String, to isLiked: Bool?
-    ) async throws -> (isLiked: Bool, outcome: LikeOutcome)
 }
 
 extension Account: FeedPhotos {
@@ -60,9 +57,14 @@ extension Account: FeedPhotos {
         await checkDefaultSource() != source
     }
 
-    func photo(_ photo: String) async throws -> PhotoEntry {
-        let found: Photo = try await self.photo(photo)
-        return PhotoEntry(found, account: path)
+    func call<Value>(
+        _ photo: String, _ body: (Account, String) async throws -> Value
+    ) async throws -> Value {
+        try await body(self, photo)
+    }
+
+    func entry(_ photo: Photo, of account: Account) -> PhotoEntry {
+        PhotoEntry(photo, account: account.path)
     }
 }
 
@@ -71,13 +73,13 @@ extension CombinedFeed: FeedPhotos {
         _ key: PreparedPageCache.Key
     ) async throws -> (photos: [PhotoEntry], next: String, isComplete: Bool) {
         let page = try await page(key.source.text, cursor: key.cursor, count: Int(key.count))
-        return (page.photos.map { PhotoEntry($0) }, page.next, page.isComplete)
+        let photos = page.photos.map { entry($0.photo, of: $0.account) }
+        return (photos, page.next, page.isComplete)
     }
 
     func hasReplaced(defaultSource source: SourceID) async -> Bool { false }
 
-    func photo(_ photo: String) async throws -> PhotoEntry {
-        let found: CombinedPhoto = try await self.photo(photo)
-        return PhotoEntry(found)
+    func entry(_ photo: Photo, of account: Account) -> PhotoEntry {
+        PhotoEntry(photo.combined(of: account.id), account: account.path)
     }
 }

@@ -25,7 +25,8 @@ struct CombinedFeedTests {
         _ fixture: EngineFixture, _ cursor: String = "", count: Int = 3, source: String = ""
     ) async throws -> (ids: [String], next: String) {
         let page = try await fixture.engine.combined.page(source, cursor: cursor, count: count)
-        return (page.photos.map { String($0.photo.id.text.dropFirst("fake_".count)) }, page.next)
+        let ids = page.photos.map { "\($0.account.id)/\($0.photo.id)".dropFirst("fake_".count) }
+        return (ids.map(String.init), page.next)
     }
 
     private func walk(
@@ -228,30 +229,34 @@ struct CombinedFeedTests {
         let hostile = ["x/y/z", "/", "a//b", "fake_ada/p", "ünï", "%2F", "/\u{301}"]
         for id in hostile {
             albums.update("ada") { $0.photos = [.init(id: id, created: 1)] }
-            let found = try await fixture.engine.combined.photo("fake_ada/\(id)")
-            #expect(found.photo.id.text == "fake_ada/\(id)")
-            #expect(found.account.id.text == "fake_ada")
-            #expect(
-                try await fixture.engine.combined.imagePath("fake_ada/\(id)", size: "full")
-                    == "/ada/\(id)/full")
+            try await fixture.engine.combined.call("fake_ada/\(id)") { account, photo in
+                let found = try await account.photo(photo)
+                let path = try await account.imagePath(photo, size: "full")
+                #expect(found.combined(of: account.id).id.text == "fake_ada/\(id)")
+                #expect(account.id.text == "fake_ada")
+                #expect(path == "/ada/\(id)/full")
+            }
         }
         for id in [
             "", "/", "fake_ada", "fake_ada/", "/fake_ada/x", "fake_bob/x", "fake_ad/a",
             "fake_ada /x", "..//x",
         ] {
             await #expect(throws: EngineError.self) {
-                _ = try await fixture.engine.combined.photo(id)
+                _ = try await fixture.engine.combined.call(id) { try await $0.photo($1) }
             }
         }
         albums.setPhotos("b/ö", ["p": 1])
-        #expect(
-            try await fixture.engine.combined.photo("fake_b_2f_c3_b6/p").account.identity.username
-                == "b/ö")
+        let username = try await fixture.engine.combined.call("fake_b_2f_c3_b6/p") {
+            account, photo in
+            _ = try await account.photo(photo)
+            return account.identity.username
+        }
+        #expect(username == "b/ö")
         let ada = try #require(fixture.engine.accounts[AccountID(stored: "fake_ada")])
         albums.setPhotos("ada", ["p": 1])
         try await fixture.engine.accounts.logOut(ada)
         await #expect(throws: EngineError.self) {
-            _ = try await fixture.engine.combined.photo("fake_ada/p")
+            _ = try await fixture.engine.combined.call("fake_ada/p") { try await $0.photo($1) }
         }
     }
 
@@ -263,9 +268,15 @@ struct CombinedFeedTests {
         let (combined, slideshow) = (fixture.engine.combined, fixture.engine.slideshows.main)
         let id = "fake_ada/\(photo)"
         let missing = ProviderError.notFound("There is no photo \"\(id)\".")
-        await #expect(throws: missing) { _ = try await combined.photo(id) }
-        await #expect(throws: missing) { _ = try await combined.changeLike(of: id, to: true) }
-        await #expect(throws: missing) { _ = try await combined.changeLike(of: id, to: nil) }
+        await #expect(throws: missing) {
+            _ = try await combined.call(id) { try await $0.photo($1) }
+        }
+        await #expect(throws: missing) {
+            _ = try await combined.call(id) { try await $0.changeLike(of: $1, to: true) }
+        }
+        await #expect(throws: missing) {
+            _ = try await combined.call(id) { try await $0.changeLike(of: $1, to: nil) }
+        }
         await #expect(throws: missing) { try await slideshow.show(id) }
         await #expect(throws: missing) { try await slideshow.hide(id) }
     }

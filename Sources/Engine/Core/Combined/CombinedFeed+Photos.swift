@@ -3,39 +3,8 @@ package import ProviderKit
 internal import Quoting
 internal import Translation
 
-/// The photos and likes of the combined account. Each call is a call of the account that has the photo.
+/// The photos and likes of the combined account.
 extension CombinedFeed {
-    /// Returns a photo.
-    package func photo(_ photo: String) async throws -> CombinedPhoto {
-        try await call(photo) { account, photo in
-            CombinedPhoto(account, try await account.photo(photo))
-        }
-    }
-
-    /// Returns the path of the image of a photo.
-    package func imagePath(_ photo: String, size: String) async throws -> String {
-        try await call(photo) { account, photo in
-            try await account.imagePath(photo, size: size)
-        }
-    }
-
-    /// Opens the image of a photo. The caller closes the descriptor.
-    package func openImage(_ photo: String, size: String, for client: String) async throws -> Int32
-    {
-        try await call(photo) { account, photo in
-            try await account.openImage(photo, size: size, for: client)
-        }
-    }
-
-    /// Starts a download.
-    package func download(
-        _ photo: String, into destination: TransferDestination, for client: String
-    ) async throws -> Transfer {
-        try await call(photo) { account, photo in
-            try await account.download(photo, into: destination, for: client)
-        }
-    }
-
     /// Fetches the newest photos of all accounts of a source; empty for the default source.
     ///
     /// - Returns: The number of new photos.
@@ -51,15 +20,6 @@ extension CombinedFeed {
         let new = results.compactMap { try? $0.get() }
         if new.isEmpty, let first = results.first { return try first.get() }
         return new.reduce(0, +)
-    }
-
-    /// Likes or unlikes a photo; see ``Account/changeLike(of:to:)``.
-    package func changeLike(
-        of photo: String, to isLiked: Bool?
-    ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
-        try await call(photo) { account, photo in
-            try await account.changeLike(of: photo, to: isLiked)
-        }
     }
 
     /// The photos of all accounts whose like or unlike is in progress or queued.
@@ -79,7 +39,7 @@ extension CombinedFeed {
     ///   - body: The call. Its arguments are the account and the ID of the photo within the account.
     /// - Returns: The result of `body`.
     /// - Throws: ``EngineError/notFound(_:)``; the errors of `body`, see ``CombinedPhotoID/translating(_:)``.
-    private func call<Value>(
+    package func call<Value>(
         _ photo: String, _ body: (Account, String) async throws -> Value
     ) async throws -> Value {
         guard let id = CombinedPhotoID(photo),
@@ -90,18 +50,5 @@ extension CombinedFeed {
         } catch {
             throw id.translating(error)
         }
-    }
-}
-
-/// A photo of the combined account.
-package struct CombinedPhoto {
-    /// The account that has the photo.
-    package let account: Account
-    /// The photo, whose ID is that of the combined account.
-    package let photo: Photo
-
-    package init(_ account: Account, _ photo: Photo) {
-        self.account = account
-        self.photo = photo.combined(of: account.id)
     }
 }

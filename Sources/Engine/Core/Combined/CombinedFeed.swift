@@ -133,13 +133,13 @@ package final class CombinedFeed {
     ///   - cursor: The cursor of the previous page; empty for the first page.
     ///   - count: The number of photos, 1 to 100.
     ///   - isForClient: True if the page determines ``incomplete``.
-    /// - Returns: The photos, the cursor of the next page, which is empty at the end, and true if every account could be
-    ///   read.
+    /// - Returns: The photos, each with its account, the cursor of the next page, which is empty at the end, and true if
+    ///   every account could be read.
     /// - Throws: ``EngineError/notFound(_:)``, ``EngineError/invalidArgument(_:)``, ``ProviderError``; the error of an
     ///   account if all accounts that are not at their end have stopped in the middle.
     package func page(
         _ source: String, cursor: String, count: Int, isForClient: Bool = true
-    ) async throws -> (photos: [CombinedPhoto], next: String, isComplete: Bool) {
+    ) async throws -> (photos: [(account: Account, photo: Photo)], next: String, isComplete: Bool) {
         guard 1...100 ~= count else {
             throw EngineError.invalidArgument("A page has 1 to 100 photos, not \(count).")
         }
@@ -151,7 +151,7 @@ package final class CombinedFeed {
             recordFirstPage(leftOut: Set(merge.leftOut.map { walk[$0].entry.login }))
         }
         if let problem = merge.problem { throw problem }
-        let photos = merge.items.map { CombinedPhoto(walk[$0.member].account, $0.photo) }
+        let photos = merge.items.map { (account: walk[$0.member].account, photo: $0.photo) }
         let next = try merge.cursor?.text(of: source) ?? ""
         return (photos, next, !merge.hasProblems)
     }

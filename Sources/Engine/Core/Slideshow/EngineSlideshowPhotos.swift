@@ -77,7 +77,7 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
         }
         let page = try await existingEngine().combined.page(
             text, cursor: cursor, count: count, isForClient: false)
-        return (page.photos.map(\.photo), page.next)
+        return (page.photos.map { $0.photo.combined(of: $0.account.id) }, page.next)
     }
 
     func photo(_ id: CombinedPhotoID, isCached: Bool) async throws -> Photo? {
