@@ -280,41 +280,10 @@ nonisolated package struct FeedOrder {
     // MARK: Likes
 
     /// Inserts a photo that the user has just liked at the top.
-    ///
-    /// - Returns: True if the source did not have the photo.
-    func putOnTop(_ photo: PhotoID) throws(StorageError) -> Bool {
-        guard try liveKey(of: photo) == nil else { return false }
+    func putOnTop(_ photo: PhotoID, born generation: Int64) throws(StorageError) {
         let highest = try neighbour(below: nil)
-        return try beginGeneration { generation throws(StorageError) in
-            for key in OrderKey.keys(1, above: highest, below: nil, near: .lower) {
-                try insert(photo, at: key, born: generation)
-            }
+        for key in OrderKey.keys(1, above: highest, below: nil, near: .lower) {
+            try insert(photo, at: key, born: generation)
         }
-    }
-
-    /// Removes a photo.
-    ///
-    /// - Returns: True if the source had the photo.
-    func takeOut(_ photo: PhotoID) throws(StorageError) -> Bool {
-        guard let key = try liveKey(of: photo) else { return false }
-        return try beginGeneration { generation throws(StorageError) in
-            try end(at: key, generation)
-        }
-    }
-
-    /// Performs a change that begins a generation.
-    ///
-    /// - Returns: False if the source was never fetched.
-    private func beginGeneration(
-        _ change: (Int64) throws(StorageError) -> Void
-    ) throws(StorageError) -> Bool {
-        let generation = try database.first(
-            "SELECT generation + 1 FROM source WHERE key = ? AND fetched NOT NULL",
-            [.integer(source)]
-        ) { $0.integer(0) }
-        guard let generation else { return false }
-        try change(generation)
-        try setGeneration(generation)
-        return true
     }
 }

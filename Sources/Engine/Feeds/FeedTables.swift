@@ -112,13 +112,22 @@ nonisolated package struct FeedTables {
     package func updateLikes(_ photos: [Photo], in id: SourceID) throws(StorageError) -> Int? {
         guard let source = try source(id) else { return nil }
         let order = order(of: source.key)
+        let generation = source.generation + 1
         var (new, hasChanged) = (0, false)
-        for photo in photos
-        where try photo.isLiked ? order.putOnTop(photo.id) : order.takeOut(photo.id) {
+        for photo in photos {
+            let key = try order.liveKey(of: photo.id)
+            guard photo.isLiked == (key == nil) else { continue }
             hasChanged = true
-            if photo.isLiked { new += 1 }
+            if let key {
+                try order.end(at: key, generation)
+            } else {
+                try order.putOnTop(photo.id, born: generation)
+                new += 1
+            }
         }
-        return hasChanged ? new : nil
+        guard hasChanged else { return nil }
+        try order.setGeneration(generation)
+        return new
     }
 
     // MARK: Listed sources
