@@ -67,18 +67,9 @@ nonisolated extension FeedTables {
     /// - Returns: The changes. There are none if the response is ignored, or if the part no longer exists.
     /// - Throws: ``StorageError``; then nothing has changed.
     func store(_ arrival: Arrival, in id: SourceID) throws(StorageError) -> Merge {
-        if let merge = try storeAccepted(arrival, in: id) { return merge }
-        var merge = Merge()
-        merge.unswept = Array(arrival.prepared)
-        return merge
-    }
-
-    /// Stores a page of a source, unless the response is ignored, or the part no longer exists.
-    private func storeAccepted(
-        _ arrival: Arrival, in id: SourceID
-    ) throws(StorageError) -> Merge? {
         let page = arrival.page
         let known = try source(id)
+        let ignored = Merge(unswept: Array(arrival.prepared))
         /// Returns true if the page has no photos, and this response is ignored.
         func isDoubted(_ known: SourceState) throws(StorageError) -> Bool {
             let (order, key) = (order(of: known.key), arrival.part?.key)
@@ -87,18 +78,18 @@ nonisolated extension FeedTables {
             return try order.doubt(key)
         }
         guard let part = arrival.part else {
-            if let known, try isDoubted(known) { return nil }
+            if let known, try isDoubted(known) { return ignored }
             let state = try touchSource(id, fetched: arrival.now, total: page.total)
             if known == nil { try limitSources(now: arrival.now) }
             return try merge(arrival, into: state, id, before: known?.fetched ?? arrival.now)
         }
         // The cache may have been deleted, or the part fetched in another way.
         guard let known, try order(of: known.key).mark(part.key)?.token == part.token else {
-            return nil
+            return ignored
         }
         // A response that is older than the cached one would undo its changes.
-        if let generation = arrival.generation, generation != known.generation { return nil }
-        if try isDoubted(known) { return nil }
+        if let generation = arrival.generation, generation != known.generation { return ignored }
+        if try isDoubted(known) { return ignored }
         return try merge(arrival, into: known, id, before: part.fetched)
     }
 
