@@ -54,13 +54,13 @@ let libraries = [
 ]
 
 let modules = [
-    module("Contract", "CHomepage DBus ProviderKit System Translation"),
+    module("Contract", "CHomepage DBus JSONFormat ProviderKit System Translation"),
     tests("ContractTests", "Contract DBus System TestSupport"),
     module(
         "BusService",
         """
-        Accounts Contract DBus Engine Feeds JSONFormat PluginProtocol ProviderKit Quoting Slideshow
-        Storage System Translation
+        Accounts Contract DBus Engine Feeds JSONFormat ProviderKit Quoting Slideshow Storage System
+        Translation
         """),
     tests(
         "BusServiceTests",

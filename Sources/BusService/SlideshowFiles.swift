@@ -2,7 +2,6 @@ internal import Contract
 internal import DBus
 internal import Glibc
 internal import JSONFormat
-internal import PluginProtocol
 internal import ProviderKit
 internal import System
 
@@ -43,33 +42,16 @@ final class SlideshowFiles {
         let link = "\(path()).new"
         unlink(link)
         if symlink(image, link) != 0 || rename(link, path()) != 0 { unlink(link) }
-        let document = JSON.object(
-            entry.members.merging(["image": .string(image), "slideshow": .string(name)]) { $1 })
+        var members = Dictionary(
+            uniqueKeysWithValues: entry.values.map { ($0.key, JSON($0.value)) })
+        members["image"] = .string(image)
+        members["slideshow"] = .string(name)
         try? AtomicFile.write(
-            document.line, to: path("json"), through: "\(path("json")).new")
+            JSON.object(members).line, to: path("json"), through: "\(path("json")).new")
     }
 
     private func path(_ type: String? = nil) -> String {
         let file = name.isEmpty ? "current" : "current-\(name)"
         return "\(folder)/\(file)" + (type.map { ".\($0)" } ?? "")
-    }
-}
-
-extension PhotoEntry {
-    /// The photo as a JSON object, with the keys and values of its D-Bus form.
-    fileprivate var members: [String: JSON] {
-        var members: [String: JSON] = [
-            "id": .string(photo.id.text), "account": .string(account.text),
-        ]
-        for field in PhotoField.all {
-            members[field.key] =
-                switch field.value {
-                case .point(let get, _):
-                    get(photo).map { .array([.number(($0.x + 1) / 2), .number((1 - $0.y) / 2)]) }
-                case .likeState(let get, _): .bool(get(photo))
-                default: field.json(of: photo)
-                }
-        }
-        return members
     }
 }
