@@ -8,6 +8,7 @@ package final class DatabaseQueue: Sendable {
     /// The path of a database that was opened before; nil for another one.
     private let path: String?
     private let open: @Sendable () throws -> Database
+    private let repair: @Sendable (StorageError) -> (() -> Void)?
     // Accessed only on `queue`.
     nonisolated(unsafe) private var database: Database?
     // Accessed only on `queue`.
@@ -21,14 +22,18 @@ package final class DatabaseQueue: Sendable {
     ///   - database: The database, of which the queue takes ownership; nil if the first task opens it. After a failure,
     ///     the next task opens it again. If it is read-only, it is opened again for each write, until that succeeds.
     ///   - label: The label of the queue.
+    ///   - repair: Returns the action after which a task is repeated with another database, because of its error; nil if
+    ///     that does not help. The open database is closed before the action.
     ///   - open: Opens the database.
     package init(
         _ database: sending Database? = nil, label: String,
+        repair: @escaping @Sendable (StorageError) -> (() -> Void)? = { _ in nil },
         open: @escaping @Sendable () throws -> Database
     ) {
         queue = DispatchQueue(label: label)
         path = database?.path
         self.database = database
+        self.repair = repair
         self.open = open
     }
 
@@ -89,12 +94,9 @@ package final class DatabaseQueue: Sendable {
         await queue.run { [self] () -> Void in database?.releaseMemory() }
     }
 
-    /// Closes the database after the earlier tasks, and runs `body` before the next task opens it again.
-    package func close(_ body: @escaping @Sendable () -> Void = {}) async {
-        await queue.run { [self] () -> Void in
-            database = nil
-            body()
-        }
+    /// Closes the database after the earlier tasks. The next task opens it again.
+    package func close() async {
+        await queue.run { [self] () -> Void in database = nil }
     }
 
     /// Closes the database after the earlier tasks, and deletes its file. Later tasks fail.
@@ -113,7 +115,13 @@ package final class DatabaseQueue: Sendable {
     private func perform<Value>(_ body: (Database) throws -> Value) throws -> Value {
         do {
             return try body(opened())
-        } catch let error as StorageError where database?.writeError != nil {
+        } catch let error as StorageError {
+            if let prepare = repair(error) {
+                database = nil
+                prepare()
+                return try body(opened())
+            }
+            guard database?.writeError != nil else { throw error }
             // The disk may be writable again. Connections to one file share the state that its log is read-only.
             database = nil
             let reopened = try opened()

@@ -19,8 +19,6 @@ nonisolated final class FeedFile: Sendable {
         var identity: Identity?
         /// The time of the last failure to open or write the file; nil if there was none.
         var failed: SuspendingClock.Instant?
-        /// The number of databases that were opened.
-        var generation = 0
     }
 
     private struct Identity: Equatable {
@@ -51,9 +49,6 @@ nonisolated final class FeedFile: Sendable {
         }
     }
 
-    /// A number that distinguishes the open database from earlier ones.
-    var generation: Int { state.withLock { $0.generation } }
-
     private var identity: Identity? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -64,11 +59,9 @@ nonisolated final class FeedFile: Sendable {
     ///
     /// - Throws: ``StorageError``.
     func open() throws -> Database {
-        let failed = state.withLock { state in
-            state.generation += 1
-            return state.failed
+        if let failed = state.withLock(\.failed), SuspendingClock.now < failed + Self.pause {
+            return try openInMemory()
         }
-        if let failed, SuspendingClock.now < failed + Self.pause { return try openInMemory() }
         do {
             let database = try openFile()
             state.withLock { state in
@@ -87,7 +80,7 @@ nonisolated final class FeedFile: Sendable {
         do {
             return try openDatabase(path)
         } catch let error where error.isAboutContents {
-            renameDamagedFile(error, generation)
+            renameDamagedFile(error)
             return try openDatabase(path)
         }
     }
@@ -110,8 +103,19 @@ nonisolated final class FeedFile: Sendable {
         }
     }
 
+    /// Returns the action after which another database can be opened, if that helps against an error. The open one has
+    /// to be closed before the action.
+    func repair(_ error: StorageError) -> (() -> Void)? {
+        if error.isAboutContents { return { self.renameDamagedFile(error) } }
+        switch error {
+        // The disk is read-only, or the folder belongs to another user.
+        case .cannotOpen, .readOnly: return { self.recordFailure("\(error)") }
+        default: return nil
+        }
+    }
+
     /// Records that the file cannot be written. It is opened again after a pause.
-    func recordFailure(_ reason: String) {
+    private func recordFailure(_ reason: String) {
         let isFirst = state.withLock { state in
             defer {
                 state.failed = .now
@@ -125,10 +129,8 @@ nonisolated final class FeedFile: Sendable {
             metadata: ["path": "\(path)", "reason": "\(reason)"])
     }
 
-    /// Renames the file if the error is that of the open database and not of an earlier one. A file that was renamed
-    /// before is replaced.
-    func renameDamagedFile(_ error: StorageError, _ generation: Int) {
-        guard generation == self.generation else { return }
+    /// Renames the file. A file that was renamed before is replaced.
+    private func renameDamagedFile(_ error: StorageError) {
         logger.warning(
             "The feed cache cannot be used and is replaced",
             metadata: ["path": "\(path)", "reason": "\(error)"])

@@ -22,7 +22,8 @@ nonisolated package struct FeedStore: Sendable {
         self.disk = disk
         let file = FeedFile(folder: folder, logger: logger)
         self.file = file
-        queue = DatabaseQueue(label: "feeds") { try file.open() }
+        queue = DatabaseQueue(
+            label: "feeds", repair: { file.repair($0) }, open: { try file.open() })
     }
 
     /// Runs `body` on the data of an account, in a transaction.
@@ -33,23 +34,18 @@ nonisolated package struct FeedStore: Sendable {
         _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
     ) async throws -> Value {
         if file.isOutdated { await queue.close() }
-        let (result, generation) = try await attempt(account, body)
-        guard case .failure(let error) = result else {
+        do {
+            let value = try await queue.run { database in
+                try database.transaction { () throws(StorageError) in
+                    try body(FeedTables(database: database, account: account))
+                }
+            }
             if disk.isFull { await disk.check() }
-            return try result.get()
-        }
-        switch error {
-        case .full:
+            return value
+        } catch StorageError.full {
             await disk.recordFullDisk()
-            throw error
-        case let error where error.isAboutContents:
-            await queue.close { [file] in file.renameDamagedFile(error, generation) }
-        case .cannotOpen, .readOnly:
-            // The disk is read-only, or the folder belongs to another user.
-            await queue.close { [file] in file.recordFailure("\(error)") }
-        default: throw error
+            throw StorageError.full
         }
-        return try await attempt(account, body).0.get()
     }
 
     /// Runs `body`, which only reads, on one state of the database.
@@ -59,32 +55,15 @@ nonisolated package struct FeedStore: Sendable {
         _ account: AccountID,
         _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
     ) async throws -> Value {
-        if !file.isOutdated,
-            case .success(let value)? = try? await attempt(account, body, writes: false).0
-        {
-            if disk.isFull { await disk.check() }
-            return value
-        }
-        // This call replaces a damaged file.
-        return try await run(account, body)
-    }
-
-    /// Runs `body` once, in a transaction if it writes.
-    ///
-    /// - Returns: The result, and the generation of the database.
-    private func attempt<Value: Sendable>(
-        _ account: AccountID,
-        _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value, writes: Bool = true
-    ) async throws -> (Result<Value, StorageError>, generation: Int) {
-        try await queue.run { [file] database in
-            let work = { () throws(StorageError) -> Value in
+        guard !file.isOutdated else { return try await run(account, body) }
+        let value = try? await queue.run { database in
+            try database.snapshot { () throws(StorageError) in
                 try body(FeedTables(database: database, account: account))
             }
-            let result = Result<Value, StorageError> { () throws(StorageError) in
-                writes ? try database.transaction(work) : try database.snapshot(work)
-            }
-            return (result, file.generation)
         }
+        guard let value else { return try await run(account, body) }
+        if disk.isFull { await disk.check() }
+        return value
     }
 
     /// Deletes the data of an account, and overwrites it in the file.
