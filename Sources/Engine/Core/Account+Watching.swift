@@ -17,12 +17,8 @@ extension Account {
     @discardableResult
     package func watch(_ source: SourceID, by watcher: WatcherID) -> Bool {
         let source = resolve(source.text)
-        guard isLocal else {
-            feedWatch.recordRead(source, by: watcher)
-            return true
-        }
-        guard isDated(source) else { return false }
-        datedReads[watcher] = now
+        guard !isLocal || isDated(source) else { return false }
+        feedWatch.recordRead(source, by: watcher)
         photos?.setWatched(true)
         return true
     }
@@ -30,8 +26,7 @@ extension Account {
     /// Ends all watches of a watcher.
     package func unwatch(_ watcher: WatcherID) {
         feedWatch.remove(watcher)
-        datedReads[watcher] = nil
-        if datedReads.isEmpty { photos?.setWatched(false) }
+        if !feedWatch.isWatching { photos?.setWatched(false) }
     }
 
     /// Returns true if the photos of a source change with the date, without an event while the source is not watched.
@@ -40,11 +35,8 @@ extension Account {
     /// Ends the watches of clients that have not read a source that depends on the date for a day.
     func endOldWatches(_ source: SourceID) {
         guard isDated(source) else { return }
-        let now = now
-        datedReads = datedReads.filter { watcher, read in
-            if case .client = watcher { now < read + WatchSchedule.retention } else { true }
-        }
-        if datedReads.isEmpty { photos?.setWatched(false) }
+        feedWatch.endOldWatches()
+        if !feedWatch.isWatching { photos?.setWatched(false) }
     }
 
     /// Records that the first page of a source was served from a prepared reply, and refreshes the source in the

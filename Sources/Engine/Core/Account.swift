@@ -1,5 +1,4 @@
 package import Accounts
-internal import Feeds
 internal import Glibc
 internal import Images
 internal import Logging
@@ -26,10 +25,8 @@ package final class Account {
     private var listening: Task<Void, Never>?
     /// The initial token of the next session, which is then not read from the keyring.
     var heldToken: Credentials.HeldToken?
-    /// Refreshes the watched sources. The watches outlast a session.
+    /// The watched sources, which it refreshes at a service. The watches outlast a session.
     private(set) lazy var feedWatch = FeedWatch(self)
-    /// The watchers of the source that depends on the date, with the time at which they last read it.
-    var datedReads: [WatcherID: Timestamp] = [:]
     /// True if the source that the user chose does not exist now, for example a renamed folder or an unmounted disk.
     private var isChosenSourceGone = false
     private var isCheckingSource = false
@@ -93,7 +90,7 @@ package final class Account {
         if let heldToken { credentials?.resume(with: heldToken) }
         heldToken = nil
         profileState = .loading
-        if !datedReads.isEmpty { photos.setWatched(true) }
+        if feedWatch.isWatching { photos.setWatched(true) }
         listening = Task { [weak self] in
             for await event in photos.events {
                 // The session may have ended before the event arrived here.

@@ -26,6 +26,9 @@ final class FeedWatch {
 
     private var now: Timestamp { engine.ports.now() }
 
+    /// True if a source is watched.
+    var isWatching: Bool { !schedule.isEmpty }
+
     /// Returns true if at least one watcher watches the source.
     func isWatched(_ source: SourceID) -> Bool { schedule.isWatched(source) }
 
@@ -52,6 +55,9 @@ final class FeedWatch {
         schedule.remove(watcher)
         update()
     }
+
+    /// Ends the watches of clients that have not read their source for ``WatchSchedule/retention``.
+    func endOldWatches() { schedule.endOldWatches(now: now) }
 
     /// Starts the interval of a source again, because it was refreshed.
     func sourceRefreshed(_ source: SourceID) {

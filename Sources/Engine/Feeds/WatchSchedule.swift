@@ -98,7 +98,7 @@ nonisolated package struct WatchSchedule {
     package mutating func nextDue(
         at now: Timestamp, _ interval: Duration, tolerance: Duration
     ) -> SourceID? {
-        dropOldWatches(now: now)
+        endOldWatches(now: now)
         let next = sources.min {
             $0.value.remaining(at: now, interval) < $1.value.remaining(at: now, interval)
         }
@@ -106,7 +106,8 @@ nonisolated package struct WatchSchedule {
         return next.key
     }
 
-    private mutating func dropOldWatches(now: Timestamp) {
+    /// Ends the watches of clients that have not read their source for ``retention``.
+    package mutating func endOldWatches(now: Timestamp) {
         for (source, state) in sources {
             for (watcher, read) in state.reads {
                 guard case .client = watcher, now >= read + Self.retention else { continue }
