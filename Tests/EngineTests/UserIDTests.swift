@@ -155,7 +155,7 @@ struct UserIDTests {
         #expect(accounts[0].defaultSource == SourceID("likes"))
         #expect(fixture.engine.accounts.defaultAccount === accounts[1])
         let records = try await AccountStore.open(folder: directory.appending("data")).store
-            .likes(of: accounts[1].id).read()
+            .likes(of: accounts[1].id).run { try $0.read() }
         #expect(records.pending.map(\.like) == [PendingLike(photo: PhotoID("a"), isWanted: true)])
         #expect(records.pending.first?.stored == Timestamp(secondsSince1970: 1_800_000_000))
         #expect(records.local == [PendingLike(photo: PhotoID("b"), isWanted: false)])
@@ -167,7 +167,7 @@ struct UserIDTests {
         // The removal of an account still removes its likes.
         try await fixture.engine.accounts.remove(accounts[1])
         let left = try await AccountStore.open(folder: directory.appending("data")).store
-            .likes(of: accounts[1].id).read()
+            .likes(of: accounts[1].id).run { try $0.read() }
         #expect(left.pending.isEmpty && left.local.isEmpty && left.unavailableSince == nil)
     }
 }

@@ -75,16 +75,6 @@ nonisolated package struct LikeStore: Sendable {
         self.account = account
     }
 
-    /// Reads all records.
-    package func read() async throws -> LikeRecords {
-        try await run { try $0.read() }
-    }
-
-    /// Changes the records.
-    package func perform(_ write: LikeQueue.Write) async throws {
-        try await run { try $0.perform(write) }
-    }
-
     /// Deletes all records, because the account is logged out.
     ///
     /// - Parameter keepsLocalLikes: True if the likes that are stored locally remain.
@@ -97,7 +87,8 @@ nonisolated package struct LikeStore: Sendable {
         }
     }
 
-    private func run<Value: Sendable>(
+    /// Runs `body` on the records.
+    package func run<Value: Sendable>(
         _ body: @escaping @Sendable (LikeTables) throws -> Value
     ) async throws -> Value {
         try await database.run { [account] in
@@ -107,11 +98,11 @@ nonisolated package struct LikeStore: Sendable {
 }
 
 /// The statements that read and change the stored likes of an account.
-nonisolated struct LikeTables {
+nonisolated package struct LikeTables {
     let database: Database
     let account: AccountID
 
-    func read() throws(StorageError) -> LikeRecords {
+    package func read() throws(StorageError) -> LikeRecords {
         var records = LikeRecords()
         records.pending = try database.all(
             "SELECT photo, is_wanted, stored FROM like_wish WHERE account = ? ORDER BY number",
@@ -134,7 +125,7 @@ nonisolated struct LikeTables {
         PendingLike(photo: PhotoID(row.text(0)), isWanted: row.integer(1) != 0)
     }
 
-    func perform(_ write: LikeQueue.Write) throws(StorageError) {
+    package func perform(_ write: LikeQueue.Write) throws(StorageError) {
         switch write {
         case .store(let like, let since):
             try database.query(

@@ -128,7 +128,7 @@ final class Likes {
         case .readPhoto(let call, let photo): Task { await read(photo, for: call) }
         case .write(let write):
             Task {
-                let result = await Result { try await store.perform(write) }
+                let result = await Result { try await store.run { try $0.perform(write) } }
                 handle(.written(result))
             }
         case .fetchPhoto(let photo, let isCachedEnough):
@@ -155,7 +155,7 @@ final class Likes {
 
     private func readRecords() async throws {
         do {
-            var records = try await store.read()
+            var records = try await store.run { try $0.read() }
             let cached = try? await feed.cachedLikes(of: records.pending.map(\.like.photo))
             for (index, record) in records.pending.enumerated() {
                 records.pending[index].cached = cached?[record.like.photo]
