@@ -205,7 +205,7 @@ struct DiskWatchTests {
         try await store.run(account) { _ in }
         #expect(reports == [])
         await #expect(throws: StorageError.full) {
-            try await store.run(account) { (_) throws(StorageError) in throw StorageError.full }
+            try await store.run(account) { _ in throw StorageError.full }
         }
         #expect(reports == [true])
         try await store.run(account) { _ in }

@@ -31,13 +31,13 @@ nonisolated package struct FeedStore: Sendable {
     /// A deleted or damaged file is replaced by an empty one.
     package func run<Value: Sendable>(
         _ account: AccountID,
-        _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
+        _ body: @escaping @Sendable (FeedTables) throws -> Value
     ) async throws -> Value {
         if file.isOutdated { await queue.close() }
         do {
             let value = try await queue.run { database in
                 try database.transaction { () throws(StorageError) in
-                    try body(FeedTables(database: database, account: account))
+                    try Self.perform(body, FeedTables(database: database, account: account))
                 }
             }
             if disk.isFull { await disk.check() }
@@ -53,12 +53,12 @@ nonisolated package struct FeedStore: Sendable {
     /// It takes no write lock, and is faster than ``run(_:_:)``.
     package func read<Value: Sendable>(
         _ account: AccountID,
-        _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
+        _ body: @escaping @Sendable (FeedTables) throws -> Value
     ) async throws -> Value {
         guard !file.isOutdated else { return try await run(account, body) }
         let value = try? await queue.run { database in
             try database.snapshot { () throws(StorageError) in
-                try body(FeedTables(database: database, account: account))
+                try Self.perform(body, FeedTables(database: database, account: account))
             }
         }
         guard let value else { return try await run(account, body) }
@@ -66,9 +66,20 @@ nonisolated package struct FeedStore: Sendable {
         return value
     }
 
+    /// Runs `body`, which throws no other errors than those of the database.
+    private static func perform<Value>(
+        _ body: (FeedTables) throws -> Value, _ tables: FeedTables
+    ) throws(StorageError) -> Value {
+        do {
+            return try body(tables)
+        } catch {
+            throw (error as? StorageError) ?? .failed(code: 0, message: "\(error)")
+        }
+    }
+
     /// Deletes the data of an account, and overwrites it in the file.
     package func forget(_ account: AccountID) async throws {
-        try await run(account) { (tables) throws(StorageError) in try tables.forget() }
+        try await run(account) { try $0.forget() }
         // Best effort: VACUUM may fail on a full disk; the rows are gone.
         try? await queue.run { try $0.scrub() }
     }
@@ -352,22 +363,16 @@ extension FeedStore {
                 photos = photos.dropFirst(size)
                 try check()
                 arrival.prepared.formUnion(
-                    try await runPaced(account) { (tables) throws(StorageError) in
-                        try tables.photos.prepare(piece, now: now)
-                    })
+                    try await runPaced(account) { try $0.photos.prepare(piece, now: now) })
             }
             try check()
             let prepared = arrival
-            var merge = try await run(account) { (tables) throws(StorageError) in
-                try tables.store(prepared, in: source)
-            }
+            var merge = try await run(account) { try $0.store(prepared, in: source) }
             while !merge.unswept.isEmpty {
                 let piece = Array(merge.unswept.prefix(size))
                 merge.unswept.removeFirst(piece.count)
                 // Best effort: the bounds of the cache delete the other rows.
-                let gone = try? await runPaced(account) { (tables) throws(StorageError) in
-                    try tables.photos.sweep(piece, now: now)
-                }
+                let gone = try? await runPaced(account) { try $0.photos.sweep(piece, now: now) }
                 if merge.reportsRemovals { merge.removed += gone ?? [] }
             }
             return merge
@@ -378,7 +383,7 @@ extension FeedStore {
     /// a quarter of the time of the database.
     private func runPaced<Value: Sendable>(
         _ account: AccountID,
-        _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
+        _ body: @escaping @Sendable (FeedTables) throws -> Value
     ) async throws -> Value {
         let start = ContinuousClock.now
         let value = try await run(account, body)

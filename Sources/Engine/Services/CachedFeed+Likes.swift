@@ -24,7 +24,7 @@ extension CachedFeed {
         let likesSource = likesSource
         let stored = likesSource.map(stored)
         let prefix = likeGroupPrefix(id)
-        let (photos, new, count) = try await store.run(account) { (tables) throws(StorageError) in
+        let (photos, new, count) = try await store.run(account) { tables in
             var photos: [Photo] = []
             var hasChanged = false
             for known in try tables.photos.likeGroup(of: id, prefix) {
@@ -63,7 +63,7 @@ extension CachedFeed {
     /// - Throws: ``StorageError``.
     func cachedLikes(of ids: [PhotoID]) async throws -> [PhotoID: LikeQueue.CachedLike] {
         guard !ids.isEmpty else { return [:] }
-        return try await store.read(account) { (tables) throws(StorageError) in
+        return try await store.read(account) { tables in
             var likes: [PhotoID: LikeQueue.CachedLike] = [:]
             for id in ids {
                 guard let photo = try tables.photos.photo(id) else { continue }
@@ -76,15 +76,13 @@ extension CachedFeed {
 
     /// Reads the number of the user's likes.
     func likeCount() async throws -> Int {
-        try await store.read(account) { (tables) throws(StorageError) in
-            try tables.likeCount()
-        }
+        try await store.read(account) { try $0.likeCount() }
     }
 
     /// Returns the photos of a like group that are cached, the given one first.
     func companions(of id: PhotoID) async throws -> [Photo] {
         let prefix = likeGroupPrefix(id)
-        return try await store.read(account) { (tables) throws(StorageError) in
+        return try await store.read(account) { tables in
             try tables.photos.likeGroup(of: id, prefix).map(\.photo)
         }
     }

@@ -111,9 +111,7 @@ extension CachedFeed {
         } catch ProviderError.notSupported where token == nil {
             // The service accepts likes and has no list of them.
             page = RemotePage(
-                try await store.read(account) { (tables) throws(StorageError) in
-                    try tables.photos.likedPhotos()
-                })
+                try await store.read(account) { try $0.photos.likedPhotos() })
         }
         guard let local = owner.localLikes else { return page }
         page.photos.removeAll { photo in local.contains { $0.photo == photo.photo.id } }
@@ -178,9 +176,7 @@ extension CachedFeed {
         owner.likesObserved(photos)
         guard let likesSource, source != likesSource else { return }
         let stored = stored(likesSource)
-        let new = try? await store.run(account) { (tables) throws(StorageError) in
-            try tables.updateLikes(photos, in: stored)
-        }
+        let new = try? await store.run(account) { try $0.updateLikes(photos, in: stored) }
         if let new = new ?? nil { owner.emit(.updated(likesSource, new: new)) }
     }
 }
@@ -216,7 +212,7 @@ extension CachedFeed {
         guard !failures.isEmpty else { return }
         Task {
             let keys = failures.map { (source: $0, key: stored($0)) }
-            let cached = try? await store.read(account) { (tables) throws(StorageError) in
+            let cached = try? await store.read(account) { tables in
                 var cached: Set<SourceID> = []
                 for (source, key) in keys where try tables.source(key) != nil {
                     cached.insert(source)

@@ -159,7 +159,7 @@ final class CachedFeed {
         // A part from the future was fetched before the clock was set back.
         let start = Timestamp(
             secondsSince1970: now.secondsSince1970 - Self.freshness.components.seconds + 1)
-        return try await store.read(account) { (tables) throws(StorageError) -> Lookup in
+        return try await store.read(account) { (tables) throws -> Lookup in
             let state =
                 showsAllCacheVariants
                 ? try tables.latestVariant(source) : try tables.source(stored)
@@ -211,9 +211,7 @@ final class CachedFeed {
 
     /// Returns a photo from the cache; nil if it is not cached.
     func knownPhoto(_ id: PhotoID) async throws -> CachedPhoto? {
-        try await store.read(account) { (tables) throws(StorageError) in
-            try tables.photos.photo(id)
-        }
+        try await store.read(account) { try $0.photos.photo(id) }
     }
 
     /// Fetches a photo. A photo that the service does not find leaves every source.
@@ -249,15 +247,13 @@ final class CachedFeed {
     /// Stores the size of an image of a photo; see ``FeedPhotos/setSize(_:_:_:)``.
     func setSize(_ photo: PhotoID, _ width: Int, _ height: Int) async throws -> Photo? {
         try checkWanted()
-        return try await store.run(account) { (tables) throws(StorageError) in
-            try tables.photos.setSize(photo, width, height)
-        }
+        return try await store.run(account) { try $0.photos.setSize(photo, width, height) }
     }
 
     private func storePhoto(_ remote: RemotePhoto) async throws -> CachedPhoto {
         try checkWanted()
         let now = owner.now
-        let (change, cached) = try await store.run(account) { (tables) throws(StorageError) in
+        let (change, cached) = try await store.run(account) { tables in
             let change = try tables.photos.upsert(remote, now: now)
             let cached = try tables.photos.photo(remote.photo.id)
             try tables.limitBytes(now: now)
@@ -272,7 +268,7 @@ final class CachedFeed {
 
     /// Removes photos that no longer exist from every source.
     private func remove(_ ids: [PhotoID]) async {
-        let removed = try? await store.run(account) { (tables) throws(StorageError) in
+        let removed = try? await store.run(account) { tables in
             var removed: [PhotoID] = []
             for id in ids where try tables.photos.photo(id) != nil {
                 try tables.photos.remove(id)
@@ -287,9 +283,7 @@ final class CachedFeed {
 
     /// Returns the sources of the account.
     func sources() async throws -> [Source] {
-        let listed = try await store.read(account) { (tables) throws(StorageError) in
-            try tables.listedSources()
-        }
+        let listed = try await store.read(account) { try $0.listedSources() }
         guard !listed.isEmpty else { return try await fetchSources() }
         let isYoung = self.listed.map { owner.now < $0 + Self.sourcesFreshness && $0 <= owner.now }
         if isYoung != true, !owner.isMetered() { Task { _ = try? await fetchSources() } }
@@ -302,9 +296,7 @@ final class CachedFeed {
         return try await listings.run(account) { [self] in
             let sources = try await owner.perform { [session] in try await session.sources() }
             try checkWanted()
-            try await store.run(account) { (tables) throws(StorageError) in
-                try tables.setListedSources(sources)
-            }
+            try await store.run(account) { try $0.setListedSources(sources) }
             return sources
         }
     }

@@ -108,9 +108,7 @@ extension RemoteService {
     /// Shows the cached profile, and fetches it again. The result also shows if the service is available and accepts
     /// the token.
     func restoreProfile() async {
-        let cached = try? await stores.feeds.read(account) { (tables) throws(StorageError) in
-            try tables.profile()
-        }
+        let cached = try? await stores.feeds.read(account) { try $0.profile() }
         if var profile = cached ?? nil {
             await count(profile)
             // The image cache may have been deleted.
@@ -151,9 +149,7 @@ extension RemoteService {
     /// Stores the profile. Best effort: on a full disk, it is shown without being stored.
     private func store(_ profile: Profile) async {
         let now = now
-        try? await stores.feeds.run(account) { (tables) throws(StorageError) in
-            try tables.setProfile(profile, fetched: now)
-        }
+        try? await stores.feeds.run(account) { try $0.setProfile(profile, fetched: now) }
     }
 
     /// Returns the path of the avatar; empty if its fetch exceeds ``avatarTimeout``, which may be longer than the time
@@ -187,9 +183,7 @@ extension RemoteService {
 
     /// Fetches the number of likes, which then replaces the number that was counted here.
     func refreshLikeCount() async {
-        try? await stores.feeds.run(account) { (tables) throws(StorageError) in
-            try tables.trustLikeCount()
-        }
+        try? await stores.feeds.run(account) { try $0.trustLikeCount() }
         await probe()
     }
 
@@ -198,9 +192,7 @@ extension RemoteService {
     }
 
     private func count(_ profile: Profile) async {
-        let count = try? await stores.feeds.read(account) { (tables) throws(StorageError) in
-            try tables.likeCount()
-        }
+        let count = try? await stores.feeds.read(account) { try $0.likeCount() }
         likeCount = count ?? profile.likes ?? likeCount
     }
 }
