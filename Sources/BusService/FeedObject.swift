@@ -116,9 +116,7 @@ final class FeedObject {
             .property(.count) { UInt32(clamping: $0.photos.likeCount) },
         ])
 
-    private func changeLike(
-        of photo: String, to isLiked: Bool?
-    ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
+    private func changeLike(of photo: String, to isLiked: Bool?) async throws -> LikeReply {
         try await photos.call(photo) { account, photo in
             try await account.changeLike(of: photo, to: isLiked)
         }

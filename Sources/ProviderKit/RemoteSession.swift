@@ -263,3 +263,6 @@ package enum LikeOutcome: String, CaseIterable, Sendable {
     /// Stored locally, because the service has no likes.
     case local
 }
+
+/// The reply to a like, an unlike or a toggle: the wanted state, and the outcome.
+package typealias LikeReply = (isLiked: Bool, outcome: LikeOutcome)

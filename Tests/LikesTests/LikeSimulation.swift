@@ -218,7 +218,7 @@ final class LikeSimulation {
     }
 
     func recordReply(
-        _ id: LikeQueue.CallID, _ result: Result<LikeQueue.Reply, any Error>
+        _ id: LikeQueue.CallID, _ result: Result<LikeReply, any Error>
     ) {
         trace("  answer \(id) \(result)")
         guard let call = calls.removeValue(forKey: id) else {

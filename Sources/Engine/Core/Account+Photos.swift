@@ -24,9 +24,7 @@ extension Account {
     ///   - isLiked: The new state; nil for the opposite of the present one. A pending like or unlike counts as confirmed.
     /// - Returns: The new state, and the outcome.
     /// - Throws: ``EngineError``, ``ProviderError``, ``HTTPError``.
-    package func changeLike(
-        of photo: String, to isLiked: Bool?
-    ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
+    package func changeLike(of photo: String, to isLiked: Bool?) async throws -> LikeReply {
         let photos = try session()
         guard photos.likesSource != nil else {
             if let unusable = provider as? UnusableProvider {

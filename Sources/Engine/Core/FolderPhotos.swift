@@ -66,9 +66,7 @@ final class FolderPhotos: AccountPhotos {
     var pendingLikes: [PhotoID]? { [] }
     func isLikePending(_ photo: PhotoID) -> Bool { false }
 
-    func setLiked(
-        _ photo: PhotoID, _ isLiked: Bool?
-    ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
+    func setLiked(_ photo: PhotoID, _ isLiked: Bool?) async throws -> LikeReply {
         let (isWanted, change) = try await changes.run { [self] in
             let isWanted =
                 if let isLiked { isLiked } else { try await !session.photo(photo).isLiked }

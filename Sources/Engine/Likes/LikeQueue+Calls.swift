@@ -4,9 +4,6 @@ internal import Translation
 
 // The events and effects.
 nonisolated extension LikeQueue {
-    /// The result of a call: the wanted state, and its outcome.
-    package typealias Reply = (isLiked: Bool, outcome: LikeOutcome)
-
     /// An event that the owner reports.
     package enum Event {
         /// The records are needed.
@@ -54,7 +51,7 @@ nonisolated extension LikeQueue {
         /// Write the state of a like group to the cache.
         case updateCache(CacheUpdate)
         /// Reply to a call.
-        case reply(CallID, Result<Reply, any Error>)
+        case reply(CallID, Result<LikeReply, any Error>)
         /// Announce that the pending likes changed.
         case pendingChanged
         /// Announce the photos of a like group, which the call, if there is one, has read.
@@ -289,7 +286,7 @@ nonisolated extension LikeQueue {
 
     // MARK: Replies
 
-    mutating func reply(_ id: CallID, _ value: Reply) -> [Effect] {
+    mutating func reply(_ id: CallID, _ value: LikeReply) -> [Effect] {
         guard calls.removeValue(forKey: id) != nil else { return [] }
         return [.reply(id, .success(value))]
     }

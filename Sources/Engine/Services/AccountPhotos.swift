@@ -69,9 +69,7 @@ package protocol AccountPhotos: AnyObject {
     ///   - isLiked: The new state; nil for the opposite of the present one. A pending like or unlike counts as confirmed.
     /// - Returns: The new state, and the outcome.
     /// - Throws: The errors of ``Likes/change(_:_:)``.
-    func setLiked(
-        _ photo: PhotoID, _ isLiked: Bool?
-    ) async throws -> (isLiked: Bool, outcome: LikeOutcome)
+    func setLiked(_ photo: PhotoID, _ isLiked: Bool?) async throws -> LikeReply
     /// Checks if the service permits likes that it denied before.
     func checkLikesAgain()
 

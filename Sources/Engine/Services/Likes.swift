@@ -16,7 +16,7 @@ final class Likes {
     /// The decisions. Only this type changes it.
     private(set) var queue: LikeQueue
     private var lastCall = 0
-    private var callers: [LikeQueue.CallID: CheckedContinuation<LikeQueue.Reply, any Error>] = [:]
+    private var callers: [LikeQueue.CallID: CheckedContinuation<LikeReply, any Error>] = [:]
     /// The photos that the calls have read, each with the others of its like group.
     private var photosOfCalls: [LikeQueue.CallID: [Photo]] = [:]
     private var loading: Task<Void, any Error>?
@@ -66,7 +66,7 @@ final class Likes {
     /// - Throws: ``ProviderError/notFound(_:)`` for a photo that does not exist; the refusal of the service;
     ///   ``EngineError/cancelled(_:)`` if the account logs out meanwhile; a storage error; for a toggle also the error of
     ///   the service if the photo is not cached and cannot be fetched.
-    func change(_ photo: PhotoID, _ isWanted: Bool?) async throws -> LikeQueue.Reply {
+    func change(_ photo: PhotoID, _ isWanted: Bool?) async throws -> LikeReply {
         lastCall += 1
         let id = lastCall
         let timer = owner.clock.after(Self.callTimeout) { [self] in handle(.timedOut(id)) }

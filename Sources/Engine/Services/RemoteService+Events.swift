@@ -116,9 +116,7 @@ extension RemoteService {
     }
     package func isLikePending(_ photo: PhotoID) -> Bool { likes?.queue.isPending(photo) == true }
 
-    package func setLiked(
-        _ photo: PhotoID, _ isLiked: Bool?
-    ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
+    package func setLiked(_ photo: PhotoID, _ isLiked: Bool?) async throws -> LikeReply {
         guard let likes else {
             throw EngineError.notSupported(Message("This service has no likes."))
         }
