@@ -5,6 +5,9 @@ internal import Engine
 internal import Feeds
 internal import ProviderKit
 
+/// A page in its D-Bus form. `isComplete` is false if the page must not be stored.
+typealias PhotoPage = (photos: [PhotoEntry], next: String, isComplete: Bool)
+
 /// The photos of a ``FeedObject``: those of an account, or of the combined account.
 protocol FeedPhotos {
     var defaultSource: SourceID { get }
@@ -18,10 +21,7 @@ protocol FeedPhotos {
 
     /// Returns the source that a call selects: the default source for an empty text.
     func resolve(_ source: String) -> SourceID
-    /// Returns a page. `isComplete` is false if the page must not be stored.
-    func page(
-        _ key: PreparedPageCache.Key
-    ) async throws -> (photos: [PhotoEntry], next: String, isComplete: Bool)
+    func page(_ key: PreparedPageCache.Key) async throws -> PhotoPage
     /// Returns true if the default source does not exist and another one takes its place.
     func hasReplaced(defaultSource source: SourceID) async -> Bool
     /// Records that a client received a stored first page, and refreshes the source in the background if it is old.
@@ -44,9 +44,7 @@ protocol FeedPhotos {
 }
 
 extension Account: FeedPhotos {
-    func page(
-        _ key: PreparedPageCache.Key
-    ) async throws -> (photos: [PhotoEntry], next: String, isComplete: Bool) {
+    func page(_ key: PreparedPageCache.Key) async throws -> PhotoPage {
         let (photos, next) = try await page(
             key.source.text, cursor: key.cursor, count: Int(key.count))
         let path = path
@@ -69,9 +67,7 @@ extension Account: FeedPhotos {
 }
 
 extension CombinedFeed: FeedPhotos {
-    func page(
-        _ key: PreparedPageCache.Key
-    ) async throws -> (photos: [PhotoEntry], next: String, isComplete: Bool) {
+    func page(_ key: PreparedPageCache.Key) async throws -> PhotoPage {
         let page = try await page(key.source.text, cursor: key.cursor, count: Int(key.count))
         let photos = page.photos.map { entry($0.photo, of: $0.account) }
         return (photos, page.next, page.isComplete)
