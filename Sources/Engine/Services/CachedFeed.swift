@@ -72,12 +72,6 @@ final class CachedFeed {
 
     // MARK: Pages
 
-    private enum Lookup: Sendable {
-        case unknown
-        case stale
-        case slice(FeedTables.SourceState, FeedOrder.Slice)
-    }
-
     /// Reads a page from the cache, and fetches its missing parts; see ``AccountPhotos/page(_:after:count:fillsGaps:)``.
     ///
     /// - Returns: The page; nil if parts are missing and `mayRequest` is false.
@@ -90,10 +84,10 @@ final class CachedFeed {
         var isRead = false
         while true {
             let before = responseCount
-            let (state, slice): (FeedTables.SourceState, FeedOrder.Slice)
-            switch try await look(source, place, count) {
-            case .slice(let known, let part): (state, slice) = (known, part)
-            case .unknown where place == nil && requests < Self.fillLimit:
+            guard let (state, slice) = try await look(source, place, count) else {
+                guard place == nil, requests < Self.fillLimit else {
+                    throw ProviderError.staleCursor
+                }
                 guard mayRequest else { return nil }
                 requests += 1
                 // Another response may have arrived during the read.
@@ -103,7 +97,6 @@ final class CachedFeed {
                 }
                 isRead = true
                 continue
-            case .unknown, .stale: throw ProviderError.staleCursor
             }
             if !isRead {
                 isRead = true
@@ -150,26 +143,26 @@ final class CachedFeed {
     }
 
     /// Reads a page from the cache, with one read transaction.
+    ///
+    /// - Returns: The source and the page; nil if the source is not cached, or the position was lost.
     private func look(
         _ source: SourceID, _ place: FeedPosition?, _ count: Int
-    ) async throws -> Lookup {
+    ) async throws -> (FeedTables.SourceState, FeedOrder.Slice)? {
         let stored = stored(source)
         let showsAllCacheVariants = session.showsAllCacheVariants
         let now = owner.now
         // A part from the future was fetched before the clock was set back.
         let start = Timestamp(
             secondsSince1970: now.secondsSince1970 - Self.freshness.components.seconds + 1)
-        return try await store.read(account) { (tables) throws -> Lookup in
+        return try await store.read(account) {
+            (tables) throws -> (FeedTables.SourceState, FeedOrder.Slice)? in
             let state =
                 showsAllCacheVariants
                 ? try tables.latestVariant(source) : try tables.source(stored)
-            guard let state else { return .unknown }
-            if let place, !state.holds(place) { return .stale }
-            return .slice(
-                state,
-                try tables.order(of: state.key).slice(
-                    in: state.generation, below: place, count: count, fresh: start...now)
-            )
+            guard let state, place.map(state.holds) ?? true else { return nil }
+            let slice = try tables.order(of: state.key).slice(
+                in: state.generation, below: place, count: count, fresh: start...now)
+            return (state, slice)
         }
     }
 
