@@ -117,9 +117,6 @@ package struct PhotoEntry: BusType, Hashable {
                 append = { (photo, encoder) throws(BusError) in
                     encoder.entry(head, get(photo)?.fromTopLeft)
                 }
-            case .likeState(let get, _):
-                let head = EntryHead<Bool>(field.key)
-                append = { (photo, encoder) throws(BusError) in encoder.entry(head, get(photo)) }
             }
         }
     }
@@ -140,7 +137,6 @@ extension PhotoField {
         case (.number(_, _, let set), .double(let number)): set(&photo, number)
         case (.flag(_, let set), .bool(let flag)): set(&photo, flag)
         case (.text(_, _, let set), .string(let text)): set(&photo, text.isEmpty ? nil : text)
-        case (.likeState(_, let set), .bool(let flag)): set(&photo, flag)
         case (.point(_, let set), .structure(let fields)):
             guard fields.count == 2, case .double(let x) = fields[0],
                 case .double(let y) = fields[1]
@@ -158,7 +154,6 @@ extension PhotoField {
         case .number(_, let get, _): get(photo).map { .double($0) }
         case .flag(let get, _): get(photo).map { .bool($0) }
         case .text(_, let get, _): get(photo).map { .string($0) }
-        case .likeState(let get, _): .bool(get(photo))
         case .point(let get, _):
             get(photo).map { point in
                 let (x, y) = point.fromTopLeft

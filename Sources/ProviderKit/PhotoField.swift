@@ -9,6 +9,9 @@ package struct PhotoField: Sendable {
     package let key: String
     /// The column in the feed cache. A point has two columns: see ``columns``.
     private let column: String
+    /// False for a part of the like state, which is always known. Messages of plugins and the feed cache have rules of
+    /// their own for it.
+    package let isDescribed: Bool
     /// The type, and access to the value. Closures, because key paths take several times as long.
     package let value: Value
 
@@ -30,9 +33,6 @@ package struct PhotoField: Sendable {
         /// A point of the photo. On the bus it is `(dd)`, from the top left corner; in messages of plugins, it is an
         /// array of the coordinates of ``FocalPoint``.
         case point(@Sendable (Photo) -> FocalPoint?, @Sendable (inout Photo, FocalPoint?) -> Void)
-        /// A part of the like state, which is always known: `b` on the bus. Messages of plugins and the feed cache
-        /// have rules of their own for it.
-        case likeState(@Sendable (Photo) -> Bool, @Sendable (inout Photo, Bool) -> Void)
     }
 
     /// The form of a text. Plugins are checked for it.
@@ -51,8 +51,9 @@ package struct PhotoField: Sendable {
         case mediaType
     }
 
-    init(_ key: String, column: String? = nil, _ value: Value) {
+    init(_ key: String, column: String? = nil, isDescribed: Bool = true, _ value: Value) {
         self.key = key
+        self.isDescribed = isDescribed
         self.column = column ?? key
         self.value = value
     }
@@ -74,8 +75,10 @@ package struct PhotoField: Sendable {
         PhotoField("author_url", .text(.link, { $0.authorURL }, { $0.authorURL = $1 })),
         PhotoField("url", .text(.link, { $0.url }, { $0.url = $1 })),
         PhotoField("likes", .count({ $0.likes }, { $0.likes = $1 })),
-        PhotoField("liked", .likeState({ $0.isLiked }, { $0.isLiked = $1 })),
-        PhotoField("pending", .likeState({ $0.isPending }, { $0.isPending = $1 })),
+        PhotoField(
+            "liked", isDescribed: false, .flag({ $0.isLiked }, { $0.isLiked = $1 == true })),
+        PhotoField(
+            "pending", isDescribed: false, .flag({ $0.isPending }, { $0.isPending = $1 == true })),
         PhotoField(
             "sensitive", column: "is_sensitive", .flag({ $0.isSensitive }, { $0.isSensitive = $1 })),
         PhotoField("media_type", .text(.mediaType, { $0.mediaType }, { $0.mediaType = $1 })),
@@ -100,17 +103,15 @@ package struct PhotoField: Sendable {
     ]
 
     /// The properties that messages of plugins contain, and that the feed cache stores as they are.
-    package static let described = all.filter { !$0.columns.isEmpty }
+    package static let described = all.filter(\.isDescribed)
 
-    /// The columns in the feed cache, with their SQL types; none for a like state. The coordinates of a point are
-    /// integers, in millionths.
+    /// The columns in the feed cache, with their SQL types. The coordinates of a point are integers, in millionths.
     package var columns: [(name: String, type: String)] {
         switch value {
         case .time, .count, .flag: [(column, "INTEGER")]
         case .number: [(column, "REAL")]
         case .text: [(column, "TEXT")]
         case .point: [("\(column)_x", "INTEGER"), ("\(column)_y", "INTEGER")]
-        case .likeState: []
         }
     }
 }

@@ -5,7 +5,7 @@ extension Photo {
     /// properties.
     package static func filled(id: String) -> Photo {
         var photo = Photo(id: PhotoID(id))
-        for (number, field) in PhotoField.all.enumerated() {
+        for (number, field) in PhotoField.all.enumerated() where field.isDescribed {
             switch field.value {
             case .time(_, let set):
                 set(&photo, Timestamp(secondsSince1970: 1_790_000_000 + Int64(number)))
@@ -15,7 +15,6 @@ extension Photo {
             case .flag(_, let set): set(&photo, true)
             case .text(let form, _, let set): set(&photo, text(form, field.key))
             case .point(_, let set): set(&photo, FocalPoint(x: 0.25, y: -1))
-            case .likeState: break
             }
         }
         photo.isLiked = true

@@ -55,9 +55,6 @@ nonisolated package struct PhotoProperty: Sendable {
                 values.append(.integer(point.map { Int64(($0.x * 1e6).rounded()) }))
                 values.append(.integer(point.map { Int64(($0.y * 1e6).rounded()) }))
             }
-        case .likeState(let get, let set):
-            read = { photo, row, column in set(&photo, row.integer(column) != 0) }
-            append = { $1.append(.bool(get($0))) }
         }
     }
 }

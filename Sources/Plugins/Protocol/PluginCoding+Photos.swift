@@ -48,7 +48,7 @@ extension RemotePhoto {
 }
 
 extension PhotoField {
-    /// Returns the property of a photo in messages of plugins; nil if it is unknown, or a like state.
+    /// Returns the property of a photo in messages of plugins; nil if it is unknown.
     package func json(of photo: Photo) -> JSON? {
         switch value {
         case .time(let get, _): get(photo).map { .integer($0.secondsSince1970) }
@@ -57,7 +57,6 @@ extension PhotoField {
         case .flag(let get, _): get(photo).map { .bool($0) }
         case .text(_, let get, _): get(photo).map { .string($0) }
         case .point(let get, _): get(photo).map { .array([.number($0.x), .number($0.y)]) }
-        case .likeState: nil
         }
     }
 }
@@ -171,7 +170,6 @@ extension PluginReader {
         case .flag(_, let set): set(&photo, try flag(field.key))
         case .text(let form, _, let set): set(&photo, try text(field.key, form, hosts))
         case .point(_, let set): set(&photo, try focalPoint(field.key))
-        case .likeState: break
         }
     }
 
