@@ -2,6 +2,7 @@ package import Accounts
 package import OAuth
 package import ProviderKit
 internal import Quoting
+internal import System
 package import Translation
 
 /// The token of an account.
@@ -31,8 +32,8 @@ package final class Credentials: AccessTokens {
     /// Called when ``problem`` changed.
     var onChange: () -> Void = {}
     private var token: OAuthToken?
-    private var loading: Task<OAuthToken, any Error>?
-    private var renewing: Task<OAuthToken, any Error>?
+    private let loads = SingleFlight<SecretKey, OAuthToken>()
+    private let renewals = SingleFlight<SecretKey, OAuthToken>()
     /// A renewed token that could not be stored. The stored one is no longer valid.
     private var unsaved: OAuthToken?
     /// The reason why the stored token must not be used; nil if it may.
@@ -96,11 +97,7 @@ package final class Credentials: AccessTokens {
         if let token { return token }
         guard isNeeded else { return .none(now: now()) }
         guard !isDiscarded else { throw ProviderError.unauthorized }
-        if let loading { return try await loading.value }
-        let task = Task { try await read() }
-        loading = task
-        defer { if loading == task { loading = nil } }
-        return try await task.value
+        return try await loads.run(key) { [self] in try await read() }
     }
 
     /// Prevents all use of the stored token until ``adopt(_:)``. Must be called before the first use.
@@ -219,11 +216,7 @@ package final class Credentials: AccessTokens {
     // MARK: Renewal
 
     private func renewed(_ token: OAuthToken) async throws -> OAuthToken {
-        if let renewing { return try await renewing.value }
-        let task = Task { try await refresh(token) }
-        renewing = task
-        defer { renewing = nil }
-        return try await task.value
+        try await renewals.run(key) { [self] in try await refresh(token) }
     }
 
     private func refresh(_ token: OAuthToken) async throws -> OAuthToken {
