@@ -106,23 +106,21 @@ nonisolated extension FeedMerge {
             return part
         }
 
-        let present = zip(keys, page.photos).map { Version(key: $0, photo: $1.photo.id) }
-        let live = Set(
-            known.lazy.filter(\.isLive).map { Version(key: $0.key, photo: $0.photo) })
+        let present = zip(keys, page.photos).map {
+            Entry(key: $0, photo: $1.photo.id, isLive: true)
+        }
+        let live = Set(known.filter(\.isLive))
         let missing = present.filter { !live.contains($0) }
         var new: Set<PhotoID> = []
-        for version in missing where try order.liveKey(of: version.photo) == nil {
-            new.insert(version.photo)
+        for entry in missing where try order.liveKey(of: entry.photo) == nil {
+            new.insert(entry.photo)
         }
         result.new += new.count
         let shown = Set(present)
-        for entry in known
-        where entry.isLive && !shown.contains(Version(key: entry.key, photo: entry.photo)) {
-            try drop(entry)
-        }
-        for version in missing {
-            let born = gap(around: version.key)?.born ?? generation
-            try insert(version.photo, at: version.key, born: born)
+        for entry in known where entry.isLive && !shown.contains(entry) { try drop(entry) }
+        for entry in missing {
+            let born = gap(around: entry.key)?.born ?? generation
+            try insert(entry.photo, at: entry.key, born: born)
         }
 
         guard let lower, let next = page.next else {
@@ -156,11 +154,6 @@ nonisolated extension FeedMerge {
                     key: OrderKey.base, token: next, received: now, isGap: true,
                     born: source.generation, fetched: now))
         }
-    }
-
-    private struct Version: Hashable {
-        let key: String
-        let photo: PhotoID
     }
 }
 

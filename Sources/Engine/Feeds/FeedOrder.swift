@@ -17,7 +17,7 @@ nonisolated package struct FeedOrder {
     static let top = "\u{7f}"
 
     /// One version of an entry.
-    struct Entry {
+    struct Entry: Hashable {
         let key: String
         let photo: PhotoID
         let isLive: Bool
