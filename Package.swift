@@ -184,7 +184,7 @@ let modules = [
     tests("SecretsTests", "DBus Secrets TestSupport Web"),
     module("Storage", "CSQLite System Translation"),
     tests("StorageTests", "Storage TestSupport"),
-    module("System", "CLinux CProcesses CSwiftRuntime Translation"),
+    module("System", "CLinux CProcesses CSwiftRuntime Sandbox Translation"),
     tests("SystemTests", "System TestSupport event-loop-scenarios"),
     module("Translation", "CTranslation"),
     tests("TranslationTests", "Translation TestSupport imagefeedctl"),

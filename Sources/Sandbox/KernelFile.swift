@@ -3,7 +3,7 @@ internal import Glibc
 /// The small files of `/proc` and `/sys`, which the kernel writes when they are read.
 package enum KernelFile {
     /// Returns the contents of a file; nil if it cannot be read.
-    package static func text(_ path: String) -> String? {
+    package static func bytes(_ path: String) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -13,8 +13,64 @@ package enum KernelFile {
             let count = read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { return nil }
-            guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+            guard count > 0 else { return bytes }
             bytes += chunk[..<count]
         }
+    }
+
+    /// Returns the contents of a file as text; nil if it cannot be read.
+    package static func text(_ path: String) -> String? {
+        bytes(path).map { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+/// A mounted file system.
+///
+/// Source: proc_pid_mountinfo(5).
+package struct Mount {
+    /// The absolute path of the mount point.
+    package let path: [UInt8]
+    package let isReadOnly: Bool
+
+    private static let space = UInt8(ascii: " ")
+
+    /// Returns the mounts in the contents of a file `mountinfo`, in their order.
+    package static func all(in table: [UInt8]) -> [Mount] {
+        table.split(separator: UInt8(ascii: "\n")).compactMap(Mount.init)
+    }
+
+    /// Reads a line. The fifth field is the mount point, and the sixth one has the options.
+    private init?(_ line: ArraySlice<UInt8>) {
+        let fields = line.split(separator: Self.space, maxSplits: 6)
+        guard fields.count > 5 else { return nil }
+        path = Self.unescaped(fields[4])
+        isReadOnly = fields[5].split(separator: UInt8(ascii: ",")).contains(Array("ro".utf8)[...])
+    }
+
+    /// Returns the mount that contains a path: the last one at the deepest mount point, which hides the earlier ones.
+    static func containing(_ path: [UInt8], in mounts: [Mount]) -> Mount? {
+        let slash = [UInt8(ascii: "/")]
+        let above = mounts.filter {
+            $0.path == slash || path == $0.path || path.starts(with: $0.path + slash)
+        }
+        return above.reduce(nil) { deepest, mount in
+            (deepest?.path.count ?? 0) > mount.path.count ? deepest : mount
+        }
+    }
+
+    /// Replaces the octal escapes of space, tab, newline and backslash.
+    private static func unescaped(_ field: ArraySlice<UInt8>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var rest = field
+        while let byte = rest.popFirst() {
+            let digits = String(decoding: rest.prefix(3), as: UTF8.self)
+            if byte == UInt8(ascii: "\\"), let value = UInt8(digits, radix: 8) {
+                bytes.append(value)
+                rest = rest.dropFirst(3)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return bytes
     }
 }

@@ -27,8 +27,9 @@ package struct UnitLimits: Sendable {
                 let name = line.prefix { $0 != ":" }
                 return (name, line.dropFirst(name.count + 1).filter { !$0.isWhitespace })
             }, uniquingKeysWith: { first, _ in first })
-        let mounts = mounts.split(separator: "\n").compactMap(Mount.init)
-        let isReadOnly = { (path: String) in Mount.containing(path, in: mounts)?.isReadOnly ?? true
+        let mounts = Mount.all(in: Array(mounts.utf8))
+        let isReadOnly = { (path: String) in
+            Mount.containing(Array(path.utf8), in: mounts)?.isReadOnly ?? true
         }
         // The initial namespace maps all identities to themselves.
         let isOwnNamespace =
@@ -79,45 +80,6 @@ package struct UnitLimits: Sendable {
         let group = KernelFile.text("/proc/\(process)/cgroup")?.split(separator: "\n")
             .first { $0.hasPrefix("0::") }?.dropFirst(3)
         return group.flatMap { KernelFile.text("/sys/fs/cgroup\($0)/\(name)") }
-    }
-
-    /// One line of `mountinfo`.
-    private struct Mount {
-        let path: String
-        let isReadOnly: Bool
-
-        init?(_ line: Substring) {
-            let fields = line.split(separator: " ", maxSplits: 6)
-            guard fields.count > 5 else { return nil }
-            path = Self.unescaped(fields[4])
-            isReadOnly = fields[5].split(separator: ",").contains("ro")
-        }
-
-        /// Returns the mount that contains a path: the last one at the deepest mount point, which hides the earlier
-        /// ones.
-        static func containing(_ path: String, in mounts: [Mount]) -> Mount? {
-            mounts.filter { $0.path == "/" || path == $0.path || path.hasPrefix($0.path + "/") }
-                .reduce(nil) { deepest, mount in
-                    (deepest?.path.utf8.count ?? 0) > mount.path.utf8.count ? deepest : mount
-                }
-        }
-
-        /// Replaces octal escapes such as `\040`.
-        private static func unescaped(_ field: Substring) -> String {
-            guard field.contains("\\") else { return String(field) }
-            var bytes: [UInt8] = []
-            var rest = Array(field.utf8)[...]
-            while let byte = rest.popFirst() {
-                let digits = String(decoding: rest.prefix(3), as: UTF8.self)
-                if byte == UInt8(ascii: "\\"), let value = UInt8(digits, radix: 8) {
-                    bytes.append(value)
-                    rest = rest.dropFirst(3)
-                } else {
-                    bytes.append(byte)
-                }
-            }
-            return String(decoding: bytes, as: UTF8.self)
-        }
     }
 }
 
