@@ -113,27 +113,14 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
         urgency: ImageUrgency = .now
     ) async throws(ImageProcessorError) -> ImageReply {
         guard let message = job.message else { throw Self.versionMismatch }
-        if let source {
-            let readable = await threads.run(source) { progress in
-                JobFiles.openSource(source, progress).map { $0.discard() }
-            }
-            guard let readable else { throw Self.noResponse }
-            try readable.get()
-        }
+        if let source { _ = try await openSource(source) }
         await turns.begin(inBackground: urgency == .later)
         defer { turns.end() }
-        var jobFiles = JobFiles()
-        if let source {
-            let opened = await threads.run(source) { opened in
-                if case .success(let files) = opened { files.discard() }
-            } _: {
-                JobFiles.openSource(source, $0)
+        let opened = if let source { try await openSource(source) } else { JobFiles() }
+        if let destination {
+            try await files.run { () throws(ImageProcessorError) in
+                try opened.openDestination(destination)
             }
-            guard let opened else { throw Self.noResponse }
-            jobFiles = try opened.get()
-        }
-        let opened = try await files.run { [jobFiles] () throws(ImageProcessorError) in
-            try jobFiles.openingDestination(destination)
         }
         return try await complete(job, message, source, opened) {
             reply throws(ImageProcessorError) in
@@ -142,7 +129,13 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
         }
     }
 
-    /// Sends a job and takes its result from the files; closes the files, and deletes the new one, if that fails.
+    private func openSource(_ path: [UInt8]) async throws(ImageProcessorError) -> JobFiles {
+        let opened = await threads.run(path) { JobFiles.openSource(path, $0) }
+        guard let opened else { throw Self.noResponse }
+        return try opened.get()
+    }
+
+    /// Sends a job and takes its result from the files; deletes the new one if that fails.
     private func complete<Value: Sendable>(
         _ job: ImageJob, _ message: [UInt8], _ source: [UInt8]?, _ opened: JobFiles,
         _ result: @escaping @Sendable (ImageReply) throws(ImageProcessorError) -> Value
@@ -151,7 +144,7 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
             let reply = try await send(job, message, source, opened)
             return try await files.run { () throws(ImageProcessorError) in try result(reply) }
         } catch {
-            await files.run { opened.discard() }
+            await files.run { opened.deleteNew() }
             throw error
         }
     }

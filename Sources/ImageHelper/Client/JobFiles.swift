@@ -6,8 +6,10 @@ internal import ImageProtocol
 internal import System
 internal import Translation
 
-/// The open files of a job. Used on a queue that may block on disks.
-nonisolated struct JobFiles: Sendable {
+/// The open files of a job, which are closed with the last reference. Used on a queue that may block on disks.
+nonisolated final class JobFiles: @unchecked Sendable {
+    // Unchecked because the steps of a job are performed one after the other.
+
     /// A version of a file: its device, inode, size and time of the last change.
     typealias Stamp = [Int]
 
@@ -15,46 +17,38 @@ nonisolated struct JobFiles: Sendable {
     private(set) var stamp: Stamp?
     /// The format of the file that is read, according to its first bytes.
     private(set) var format: ImageFormat?
-    private var input: Int32?
+    /// The descriptors in the order that the helper expects.
+    private(set) var descriptors: [Int32] = []
+    /// The descriptor of the new file or of the memory for pixels; nil if the job writes none.
     private var output: Int32?
     /// The path to which the new file is written, and its final path.
     private var temporaryPath = ""
     private var destination = ""
 
-    /// The descriptors in the order that the helper expects.
-    var descriptors: [Int32] { [input, output].compactMap(\.self) }
-
-    /// Duplicates the descriptor of an image, and creates the memory file for its pixels.
-    static func forPixels(of file: Int32) throws(ImageProcessorError) -> JobFiles {
-        try JobFiles().opening { files throws(ImageProcessorError) in
-            let input = fcntl(file, F_DUPFD_CLOEXEC, 0)
-            guard input >= 0 else { throw unreadable(errno) }
-            try files.setSource(input)
-            let output = shim_memfd("imagefeed-pixels")
-            guard output >= 0 else { throw unwritable(errno) }
-            files.output = output
-            // Pages that are not written take no memory.
-            guard ftruncate(output, off_t(PixelSize.maximumBytes)) == 0 else {
-                throw unwritable(errno)
-            }
+    deinit {
+        // On a network file system, the last close may wait for the server.
+        DispatchQueue(label: "file-close").async { [descriptors] in
+            for descriptor in descriptors { close(descriptor) }
         }
     }
 
-    /// Opens files with a closure; closes all files if it fails.
-    private func opening(
-        _ open: (inout JobFiles) throws(ImageProcessorError) -> Void
-    ) throws(ImageProcessorError) -> JobFiles {
-        var files = self
-        do throws(ImageProcessorError) {
-            try open(&files)
-        } catch {
-            files.discard()
-            throw error
+    /// Duplicates the descriptor of an image, and creates the memory file for its pixels.
+    static func forPixels(of file: Int32) throws(ImageProcessorError) -> JobFiles {
+        let files = JobFiles()
+        let input = fcntl(file, F_DUPFD_CLOEXEC, 0)
+        guard input >= 0 else { throw unreadable(errno) }
+        try files.setSource(input)
+        let output = shim_memfd("imagefeed-pixels")
+        guard output >= 0 else { throw unwritable(errno) }
+        files.setOutput(output)
+        // Pages that are not written take no memory.
+        guard ftruncate(output, off_t(PixelSize.maximumBytes)) == 0 else {
+            throw unwritable(errno)
         }
         return files
     }
 
-    /// Maps the pixels that the helper wrote, and closes the files.
+    /// Maps the pixels that the helper wrote.
     func pixels(_ size: PixelSize) throws(ImageProcessorError) -> DecodedPixels {
         // Seals fail while the helper can still write: then it was compromised.
         guard let output, size.byteCount <= PixelSize.maximumBytes,
@@ -62,7 +56,6 @@ nonisolated struct JobFiles: Sendable {
             let memory = mmap(nil, size.byteCount, PROT_READ, Int32(MAP_SHARED), output, 0),
             memory != MAP_FAILED
         else { throw Self.invalidImage }
-        closeAll()
         return DecodedPixels(size, UnsafeRawBufferPointer(start: memory, count: size.byteCount))
     }
 
@@ -73,34 +66,36 @@ nonisolated struct JobFiles: Sendable {
     ) -> Result<JobFiles, ImageProcessorError> {
         let fault = progress.begin(path)
         guard fault == 0 else { return .failure(unreadable(fault)) }
+        // O_NONBLOCK: the file may have been replaced by a pipe.
+        let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+        let descriptor = PathBytes(bytes: path).withCString { open($0, flags) }
+        guard descriptor >= 0 else { return .failure(unreadable(errno)) }
         return Result { () throws(ImageProcessorError) in
-            try JobFiles().opening { files throws(ImageProcessorError) in
-                // O_NONBLOCK: the file may have been replaced by a pipe.
-                let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
-                let descriptor = PathBytes(bytes: path).withCString { Glibc.open($0, flags) }
-                guard descriptor >= 0 else { throw unreadable(errno) }
-                try files.setSource(descriptor)
-            }
+            let files = JobFiles()
+            try files.setSource(descriptor)
+            return files
         }
     }
 
     /// Opens the file that a job writes.
-    func openingDestination(_ destination: String?) throws(ImageProcessorError) -> JobFiles {
-        guard let destination else { return self }
-        return try opening { files throws(ImageProcessorError) in
-            files.destination = destination
-            // The name is the same for all attempts, so that the remains of a killed daemon do not accumulate.
-            let temporaryPath = "\(destination).imagefeed-part"
-            unlink(temporaryPath)
-            let descriptor = Glibc.open(temporaryPath, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw Self.unwritable(errno) }
-            files.temporaryPath = temporaryPath
-            files.output = descriptor
-        }
+    func openDestination(_ destination: String) throws(ImageProcessorError) {
+        // The name is the same for all attempts, so that the remains of a killed daemon do not accumulate.
+        let temporaryPath = "\(destination).imagefeed-part"
+        unlink(temporaryPath)
+        let descriptor = open(temporaryPath, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.unwritable(errno) }
+        setOutput(descriptor)
+        self.temporaryPath = temporaryPath
+        self.destination = destination
     }
 
-    private mutating func setSource(_ descriptor: Int32) throws(ImageProcessorError) {
-        input = descriptor
+    private func setOutput(_ descriptor: Int32) {
+        output = descriptor
+        descriptors.append(descriptor)
+    }
+
+    private func setSource(_ descriptor: Int32) throws(ImageProcessorError) {
+        descriptors.append(descriptor)
         var status = Glibc.stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw .notReadable(Message("The path is not a regular file."))
@@ -118,30 +113,19 @@ nonisolated struct JobFiles: Sendable {
         }
     }
 
-    /// Closes the files, and moves the new file to its final path.
+    /// Moves the new file, if there is one, to its final path.
     func finish() throws(ImageProcessorError) {
-        if let output {
-            // A malicious image may have compromised the helper.
-            guard ImageFormat(prefix: Self.prefix(output)) == .png else { throw Self.invalidImage }
-            // Synced before the rename: after a power failure the file is complete, or absent.
-            guard fdatasync(output) == 0, rename(temporaryPath, destination) == 0 else {
-                throw Self.unwritable(errno)
-            }
+        guard let output else { return }
+        // A malicious image may have compromised the helper.
+        guard ImageFormat(prefix: Self.prefix(output)) == .png else { throw Self.invalidImage }
+        // Synced before the rename: after a power failure the file is complete, or absent.
+        guard fdatasync(output) == 0, rename(temporaryPath, destination) == 0 else {
+            throw Self.unwritable(errno)
         }
-        closeAll()
     }
 
-    /// Closes the files and deletes the new one.
-    func discard() {
-        closeAll()
-        if !temporaryPath.isEmpty { unlink(temporaryPath) }
-    }
-
-    private func closeAll() {
-        if let output { close(output) }
-        // On a network file system, the last close may wait for the server.
-        if let input { DispatchQueue(label: "file-close").async { close(input) } }
-    }
+    /// Deletes the new file after a failure.
+    func deleteNew() { if !temporaryPath.isEmpty { unlink(temporaryPath) } }
 
     private static let invalidImage = ImageProcessorError.failed(
         Message("The image helper wrote an invalid image; use another image."))
