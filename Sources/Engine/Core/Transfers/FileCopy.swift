@@ -15,7 +15,8 @@ nonisolated final class FileCopy: Sendable {
     /// The size of the source at the start. Data that is appended later, possibly by this copy, is not copied.
     let total: Int
     private let destination: TransferDestination
-    private let interruption: Interruption
+    /// The ends of a pipe. The reading end becomes readable, permanently, when the copy is cancelled.
+    private let (cancelled, trigger): (Int32, Int32)
     private let copied = Atomic(0)
     /// True if a report of ``copied`` is scheduled on the main queue.
     private let isReportScheduled = Atomic(false)
@@ -27,19 +28,18 @@ nonisolated final class FileCopy: Sendable {
     /// - Throws: ``EngineError/cannotWrite(_:)`` if no more descriptors are available.
     init(of source: Int32, to destination: TransferDestination) throws(EngineError) {
         var status = stat()
-        do throws(EngineError) {
-            guard fstat(source, &status) == 0 else { throw EngineError.cannotWrite(errno) }
-            interruption = try Interruption()
-        } catch {
+        guard fstat(source, &status) == 0, let ends = try? PipeEnds() else {
+            let code = errno
             close(source)
-            throw error
+            throw .cannotWrite(code)
         }
+        (cancelled, trigger) = (ends.takeReading(), ends.takeWriting())
         self.source = source
         self.destination = destination
         total = Int(status.st_size)
     }
 
-    deinit { close(source) }
+    deinit { for descriptor in [source, cancelled, trigger] { close(descriptor) } }
 
     /// Copies the whole file, without a time limit.
     ///
@@ -51,7 +51,7 @@ nonisolated final class FileCopy: Sendable {
         try await withTaskCancellationHandler {
             try await DispatchQueue(label: "transfer").run { try self.copy(progress) }
         } onCancel: {
-            interruption.raise()
+            _ = Glibc.write(trigger, "!", 1)
         }
     }
 
@@ -83,7 +83,7 @@ nonisolated final class FileCopy: Sendable {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = try destination.write(
-                UnsafeRawBufferPointer(rebasing: rest), until: interruption)
+                UnsafeRawBufferPointer(rebasing: rest), until: cancelled)
             rest = rest.dropFirst(count)
             copied.add(count, ordering: .relaxed)
             guard !isReportScheduled.exchange(true, ordering: .acquiringAndReleasing) else {

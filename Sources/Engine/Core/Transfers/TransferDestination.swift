@@ -1,7 +1,6 @@
 package import Accounts
 internal import CLinux
 internal import Glibc
-internal import System
 
 /// A descriptor of a caller to which a photo is written: a file, a pipe or a socket.
 ///
@@ -54,14 +53,14 @@ nonisolated package final class TransferDestination: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The bytes; not empty.
-    ///   - interruption: Ends the wait.
+    ///   - cancelled: A descriptor that becomes readable to end the wait.
     /// - Returns: The number of bytes written.
-    /// - Throws: ``EngineError/cannotWrite(_:)``; `CancellationError` after an interruption.
+    /// - Throws: ``EngineError/cannotWrite(_:)``; `CancellationError` after the end of the wait.
     ///
     /// The corresponding C function is `write`.
-    func write(_ bytes: UnsafeRawBufferPointer, until interruption: Interruption) throws -> Int {
+    func write(_ bytes: UnsafeRawBufferPointer, until cancelled: Int32) throws -> Int {
         while true {
-            try waitUntilReady(interruption)
+            try waitUntilReady(cancelled)
             let count =
                 switch kind {
                 case .file: Glibc.write(descriptor, bytes.baseAddress, bytes.count)
@@ -78,9 +77,9 @@ nonisolated package final class TransferDestination: Sendable {
         }
     }
 
-    private func waitUntilReady(_ interruption: Interruption) throws {
+    private func waitUntilReady(_ cancelled: Int32) throws {
         var watched = [
-            pollfd(fd: interruption.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: cancelled, events: Int16(POLLIN), revents: 0),
             pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
         ]
         while true {
@@ -92,28 +91,4 @@ nonisolated package final class TransferDestination: Sendable {
             return
         }
     }
-}
-
-/// A one-time signal that stops a thread that waits in `poll`.
-nonisolated final class Interruption: Sendable {
-    /// A descriptor that becomes readable, permanently, after ``raise()``.
-    let descriptor: Int32
-    private let trigger: Int32
-
-    /// - Throws: ``EngineError/cannotWrite(_:)`` if no more descriptors are available.
-    init() throws(EngineError) {
-        do throws(SpawnError) {
-            let ends = try PipeEnds()
-            (descriptor, trigger) = (ends.takeReading(), ends.takeWriting())
-        } catch {
-            throw .cannotWrite(error.code)
-        }
-    }
-
-    deinit {
-        close(descriptor)
-        close(trigger)
-    }
-
-    func raise() { _ = Glibc.write(trigger, "!", 1) }
 }
