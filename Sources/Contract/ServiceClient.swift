@@ -258,14 +258,36 @@ package struct TransferClient {
         try await proxy.properties(.transfer)
     }
 
-    /// Calls `handler` with the changed properties until the returned subscription is released.
-    package func watch(
-        _ handler: @escaping ([String: Variant]) -> Void
-    ) async throws -> SignalSubscription {
-        try await proxy.watch(.transfer, handler)
-    }
-
     /// Waits for the end of the transfer, without a time limit.
     package func wait() async throws { try await proxy.perform(.transfer, .wait, timeout: nil) }
+
+    /// Waits for the end of the transfer, and calls `report` with the progress now and after each change.
+    package func wait(_ report: @escaping (TransferProgress) -> Void) async throws {
+        var progress = TransferProgress()
+        let apply: ([String: Variant]) -> Void = { changes in
+            progress.apply(changes)
+            report(progress)
+        }
+        let watch = try await proxy.watch(.transfer, apply)
+        apply(try await properties())
+        try await wait()
+        withExtendedLifetime(watch) {}
+    }
+
     package func cancel() async throws { try await proxy.perform(.transfer, .cancel) }
+}
+
+/// The progress of a transfer.
+package struct TransferProgress {
+    package private(set) var received: UInt64 = 0
+    /// The size in bytes; 0 if it is unknown.
+    package private(set) var total: UInt64 = 0
+
+    package init() {}
+
+    /// Updates the progress from changed properties of the transfer.
+    package mutating func apply(_ changes: [String: Variant]) {
+        if case .uint64(let bytes)? = changes["Received"] { received = bytes }
+        if case .uint64(let bytes)? = changes["Total"] { total = bytes }
+    }
 }

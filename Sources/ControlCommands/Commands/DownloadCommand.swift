@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import Contract
-internal import DBus
 internal import ProviderKit
 internal import System
 internal import Translation
@@ -55,23 +54,15 @@ struct DownloadCommand: AsyncParsableCommand {
     @MainActor private func download(
         _ photo: String, of account: AccountClient, to file: DownloadFile, _ service: ServiceClient
     ) async throws {
-        var progress = TransferProgress()
-        let show = { (changes: [String: Variant]) in
-            progress.apply(changes)
-            // The progress is shown only on a terminal.
-            guard case .terminal(let columns, _) = OutputTarget.standardError else { return }
-            Console.redraw(progress.line(columns))
-        }
         try await Interruption.run(prepareExit: file.discard) { interruption in
             let transfer = service.transfer(try await account.download(photo, to: file.descriptor))
             await interruption.setCancel { try await transfer.cancel() }
-            let changes = try await transfer.watch(show)
-            show(try await transfer.properties())
-            defer {
-                withExtendedLifetime(changes) {}
-                if OutputTarget.standardError != .pipe { Console.redraw("") }
+            defer { if OutputTarget.standardError != .pipe { Console.redraw("") } }
+            try await transfer.wait { progress in
+                // The progress is shown only on a terminal.
+                guard case .terminal(let columns, _) = OutputTarget.standardError else { return }
+                Console.redraw(progress.line(columns))
             }
-            try await transfer.wait()
         }
     }
 }

@@ -1,18 +1,7 @@
-internal import DBus
+internal import Contract
 internal import Translation
 
-/// The progress of a transfer.
-struct TransferProgress {
-    private(set) var received: UInt64 = 0
-    /// The size in bytes; 0 if it is unknown.
-    private(set) var total: UInt64 = 0
-
-    /// Updates the progress from changed properties of the transfer.
-    mutating func apply(_ changes: [String: Variant]) {
-        if case .uint64(let bytes)? = changes["Received"] { received = bytes }
-        if case .uint64(let bytes)? = changes["Total"] { total = bytes }
-    }
-
+extension TransferProgress {
     /// Returns a progress bar with numbers that fits into `columns`; only the number of bytes if the size is unknown.
     func line(_ columns: Int) -> String {
         guard total > 0 else { return Self.size(received) }

@@ -10,14 +10,6 @@ internal import Translation
 
 /// The downloads of this window, with the bar that shows their progress.
 final class Downloads {
-    private struct Progress {
-        let id: Int
-        let name: String
-        var received: UInt64 = 0
-        /// 0 if unknown.
-        var total: UInt64 = 0
-    }
-
     /// Emitted with a sentence when a download ended.
     let finished = Event<String>()
     let bar: Revealer
@@ -26,7 +18,7 @@ final class Downloads {
     private let service: Service
     private var tasks: [Int: Task<Void, Never>] = [:]
     private var lastID = 0
-    private var current: Progress?
+    private var current: (id: Int, name: String, progress: TransferProgress)?
     private let label = Label().ellipsizing()
     private let progressBar = ProgressBar()
 
@@ -64,7 +56,7 @@ final class Downloads {
         lastID += 1
         let id = lastID
         let name = Self.name(photo)
-        current = Progress(id: id, name: name)
+        current = (id, name, TransferProgress())
         tasks[id] = Task {
             let message = await download(id, name, photo, feed, path)
             tasks[id] = nil
@@ -116,18 +108,11 @@ final class Downloads {
         // The daemon completes a call that it received, also of a cancelled task.
         let path = try await Task { try await feed.client.download(photo.id, to: file) }.value
         let transfer = service.client.transfer(path)
-        var progress = Progress(id: id, name: name)
-        let apply: ([String: Variant]) -> Void = { [weak self] properties in
-            if case .uint64(let value) = properties["Received"] { progress.received = value }
-            if case .uint64(let value) = properties["Total"] { progress.total = value }
-            self?.current = progress
-            self?.updateBar()
-        }
         try await withTaskCancellationHandler {
-            let watch = try await transfer.watch(apply)
-            apply(try await transfer.properties())
-            try await transfer.wait()
-            withExtendedLifetime(watch) {}
+            try await transfer.wait { [weak self] progress in
+                self?.current = (id, name, progress)
+                self?.updateBar()
+            }
         } onCancel: {
             // A transfer that has ended cannot be cancelled.
             Task { @MainActor in try? await transfer.cancel() }
@@ -140,8 +125,8 @@ final class Downloads {
 
     private func updateBar() {
         bar.isRevealed = isRunning
-        guard let progress = current else { return }
-        label.text = tr("Downloading {file}", ["file": progress.name])
+        guard let (_, name, progress) = current else { return }
+        label.text = tr("Downloading {file}", ["file": name])
         if progress.total > 0 {
             progressBar.set(min(1, Double(progress.received) / Double(progress.total)))
         } else {
