@@ -15,8 +15,7 @@ final class ConnectionPool {
     /// The running transfers, with the functions to call when they end.
     private var ends: [UnsafeMutableRawPointer: (CURLcode) -> Void] = [:]
     private var isClosed = false
-    /// Called when the last transfer of a retired pool has ended; nil if the pool is in use.
-    private var onDrain: (() -> Void)?
+    private var isRetired = false
 
     /// - Throws: ``HTTPError/failed(_:)``.
     init(_ limits: Limits) throws(HTTPError) {
@@ -54,7 +53,6 @@ final class ConnectionPool {
     func close() {
         guard !isClosed else { return }
         isClosed = true
-        onDrain = nil
         for easy in ends.keys { _ = library.functions.multi_remove_handle(multi, easy) }
         ends = [:]
         _ = library.functions.multi_cleanup(multi)
@@ -89,23 +87,17 @@ final class ConnectionPool {
 
     // MARK: Retirement
 
-    /// Closes the pool when its last transfer has ended. No transfer may be added from now on.
-    ///
-    /// - Parameter onDrain: Called when the pool is closed; not within this call.
-    func retire(onDrain: @escaping () -> Void) {
-        guard !isClosed, self.onDrain == nil else { return }
-        self.onDrain = onDrain
+    /// Closes the pool when its last transfer has ended. No transfer may be added from now on. The transfers retain the
+    /// pool.
+    func retire() {
+        isRetired = true
         closeIfDrained()
     }
 
     private func closeIfDrained() {
-        guard onDrain != nil, ends.isEmpty else { return }
+        guard isRetired, ends.isEmpty else { return }
         // libcurl may be the caller.
-        Task {
-            guard let onDrain, ends.isEmpty else { return }
-            close()
-            onDrain()
-        }
+        Task { close() }
     }
 
     // MARK: Events

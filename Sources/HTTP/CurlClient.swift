@@ -26,9 +26,8 @@ package final class CurlClient: nonisolated HTTPClient {
     /// brackets. Other hosts have the certificates of the system.
     package var certificateFiles: [String: String] = [:]
     private let onRest: () -> Void
+    /// The pools for new transfers. Those that were replaced close when their transfers have ended.
     private var pools: [AddressScope: ConnectionPool] = [:]
-    /// The pools that were replaced and still have transfers.
-    private var retiredPools: [ConnectionPool] = []
     private var suspendDetector: SuspendDetector
     private var transfers: [ObjectIdentifier: Transfer] = [:]
     private var idleTimer: MainLoopTimer?
@@ -65,8 +64,8 @@ package final class CurlClient: nonisolated HTTPClient {
 
     isolated deinit { close() }
 
-    /// True if the client has no connections and no memory for them.
-    var isResting: Bool { pools.isEmpty && retiredPools.isEmpty }
+    /// True if the client has no connections for new transfers, and no memory for them.
+    var isResting: Bool { pools.isEmpty }
 
     // The attribute is required here: a method of a nonisolated conformance does not have the actor of the class.
     @MainActor package func send(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -95,7 +94,8 @@ package final class CurlClient: nonisolated HTTPClient {
     /// Transfers in progress continue on their connections if data arrives within a short time limit. Otherwise they
     /// are repeated or continued on a new connection, except those that may have had an effect at the server.
     package func replaceConnections() {
-        for reach in Array(pools.keys) { retirePool(reach) }
+        for pool in pools.values { pool.retire() }
+        pools = [:]
         // A transfer may end within the call.
         for transfer in Array(transfers.values) { transfer.networkChanged() }
     }
@@ -159,15 +159,8 @@ package final class CurlClient: nonisolated HTTPClient {
     /// Replaces a pool, if it is in use, because a connection in it is dead or may be dead.
     func retire(_ pool: ConnectionPool) {
         guard let reach = pools.first(where: { $0.value === pool })?.key else { return }
-        retirePool(reach)
-    }
-
-    private func retirePool(_ reach: AddressScope) {
-        guard let pool = pools.removeValue(forKey: reach) else { return }
-        retiredPools.append(pool)
-        pool.retire { [weak self, unowned pool] in
-            self?.retiredPools.removeAll { $0 === pool }
-        }
+        pools[reach] = nil
+        pool.retire()
     }
 
     /// Records the end of a transfer, before its result is returned.
@@ -181,9 +174,8 @@ package final class CurlClient: nonisolated HTTPClient {
     private func rest() {
         idleTimer = nil
         guard !isResting else { return }
-        for pool in retiredPools + pools.values { pool.close() }
+        for pool in pools.values { pool.close() }
         pools = [:]
-        retiredPools = []
         onRest()
     }
 }
