@@ -1,4 +1,4 @@
-internal import ImageMetadata
+package import ImageMetadata
 
 /// The ID of a photo within its account, as issued by the service. A plugin can use IDs of at most 512 bytes.
 public struct PhotoID: ExactText {
@@ -110,6 +110,21 @@ public struct Photo: Hashable, Sendable {
     package mutating func setCamera(make: String?, model: String?) {
         let make = ServiceText.line(make)
         camera = CaptureDetails.camera(make: make, model: ServiceText.line(model)) ?? make
+    }
+
+    /// Sets the properties that the file of the photo states.
+    package mutating func setFacts(_ facts: ImageFacts) {
+        created = facts.taken ?? created
+        width = facts.width
+        height = facts.height
+        camera = facts.camera
+        lens = facts.lens
+        exposureTime = facts.exposureTime
+        aperture = facts.aperture
+        iso = facts.iso
+        latitude = facts.latitude
+        longitude = facts.longitude
+        if facts.isAnimated { isAnimated = true }
     }
 
     /// Sets the place if both coordinates are valid.

@@ -23,19 +23,9 @@ extension Photo {
     ///   - showsLocation: True if the user allows the location.
     init(_ entry: PictureIndex.PageEntry, showsLocation: Bool) {
         self.init(id: PhotoID(row: entry.id))
-        created = entry.facts?.taken ?? Timestamp(nanoseconds: entry.published)
-        width = entry.facts?.width
-        height = entry.facts?.height
-        camera = entry.facts?.camera
-        lens = entry.facts?.lens
-        exposureTime = entry.facts?.exposureTime
-        aperture = entry.facts?.aperture
-        iso = entry.facts?.iso
-        if entry.facts?.isAnimated == true { isAnimated = true }
-        if showsLocation {
-            latitude = entry.facts?.latitude
-            longitude = entry.facts?.longitude
-        }
+        created = Timestamp(nanoseconds: entry.published)
+        if let facts = entry.facts { setFacts(facts) }
+        if !showsLocation { (latitude, longitude) = (nil, nil) }
         if entry.album != .root { album = entry.album.title }
         updated = Timestamp(nanoseconds: entry.modified)
         let ending = entry.name.lastIndex(of: UInt8(ascii: ".")) ?? entry.name.endIndex

@@ -70,21 +70,6 @@ extension Photo {
         photo.title = String(name.lastIndex(of: ".").map { name[..<$0] } ?? name)
     }
 
-    /// Adds the properties of the file.
-    mutating func apply(_ facts: ImageFacts) {
-        photo.width = facts.width
-        photo.height = facts.height
-        photo.created = facts.taken ?? photo.created
-        photo.camera = facts.camera
-        photo.lens = facts.lens
-        photo.exposureTime = facts.exposureTime
-        photo.aperture = facts.aperture
-        photo.iso = facts.iso
-        photo.latitude = facts.latitude
-        photo.longitude = facts.longitude
-        photo.isAnimated = facts.isAnimated
-    }
-
     /// True if the photo is a file that was opened without an account.
     var isFile: Bool { account == ServiceName.root }
 }

@@ -201,7 +201,7 @@ final class PhotoPage {
             let facts = photo.isFile ? await ImageLoader.facts(of: path) : nil
             guard let self, let status, photoID == photo.id else { return }
             if let facts {
-                feed.change(photoID) { $0.apply(facts) }
+                feed.change(photoID) { $0.photo.setFacts(facts) }
                 if let photo = self.photo { info.show(photo) }
             }
             info.show(file: path, byteCount: status.byteCount)
