@@ -17,7 +17,7 @@ nonisolated enum TransferKind: CaseIterable {
 ///
 /// The connections of each plugin, and of all plugins together, are limited in total and per host, so that connections
 /// remain for built-in providers. The transfers of the plugin with the fewest running transfers start first. The time
-/// complexity of a change is linear in the number of hosts with waiting transfers.
+/// complexity of a change is linear in the number of hosts with waiting transfers, and in that of running transfers.
 ///
 /// This type only decides; ``CurlClient`` acts on its decisions.
 nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
@@ -29,27 +29,6 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
         let plugin: String?
 
         var line: LineKey { LineKey(kind: kind, isForPlugins: plugin != nil) }
-    }
-
-    /// The numbers of running transfers.
-    private struct Counts {
-        var requests = 0
-        var downloads = 0
-
-        var total: Int { requests + downloads }
-
-        subscript(kind: TransferKind) -> Int {
-            get { kind == .request ? requests : downloads }
-            set { if kind == .request { requests = newValue } else { downloads = newValue } }
-        }
-    }
-
-    /// The running transfers at one host.
-    private struct HostCounts {
-        var builtIn = Counts()
-        var plugins = Counts()
-
-        var total: Int { builtIn.total + plugins.total }
     }
 
     /// The waiting transfers of one kind, either those of built-in providers or those of plugins.
@@ -92,12 +71,9 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
 
     private let limits: Limits
     private var waiting: [ID: Lane] = [:]
+    /// The lanes of the running transfers, which are at most as many as there are connections.
     private var running: [ID: Lane] = [:]
     private var lines: [LineKey: Line] = [:]
-    private var hosts: [Host: HostCounts] = [:]
-    private var plugins: [String: Counts] = [:]
-    private var all = Counts()
-    private var allPlugins = Counts()
 
     init(limits: Limits) { self.limits = limits }
 
@@ -126,9 +102,7 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
             lines[lane.line]?.remove(id, lane)
             return []
         }
-        guard let lane = running.removeValue(forKey: id) else { return [] }
-        count(lane, by: -1)
-        return admit()
+        return running.removeValue(forKey: id) == nil ? [] : admit()
     }
 
     /// Removes all transfers that wait.
@@ -147,7 +121,6 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
                 {
                     waiting[id] = nil
                     running[id] = lane
-                    count(lane, by: 1)
                     admitted.append(id)
                 }
             }
@@ -163,40 +136,30 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
     }
 
     private func runningCount(of plugin: String?) -> Int {
-        plugin.flatMap { plugins[$0]?.total } ?? 0
+        running.values.count { $0.plugin == plugin }
     }
 
     private func permits(_ kind: TransferKind) -> Bool {
-        all.total < limits.connections && (kind == .request || all.downloads < limits.downloads)
+        guard running.count < limits.connections else { return false }
+        return kind == .request || running.values.count { $0.kind == .download } < limits.downloads
     }
 
+    /// Returns true if a transfer of a lane may start. Its kind is permitted.
     private func permits(_ lane: Lane) -> Bool {
-        let atHost = hosts[lane.host] ?? HostCounts()
-        guard permits(lane.kind), atHost.total < limits.connectionsPerHost else { return false }
+        let atHost = running.values.filter { $0.host == lane.host }
+        guard atHost.count < limits.connectionsPerHost else { return false }
         guard let plugin = lane.plugin else {
-            return atHost.builtIn[lane.kind] < limits.transfersPerHost
+            let same = atHost.count { $0.plugin == nil && $0.kind == lane.kind }
+            return same < limits.transfersPerHost
         }
-        let own = plugins[plugin] ?? Counts()
-        return atHost.plugins.total < limits.transfersPerHost
-            && own.total < limits.transfersPerPlugin
-            && allPlugins.total < limits.pluginTransfers
-            && (lane.kind == .request
-                || own.downloads < limits.downloadsPerPlugin
-                    && allPlugins.downloads < limits.pluginDownloads)
-    }
-
-    private mutating func count(_ lane: Lane, by difference: Int) {
-        all[lane.kind] += difference
-        var atHost = hosts[lane.host] ?? HostCounts()
-        if let plugin = lane.plugin {
-            atHost.plugins[lane.kind] += difference
-            allPlugins[lane.kind] += difference
-            var own = plugins[plugin] ?? Counts()
-            own[lane.kind] += difference
-            plugins[plugin] = own.total > 0 ? own : nil
-        } else {
-            atHost.builtIn[lane.kind] += difference
-        }
-        hosts[lane.host] = atHost.total > 0 ? atHost : nil
+        let ofPlugins = running.values.filter { $0.plugin != nil }
+        let own = ofPlugins.filter { $0.plugin == plugin }
+        guard atHost.count(where: { $0.plugin != nil }) < limits.transfersPerHost,
+            own.count < limits.transfersPerPlugin, ofPlugins.count < limits.pluginTransfers
+        else { return false }
+        let ownDownloads = own.count { $0.kind == .download }
+        let downloads = ofPlugins.count { $0.kind == .download }
+        return lane.kind == .request
+            || ownDownloads < limits.downloadsPerPlugin && downloads < limits.pluginDownloads
     }
 }
