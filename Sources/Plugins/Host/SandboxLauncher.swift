@@ -165,15 +165,9 @@ final class SandboxLauncher {
             "--as-pid-1",
         ]
         for system in SandboxKind.systemFolders {
-            var target = [CChar](repeating: 0, count: Int(PATH_MAX))
-            let length = readlink(system, &target, target.count)
+            let target = PathBytes(system).linkTarget?.text
             arguments +=
-                length > 0
-                ? [
-                    "--symlink", String(decoding: target[..<length].map(UInt8.init), as: UTF8.self),
-                    system,
-                ]
-                : ["--ro-bind-try", system, system]
+                target.map { ["--symlink", $0, system] } ?? ["--ro-bind-try", system, system]
         }
         for file in SandboxKind.systemFiles { arguments += ["--ro-bind-try", file, file] }
         arguments += ["--proc", "/proc", "--dev", "/dev", "--dir", "/home"]
