@@ -27,53 +27,16 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
         let kind: TransferKind
         let host: Host
         let plugin: String?
-
-        var line: LineKey { LineKey(kind: kind, isForPlugins: plugin != nil) }
-    }
-
-    /// The waiting transfers of one kind, either those of built-in providers or those of plugins.
-    private struct Line {
-        /// The lanes with waiting transfers, the next one first.
-        var lanes: [Lane] = []
-        var transfers: [Lane: [ID]] = [:]
-
-        mutating func append(_ id: ID, _ lane: Lane) {
-            if transfers[lane] == nil { lanes.append(lane) }
-            transfers[lane, default: []].append(id)
-        }
-
-        mutating func remove(_ id: ID, _ lane: Lane) {
-            transfers[lane]?.removeAll { $0 == id }
-            dropIfEmpty(lane)
-        }
-
-        /// Removes the first transfer of a lane, which goes to the end of the line.
-        mutating func removeFirst(of lane: Lane) -> ID? {
-            guard let id = transfers[lane]?.first else { return nil }
-            transfers[lane]?.removeFirst()
-            lanes.removeAll { $0 == lane }
-            lanes.append(lane)
-            dropIfEmpty(lane)
-            return id
-        }
-
-        private mutating func dropIfEmpty(_ lane: Lane) {
-            guard transfers[lane]?.isEmpty == true else { return }
-            transfers[lane] = nil
-            lanes.removeAll { $0 == lane }
-        }
-    }
-
-    private struct LineKey: Hashable {
-        let kind: TransferKind
-        let isForPlugins: Bool
     }
 
     private let limits: Limits
     private var waiting: [ID: Lane] = [:]
+    /// The lanes with waiting transfers, the next one first.
+    private var lanes: [Lane] = []
+    /// The waiting transfers of each of ``lanes``, the next one first.
+    private var transfers: [Lane: [ID]] = [:]
     /// The lanes of the running transfers, which are at most as many as there are connections.
     private var running: [ID: Lane] = [:]
-    private var lines: [LineKey: Line] = [:]
 
     init(limits: Limits) { self.limits = limits }
 
@@ -90,7 +53,8 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
     ) -> [ID] {
         let lane = Lane(kind: kind, host: host, plugin: plugin)
         waiting[id] = lane
-        lines[lane.line, default: Line()].append(id, lane)
+        if transfers[lane] == nil { lanes.append(lane) }
+        transfers[lane, default: []].append(id)
         return admit()
     }
 
@@ -99,7 +63,8 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
     /// - Returns: The transfers to start now, in this order. They count as running.
     mutating func remove(_ id: ID) -> [ID] {
         if let lane = waiting.removeValue(forKey: id) {
-            lines[lane.line]?.remove(id, lane)
+            transfers[lane]?.removeAll { $0 == id }
+            dropIfEmpty(lane)
             return []
         }
         return running.removeValue(forKey: id) == nil ? [] : admit()
@@ -108,16 +73,16 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
     /// Removes all transfers that wait.
     mutating func removeWaiting() {
         waiting = [:]
-        lines = [:]
+        lanes = []
+        transfers = [:]
     }
 
     private mutating func admit() -> [ID] {
         var admitted: [ID] = []
         for kind in TransferKind.allCases {
             for isForPlugins in [false, true] {
-                let key = LineKey(kind: kind, isForPlugins: isForPlugins)
-                while permits(kind), let lane = nextLane(key),
-                    let id = lines[key]?.removeFirst(of: lane)
+                while permits(kind), let lane = nextLane(kind, isForPlugins: isForPlugins),
+                    let id = removeFirst(of: lane)
                 {
                     waiting[id] = nil
                     running[id] = lane
@@ -129,10 +94,28 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
     }
 
     /// Returns the lane whose next transfer may start: that of the plugin with the fewest transfers, or the first one.
-    private func nextLane(_ key: LineKey) -> Lane? {
-        let lanes = (lines[key]?.lanes ?? []).lazy.filter { permits($0) }
-        guard key.isForPlugins else { return lanes.first }
+    private func nextLane(_ kind: TransferKind, isForPlugins: Bool) -> Lane? {
+        let lanes = lanes.lazy.filter {
+            $0.kind == kind && ($0.plugin != nil) == isForPlugins && permits($0)
+        }
+        guard isForPlugins else { return lanes.first }
         return lanes.min { runningCount(of: $0.plugin) < runningCount(of: $1.plugin) }
+    }
+
+    /// Removes the first waiting transfer of a lane, which becomes the last lane.
+    private mutating func removeFirst(of lane: Lane) -> ID? {
+        guard let id = transfers[lane]?.first else { return nil }
+        transfers[lane]?.removeFirst()
+        lanes.removeAll { $0 == lane }
+        lanes.append(lane)
+        dropIfEmpty(lane)
+        return id
+    }
+
+    private mutating func dropIfEmpty(_ lane: Lane) {
+        guard transfers[lane]?.isEmpty == true else { return }
+        transfers[lane] = nil
+        lanes.removeAll { $0 == lane }
     }
 
     private func runningCount(of plugin: String?) -> Int {
