@@ -5,50 +5,23 @@ internal import Translation
 nonisolated package struct AuthorizedClient: HTTPClient {
     private let base: any HTTPClient
     private let tokens: any AccessTokens
+    private let access: KeyDescription
     /// The origins whose requests carry the token: `https://api.example.org`.
     package let origins: Set<String>
-    /// The responses that mean that a token is refused.
-    private let refusals: [TokenRefusal]
     /// True if the service is on loopback, and may name addresses there.
     package let allowsLoopback: Bool
-    /// The header field that contains the token.
-    private let tokenField: String
-    /// The header field of a token that the service issued for a password; nil if it issues none.
-    private let issuedField: String?
-    /// The origins that the user named: see ``KeyDescription/namedOrigins``.
-    private let namedOrigins: Set<String>
 
     /// - Parameters:
     ///   - base: Sends the requests.
     ///   - tokens: The source of tokens.
-    ///   - description: The description of the service; nil if no host receives a token.
-    package init(
-        _ base: any HTTPClient, _ tokens: any AccessTokens, _ description: OAuthDescription?
-    ) {
-        let access = KeyDescription(
-            keyField: HTTPRequest.bearerField, keyOrigins: description?.tokenOrigins ?? [])
-        self.init(base, tokens, access, refusals: description?.tokenRefusals ?? [])
-    }
-
-    /// - Parameters:
-    ///   - base: Sends the requests.
-    ///   - tokens: The source of the key.
-    ///   - description: The description of the service that issued it.
-    ///   - refusals: The responses that mean that a key is refused.
-    package init(
-        _ base: any HTTPClient, _ tokens: any AccessTokens, _ description: KeyDescription,
-        refusals: [TokenRefusal] = [TokenRefusal(status: 401)]
-    ) {
+    ///   - access: The description of the requests that carry a token.
+    package init(_ base: any HTTPClient, _ tokens: any AccessTokens, _ access: KeyDescription) {
         self.base = base
         self.tokens = tokens
-        let field = description.keyField
-        let origins = description.keyOrigins.compactMap(WebAddress.init)
-        self.origins = field == nil ? [] : Set(origins.map(\.origin))
-        namedOrigins = description.namedOrigins
-        allowsLoopback = namedOrigins.isEmpty && origins.contains { $0.isLoopback }
-        self.refusals = refusals
-        tokenField = field ?? HTTPRequest.bearerField
-        issuedField = description.tokenField
+        self.access = access
+        let origins = access.keyOrigins.compactMap(WebAddress.init)
+        self.origins = access.keyField == nil ? [] : Set(origins.map(\.origin))
+        allowsLoopback = access.namedOrigins.isEmpty && origins.contains { $0.isLoopback }
     }
 
     package func send(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -94,10 +67,10 @@ nonisolated package struct AuthorizedClient: HTTPClient {
         var request = request
         request.allowsLoopback = allowsLoopback
         let address = WebAddress(request.url)
-        if !namedOrigins.isEmpty {
-            request.allowedHosts = AllowedHosts(patterns: [], origins: namedOrigins)
+        if !access.namedOrigins.isEmpty {
+            request.allowedHosts = AllowedHosts(patterns: [], origins: access.namedOrigins)
             // The service only repeats an origin that the user named.
-            if let address, namedOrigins.contains(address.origin) {
+            if let address, access.namedOrigins.contains(address.origin) {
                 request.addressSource = .configuration
             }
         }
@@ -122,8 +95,9 @@ nonisolated package struct AuthorizedClient: HTTPClient {
 
     /// Returns the header field of a token.
     private func field(of token: Secret) async -> String {
-        guard let issuedField else { return tokenField }
-        return await tokens.isIssued(token) ? issuedField : tokenField
+        let keyField = access.keyField ?? HTTPRequest.bearerField
+        guard let issuedField = access.tokenField else { return keyField }
+        return await tokens.isIssued(token) ? issuedField : keyField
     }
 
     /// Returns true if a response comes from another origin than that of the request, which alone receives the token.
@@ -134,7 +108,7 @@ nonisolated package struct AuthorizedClient: HTTPClient {
 
     private func isRefusal(_ response: HTTPResponse, _ request: HTTPRequest) -> Bool {
         guard !Self.leftOrigin(response, request) else { return false }
-        return refusals.contains { refusal in
+        return access.refusals.contains { refusal in
             guard response.status == refusal.status else { return false }
             if let path = refusal.path {
                 let requested = WebAddress(request.url)?.rest.prefix { $0 != "?" && $0 != "#" }

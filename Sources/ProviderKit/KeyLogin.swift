@@ -13,6 +13,8 @@ public struct KeyDescription: Hashable, Sendable {
     /// and lead into the user's network. Requests and redirects to any other origin are refused. Empty for a plugin
     /// whose manifest defines its hosts.
     package var namedOrigins: Set<String> = []
+    /// The responses that mean that the key or the token is refused.
+    package var refusals = [TokenRefusal(status: 401)]
 
     /// The description without a key, for requests without credentials.
     package var anonymous: KeyDescription {
@@ -27,6 +29,14 @@ public struct KeyDescription: Hashable, Sendable {
         self.keyField = keyField
         self.keyOrigins = keyOrigins
         self.needsServer = needsServer
+    }
+
+    /// Creates the description of the requests with an OAuth token; of requests without a token for nil.
+    package init(_ oauth: OAuthDescription?) {
+        self.init(
+            keyField: oauth == nil ? nil : HTTPRequest.bearerField,
+            keyOrigins: oauth?.tokenOrigins ?? [])
+        refusals = oauth?.tokenRefusals ?? []
     }
 }
 

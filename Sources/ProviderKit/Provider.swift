@@ -45,6 +45,32 @@ public enum LoginMethod: Sendable {
     /// True if the user names a server that registers the application.
     package var isFederated: Bool { if case .federated = self { true } else { false } }
 
+    /// True if the accounts have an OAuth token.
+    package var usesOAuth: Bool { oauth != nil || isFederated }
+
+    /// Returns the OAuth description of a server; nil for a login without OAuth.
+    package func oauthDescription(
+        _ settings: ProviderSettings, server: String
+    ) throws(ProviderError) -> OAuthDescription? {
+        switch self {
+        case .oauth(let login): try login.oauth(settings)
+        case .federated(let login): try login.oauth(server, settings)
+        case .none, .key, .polling: nil
+        }
+    }
+
+    /// Describes the requests that carry the token or the key of an account at a server.
+    package func access(
+        _ settings: ProviderSettings, server: String
+    ) throws(ProviderError) -> KeyDescription {
+        switch self {
+        case .key(let login): try login.access(settings, server: server)
+        case .polling(let login): try login.access(settings, server: server)
+        case .none, .oauth, .federated:
+            KeyDescription(try oauthDescription(settings, server: server))
+        }
+    }
+
     /// Returns the user of an account whose credentials the requests carry; nil for a login without such requests.
     package func identify(
         _ account: AccountIdentity, _ ports: SessionPorts

@@ -29,7 +29,7 @@ struct AuthorizedClientTests {
             authorizationURL: "https://service.test/authorize",
             tokenURL: "https://service.test/token", scopes: [],
             tokenOrigins: ["https://api.service.test", "https://other.service.test"])
-        client = AuthorizedClient(http, tokens, description)
+        client = AuthorizedClient(http, tokens, KeyDescription(description))
     }
 
     private func answer(_ status: Int, from url: String, leftOrigin: Bool = false) {

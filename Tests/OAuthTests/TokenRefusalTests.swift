@@ -39,7 +39,7 @@ struct TokenRefusalTests {
             TokenRefusal(status: 400, text: "Invalid Bearer token"),
         ]
         let tokens = Tokens()
-        let client = AuthorizedClient(http, tokens, description)
+        let client = AuthorizedClient(http, tokens, KeyDescription(description))
         let request = HTTPRequest(.get, "https://api.test\(path)")
         if isRefused {
             await #expect(throws: ProviderError.unauthorized) { try await client.send(request) }

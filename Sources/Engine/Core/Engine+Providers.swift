@@ -8,15 +8,13 @@ internal import Translation
 extension Engine {
     /// Returns true if users can log in with a provider in its present configuration.
     package func isConfigured(_ provider: any Provider) -> Bool {
-        guard provider.info.authentication == .oauth2, provider.loginMethod.oauth != nil else {
-            return true
-        }
+        guard provider.loginMethod.oauth != nil else { return true }
         return ports.settings.settings(of: provider.info.id)["ClientId"] != nil
     }
 
     /// Returns the redirect URI to register with a provider's service; empty if the service requires none.
     package func redirectAddress(of provider: any Provider) -> String {
-        guard provider.info.authentication == .oauth2, let provider = provider.loginMethod.oauth,
+        guard let provider = provider.loginMethod.oauth,
             let description = try? provider.oauth(ports.settings.settings(of: provider.info.id))
         else { return "" }
         return RedirectListeners.address(port: description.redirectPort)

@@ -13,14 +13,15 @@ extension Engine {
         }
         let settings = ports.settings.settings(of: provider.info.id)
         let server = account.identity.server
+        let method = provider.loginMethod
         // With invalid settings or an invalid server, the session reports that, and no request has a token or key.
-        let access = Self.isRemote(provider) ? nil : keyAccess(to: server, provider, settings)
+        let access = try? method.access(settings, server: server)
+        let isKey = if case .key = method { true } else { false }
         let credentials = Credentials(
             account.id, label: provider.secretLabel(for: account.identity), ports.secrets,
-            clientKeys: access == nil ? clientKeys(of: account) : [],
-            registersItself: access == nil && provider.loginMethod.isFederated,
-            // An account whose provider is no longer installed may have a token.
-            isNeeded: access?.keyField != nil || access == nil || provider is UnusableProvider,
+            clientKeys: Self.clientKeys(method, provider.info.id, server: server),
+            registersItself: method.isFederated,
+            isNeeded: isKey ? access?.keyField != nil : Self.mayHaveSecret(provider),
             now: ports.now,
             // The provider is not captured: it may hold the session, and with it the credentials.
             // An OAuth token contains its client, which is needed if the provider is no longer installed.
@@ -30,21 +31,19 @@ extension Engine {
                     token, of: account.provider, at: account.identity.server,
                     user: account.identity, with: endpoint)
             }
-        ) { [weak self, weak account, isKey = access != nil] token in
+        ) { [weak self, weak account, usesOAuth = method.usesOAuth] token in
             guard let self, let account else { throw CancellationError() }
-            guard !isKey else { throw OAuthError.noRefreshToken }
+            guard usesOAuth else { throw OAuthError.noRefreshToken }
             return try await tokenEndpoint(for: token, at: server, account.provider, settings)
         }
-        let client =
-            if let access { AuthorizedClient(ports.http, credentials, access) } else {
-                AuthorizedClient(ports.http, credentials, description(of: account))
-            }
+        let client = AuthorizedClient(ports.http, credentials, access ?? KeyDescription(nil))
         let session = provider.makeSession(
             account.identity,
             SessionPorts(http: client, settings: settings, logger: ports.logger))
         // Accounts without a host and without OAuth do not share rate limits with other accounts.
         let host =
-            client.origins.sorted().first ?? (access == nil ? provider.info.id : account.id.text)
+            client.origins.sorted().first
+            ?? (method.usesOAuth ? provider.info.id : account.id.text)
         let service = RemoteService(
             account.id, session, credentials, stores, store.likes(of: account.id),
             provider: provider.info.id, host: host, allowsLoopback: client.allowsLoopback,
@@ -66,42 +65,14 @@ extension Engine {
         Task { [store] in try? await store.saveDefaultSource(source, of: info.id) }
     }
 
-    /// Returns the key of an account without OAuth, and the hosts that receive it.
-    private func keyAccess(
-        to server: String, _ provider: any Provider, _ settings: ProviderSettings
-    ) -> KeyDescription {
-        switch provider.loginMethod {
-        case .key(let provider):
-            if let access = try? provider.access(settings, server: server) { return access }
-        case .polling(let provider):
-            return (try? provider.access(settings, server: server))
-                ?? KeyDescription(keyField: KeyDescription.basicField, keyOrigins: [])
-        case .none, .oauth, .federated: break
+    /// Returns the keys of the secrets that the token endpoint of an account may need.
+    private static func clientKeys(
+        _ method: LoginMethod, _ provider: String, server: String
+    ) -> [SecretKey] {
+        switch method {
+        case .oauth: [.provider(provider)]
+        case .federated: [.server(server, of: provider)]
+        case .none, .key, .polling: []
         }
-        return KeyDescription(keyField: nil, keyOrigins: [])
-    }
-
-    /// The keys of the secrets that the token endpoint of an account may need.
-    func clientKeys(of account: Account) -> [SecretKey] {
-        let id = account.provider.info.id
-        return account.provider.loginMethod.oauth != nil
-            ? [.provider(id)] : [.server(account.identity.server, of: id)]
-    }
-
-    /// Returns the OAuth description of an account's service; nil without a token, or with invalid settings.
-    func description(of account: Account) -> OAuthDescription? {
-        let settings = ports.settings.settings(of: account.provider.info.id)
-        return switch account.provider.loginMethod {
-        case .oauth(let provider): try? provider.oauth(settings)
-        case .federated(let provider): try? provider.oauth(account.identity.server, settings)
-        case .none, .key, .polling: nil
-        }
-    }
-
-    /// True if accounts of the provider have an OAuth token.
-    static func isRemote(_ provider: any Provider) -> Bool {
-        let method = provider.loginMethod
-        return provider.info.authentication == .oauth2
-            && (method.oauth != nil || method.isFederated)
     }
 }

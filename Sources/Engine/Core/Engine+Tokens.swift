@@ -84,7 +84,8 @@ extension Engine {
             guard let provider = provider.tokenLogin else { return }
             send = { [weak self] in try await self?.revoke(token, provider, at: server, settings) }
         default:
-            guard !token.isIssued, token.client != nil || Self.isRemote(provider) else { return }
+            guard !token.isIssued, token.client != nil || provider.loginMethod.usesOAuth
+            else { return }
             send = { [weak self] in
                 if let endpoint { return try await endpoint.revoke(token) }
                 guard let self else { throw CancellationError() }

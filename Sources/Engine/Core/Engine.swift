@@ -116,11 +116,9 @@ package final class Engine {
         ports.secrets.keepConnection(isNeeded)
     }
 
-    private static func mayHaveSecret(_ provider: any Provider) -> Bool {
-        switch provider.loginMethod {
-        case .key, .polling: true
-        case .none, .oauth, .federated: isRemote(provider) || provider is UnusableProvider
-        }
+    /// Returns true if an account may have a token or a key, also if its provider is no longer installed.
+    static func mayHaveSecret(_ provider: any Provider) -> Bool {
+        if case .none = provider.loginMethod { provider is UnusableProvider } else { true }
     }
 
     /// Ends all sessions and closes the store. Blocks until all data is written.
@@ -203,7 +201,7 @@ package final class Engine {
 
     /// Applies the changed configuration: restarts the sessions of providers whose settings changed.
     package func settingsChanged() {
-        for provider in providers where Self.isRemote(provider) {
+        for provider in providers where provider.loginMethod.usesOAuth {
             let settings = ports.settings.settings(of: provider.info.id)
             guard knownSettings.updateValue(settings, forKey: provider.info.id) != settings else {
                 continue
@@ -219,7 +217,10 @@ package final class Engine {
 
     /// Returns the accounts whose requests count against the same rate limit.
     func accounts(sharingLimitsOf account: Account) -> [Account] {
-        guard description(of: account)?.countsPerApplication == true else { return [account] }
+        let settings = ports.settings.settings(of: account.provider.info.id)
+        let oauth = try? account.provider.loginMethod.oauthDescription(
+            settings, server: account.identity.server)
+        guard oauth?.countsPerApplication == true else { return [account] }
         return accounts.all.filter { other in
             other.provider.info.id == account.provider.info.id && other.isLoggedIn
                 && other.identity.server == account.identity.server

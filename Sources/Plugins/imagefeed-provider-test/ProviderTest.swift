@@ -181,14 +181,8 @@ final class ProviderTest {
         }
         let http = CurlClient(userAgent: options.userAgent) {}
         let token = FixedToken(token: key ?? Secret(""))
-        let client =
-            switch provider.loginMethod {
-            case .key, .polling:
-                AuthorizedClient(http, token, try provider.access(settings, server: server))
-            case .oauth: AuthorizedClient(http, token, try provider.oauth(settings))
-            case .federated: AuthorizedClient(http, token, try provider.oauth(server, settings))
-            case .none: AuthorizedClient(http, token, nil)
-            }
+        let client = AuthorizedClient(
+            http, token, try provider.loginMethod.access(settings, server: server))
         let account = AccountIdentity(username: options.username, server: server)
         return AccountTest(self, account, ports(client))
     }

@@ -99,10 +99,10 @@ extension LoginList {
         let account = try await finish(
             login, context.provider, with: token, at: login.server, from: endpoint
         ) {
-            let client = AuthorizedClient(
-                ports.http, FixedToken(token: token.accessToken), context.description)
-            return try await context.identify(
-                SessionPorts(http: client, settings: context.settings, logger: ports.logger))
+            try await context.identify(
+                ports.session(
+                    token.accessToken, isIssued: false, KeyDescription(context.description),
+                    context.settings))
         }
         await registrations.store(for: context)
         return account

@@ -77,7 +77,7 @@ extension Engine {
         _ provider: any Provider, _ account: Account?, at server: String, _ error: any Error,
         needsTerminal: Bool = false
     ) {
-        let isInBrowser = Self.isRemote(provider)
+        let isInBrowser = provider.loginMethod.usesOAuth
         let target =
             account.map { IssueRemedy.Target.account($0.id, provider: provider.info.id) }
             ?? .provider(provider.info.id, server: server)
@@ -94,7 +94,7 @@ extension Engine {
     /// Resolves the issue of an earlier failed login, because the user tries again. A login with a user name may be for
     /// another user, so it resolves nothing before it succeeds.
     func loginBegan(_ login: Login) {
-        guard Self.isRemote(login.provider) || login.expectedAccount != nil else { return }
+        guard login.provider.loginMethod.usesOAuth || login.expectedAccount != nil else { return }
         loginSucceeded(login)
     }
 
