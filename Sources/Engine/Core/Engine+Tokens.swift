@@ -107,8 +107,7 @@ extension Engine {
     ) async throws {
         try await provider.revokeToken(
             AccountIdentity(username: "", server: server),
-            ports.session(
-                token.accessToken, try provider.access(settings, server: server), settings))
+            ports.session(token, try provider.access(settings, server: server), settings))
     }
 
     /// Revokes a password that a service issued for a login in the browser.
@@ -120,8 +119,7 @@ extension Engine {
         let description = try await provider.describeLogin(
             server, ports.anonymousSession(access, settings))
         guard let request = description.revocation else { return }
-        let response = try await ports.session(token.accessToken, access, settings).http
-            .send(request)
+        let response = try await ports.session(token, access, settings).http.send(request)
         // The status 401 means that the password is revoked already.
         guard response.isSuccess || response.status == 401 else {
             throw ProviderError.failed(

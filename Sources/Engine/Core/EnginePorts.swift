@@ -40,20 +40,19 @@ package struct EnginePorts {
 }
 
 extension EnginePorts {
-    /// Returns the ports for requests with a key or an issued token.
+    /// Returns the ports for requests with a token or a key; nil for requests without credentials.
     func session(
-        _ token: Secret, isIssued: Bool = true, _ access: KeyDescription,
-        _ settings: ProviderSettings
+        _ token: OAuthToken?, _ access: KeyDescription, _ settings: ProviderSettings
     ) -> SessionPorts {
-        SessionPorts(
-            http: AuthorizedClient(
-                http, FixedToken(token: token, isIssuedToken: isIssued), access),
-            settings: settings, logger: logger)
+        let fixed = FixedToken(
+            token: token?.accessToken ?? Secret(""), isIssuedToken: token?.isIssued == true)
+        return SessionPorts(
+            http: AuthorizedClient(http, fixed, access), settings: settings, logger: logger)
     }
 
     /// Returns the ports for requests without credentials.
     func anonymousSession(_ access: KeyDescription, _ settings: ProviderSettings) -> SessionPorts {
-        session(Secret(""), isIssued: false, access.anonymous, settings)
+        session(nil, access.anonymous, settings)
     }
 }
 

@@ -50,18 +50,19 @@ final class ClientRegistrations {
     /// Stores the registration of a login that succeeded, if it is new.
     ///
     /// Best effort: the token contains a copy, and only the next login registers again.
-    func store(for context: BrowserLoginContext) async {
-        guard let key = context.registrationKey, let client = new[key] else { return }
+    func store(at server: String, _ provider: any Provider) async {
+        let key = SecretKey.server(server, of: provider.info.id)
+        guard let client = new[key] else { return }
         // Before the registration is replaced, it is added to the tokens that were stored without a client.
         for account in engine.accounts.all
-        where account.provider.info.id == context.provider.info.id
-            && account.identity.server == context.name
+        where account.provider.info.id == provider.info.id
+            && account.identity.server == server
         {
             _ = try? await account.credentials?.load()
         }
         do {
             try await engine.ports.secrets.store(
-                client.encoded, for: key, label: "Image Feed: the application at \(context.name)")
+                client.encoded, for: key, label: "Image Feed: the application at \(server)")
             new[key] = nil
         } catch {
             engine.ports.logger.notice(

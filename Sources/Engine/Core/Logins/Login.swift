@@ -43,6 +43,8 @@ package final class Login: RetainedItem {
 
     package let number: Int
     package let provider: any Provider
+    /// The settings of the provider at the start of the login.
+    let settings: ProviderSettings
     package private(set) var state = State.waiting
     package private(set) var account: Account?
     package private(set) var error: (any Error)?
@@ -70,6 +72,7 @@ package final class Login: RetainedItem {
         self.authorization = authorization
         authorizationURL = authorization?.url ?? ""
         self.provider = provider
+        settings = engine.ports.settings.settings(of: provider.info.id)
         expectedAccount = options.account
         self.server = server
         self.engine = engine

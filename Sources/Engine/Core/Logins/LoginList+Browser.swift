@@ -14,11 +14,9 @@ extension LoginList {
         let settings = ports.settings.settings(of: provider.info.id)
         guard let clientID = settings["ClientId"] else { throw Engine.notConfigured(provider) }
         let context = BrowserLoginContext(
-            provider: provider, name: provider.info.name, settings: settings,
-            description: try provider.oauth(settings), clientID: clientID,
-            secretKeys: [.provider(provider.info.id)],
-            endpoint: { [engine] in try await engine.tokenEndpoint(provider, settings) },
-            identify: { try await provider.identify($0) })
+            provider: provider, server: "", description: try provider.oauth(settings),
+            clientID: clientID
+        ) { [engine] in try await engine.tokenEndpoint(provider, settings) }
         let authorization = makeAuthorization(context, isManual: options.isManual)
         let login = add(provider, options, authorization)
         login.begin { [self] in
@@ -81,15 +79,16 @@ extension LoginList {
         _ context: BrowserLoginContext
     ) async throws -> Account {
         // This is done before the exchange: if the user does not unlock the keyring, the code remains valid.
+        let clientKeys = context.isRegistered ? [] : [SecretKey.provider(login.provider.info.id)]
         try await unlockSecrets(
-            context.secretKeys + (login.expectedAccount.map { [.account($0.id.text)] } ?? []))
+            clientKeys + (login.expectedAccount.map { [.account($0.id.text)] } ?? []))
         let endpoint = try await context.endpoint()
         let request = authorization.request
         let token = try await exchanges.run(login.number) { [engine] in
             let token = try await endpoint.exchange(code, for: request)
             guard !login.hasEnded else {
                 // The login was cancelled during the exchange.
-                engine.revoke(token, of: context.provider, at: login.server, with: endpoint)
+                engine.revoke(token, of: login.provider, at: login.server, with: endpoint)
                 throw CancellationError()
             }
             return token
@@ -97,14 +96,9 @@ extension LoginList {
         // A service may issue a token again after its revocation failed. The pending revocation is cancelled.
         engine.revocations.cancel(token)
         let account = try await finish(
-            login, context.provider, with: token, at: login.server, from: endpoint
-        ) {
-            try await context.identify(
-                ports.session(
-                    token.accessToken, isIssued: false, KeyDescription(context.description),
-                    context.settings))
-        }
-        await registrations.store(for: context)
+            login, with: token, as: AccountIdentity(username: "", server: context.server),
+            KeyDescription(context.description), from: endpoint)
+        await registrations.store(at: context.server, login.provider)
         return account
     }
 
@@ -173,13 +167,9 @@ extension LoginList {
             try await registrations.client(at: found, provider)
         }
         return BrowserLoginContext(
-            provider: provider, name: found.name, settings: settings,
-            description: registered.description, clientID: registered.client.id,
-            registrationKey: .server(found.name, of: provider.info.id),
-            endpoint: { [ports] in
-                TokenEndpoint(registered.description, registered.client, ports.http)
-            },
-            identify: { try await provider.identify(found.name, $0) })
+            provider: provider, server: found.name, description: registered.description,
+            clientID: registered.client.id
+        ) { [ports] in TokenEndpoint(registered.description, registered.client, ports.http) }
     }
 
     /// Limits the time of a request to a server.
@@ -215,23 +205,21 @@ extension EngineError {
 /// The properties of a service that a login in the browser uses.
 struct BrowserLoginContext {
     let provider: any Provider
-    /// The name for users: the name of the provider or of the server.
-    let name: String
-    let settings: ProviderSettings
+    /// The server; empty for a service that is not federated.
+    let server: String
     let description: OAuthDescription
     let clientID: String
-    /// The key under which the client registration is stored; nil for a client that the user registered.
-    var registrationKey: SecretKey?
-    /// The keys of the secrets that ``endpoint`` reads.
-    var secretKeys: [SecretKey] = []
     /// Returns the endpoint that exchanges codes for tokens. Reads the client secret.
     let endpoint: () async throws -> TokenEndpoint
-    /// Fetches the identity of the user after the login.
-    let identify: (SessionPorts) async throws -> AccountIdentity
+
+    /// True if the server registered the application, false if the user did so.
+    var isRegistered: Bool { !server.isEmpty }
+    /// The name for users: the name of the provider or of the server.
+    private var name: String { server.isEmpty ? provider.info.name : server }
 
     /// Returns the error of a login for clients.
     func loginError(_ error: any Error) -> any Error {
-        if registrationKey == nil, case OAuthError.invalidClient = error {
+        if !isRegistered, case OAuthError.invalidClient = error {
             return EngineError.loginFailed(
                 Message(
                     "{service} does not accept the client ID or the client secret; configure them again.",

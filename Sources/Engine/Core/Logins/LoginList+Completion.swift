@@ -5,32 +5,36 @@ internal import Services
 
 /// The completion of a login.
 extension LoginList {
-    /// Identifies the user of a token that a service has issued, and creates the account. After a failure, the token is
+    /// Identifies the user of a login, and creates the account. After a failure, a token that the service issued is
     /// revoked.
     ///
     /// - Parameters:
     ///   - login: The login.
-    ///   - provider: The provider of the login.
-    ///   - token: The new token.
-    ///   - server: The server; empty for a service that is not federated.
+    ///   - token: The new token or the key; nil for a login without credentials.
+    ///   - user: The user name and the server, as far as they are known.
+    ///   - access: The description of the requests that carry the token.
     ///   - endpoint: The endpoint that issued the token; nil for a token without OAuth.
-    ///   - identify: Fetches the identity of the user.
     /// - Returns: The account.
-    /// - Throws: The errors of ``completeLogin(_:_:as:with:while:)``, and of `identify`.
+    /// - Throws: The errors of ``completeLogin(_:_:as:with:while:)``, and those of the request for the user.
     func finish(
-        _ login: Login, _ provider: any Provider, with token: OAuthToken, at server: String,
-        from endpoint: TokenEndpoint? = nil, identify: () async throws -> AccountIdentity
+        _ login: Login, with token: OAuthToken?, as user: AccountIdentity,
+        _ access: KeyDescription, from endpoint: TokenEndpoint? = nil
     ) async throws -> Account {
+        let provider = login.provider
         do {
             try login.proceed()
-            let identity = try await identify()
+            let identity =
+                try await provider.loginMethod.identify(
+                    user, ports.session(token, access, login.settings)) ?? user
             try login.check(identity)
-            try await unlockToken(of: identity, provider, login.expectedAccount)
+            if token != nil {
+                try await unlockToken(of: identity, provider, login.expectedAccount)
+            }
             return try await completeLogin(
                 identity, provider, as: login.expectedAccount, with: token
             ) { !login.hasEnded }
         } catch {
-            engine.revoke(token, of: provider, at: server, with: endpoint)
+            if let token { engine.revoke(token, of: provider, at: user.server, with: endpoint) }
             throw error
         }
     }

@@ -31,67 +31,51 @@ extension LoginList {
                 )
         }
         let username = options.username ?? options.account?.identity.username ?? ""
+        // A service that issues tokens receives a password if the caller names a user, else a key.
+        let tokenLogin = options.username?.isEmpty == false ? provider.tokenLogin : nil
         let login = add(provider, options, server: server)
-        if let provider = provider.tokenLogin, options.username?.isEmpty == false {
-            begin(login, provider, username, options)
-            return login
-        }
         login.begin { [self] in
-            let key = try await options.password?()
-            guard key?.isCode ?? true else {
+            let secret = try await options.password?()
+            guard tokenLogin == nil || secret?.isEmpty == false else {
+                throw EngineError.invalidArgument("The password is empty.")
+            }
+            guard tokenLogin != nil || secret?.isCode != false else {
                 throw EngineError.invalidArgument("The key is empty or contains spaces.")
             }
             // This is done before the request: if the user does not unlock the keyring, nothing is sent.
-            if key != nil { try await unlockSecrets([]) }
+            if secret != nil { try await unlockSecrets([]) }
             try login.proceed()
-            let server = try await secured(server, for: login)
-            let access = try provider.access(settings, server: server)
-            let identity: AccountIdentity
+            let user = AccountIdentity(
+                username: username, server: try await secured(server, for: login))
+            let access = try provider.access(settings, server: user.server)
+            if let tokenLogin, let secret {
+                let token = try await requestToken(tokenLogin, user, secret, access, settings)
+                return try await finish(login, with: token, as: user, access)
+            }
             do {
-                identity = try await provider.identify(
-                    AccountIdentity(username: username, server: server),
-                    ports.session(key ?? Secret(""), isIssued: false, access, settings))
+                let key = secret.map { OAuthToken.key($0, now: ports.now()) }
+                return try await finish(login, with: key, as: user, access)
             } catch ProviderError.unauthorized {
                 throw EngineError.loginFailed(
                     Message("{provider} does not accept the key.", ["provider": info.name]))
             }
-            try login.check(identity)
-            if key != nil { try await unlockToken(of: identity, provider) }
-            return try await completeLogin(
-                identity, provider, as: login.expectedAccount,
-                with: key.map { .key($0, now: ports.now()) }
-            ) { !login.hasEnded }
         }
         return login
     }
 
-    /// Starts a login with a user name and a password. Only the token that the service issues is stored.
-    private func begin(
-        _ login: Login, _ provider: any TokenLogin, _ username: String, _ options: LoginOptions
-    ) {
-        let settings = ports.settings.settings(of: provider.info.id)
-        login.begin { [self] in
-            guard let password = try await options.password?(), !password.isEmpty else {
-                throw EngineError.invalidArgument("The password is empty.")
-            }
-            try await unlockSecrets([])
-            try login.proceed()
-            let named = AccountIdentity(
-                username: username, server: try await secured(login.server, for: login))
-            let description = try provider.access(settings, server: named.server)
-            // The request carries no credentials of another account.
-            let issued = try await provider.requestToken(
-                named, password: password, ports.anonymousSession(description, settings))
-            guard issued.isCode else {
-                throw ProviderError.failed(
-                    Message("{provider} sent an invalid token.", ["provider": provider.info.name]))
-            }
-            let token = OAuthToken.issued(issued, now: ports.now())
-            return try await finish(login, provider, with: token, at: named.server) {
-                try await provider.identify(
-                    named, ports.session(token.accessToken, description, settings))
-            }
+    /// Requests a token for a user name and a password, which is not stored.
+    private func requestToken(
+        _ provider: any TokenLogin, _ user: AccountIdentity, _ password: Secret,
+        _ access: KeyDescription, _ settings: ProviderSettings
+    ) async throws -> OAuthToken {
+        // The request carries no credentials of another account.
+        let issued = try await provider.requestToken(
+            user, password: password, ports.anonymousSession(access, settings))
+        guard issued.isCode else {
+            throw ProviderError.failed(
+                Message("{provider} sent an invalid token.", ["provider": provider.info.name]))
         }
+        return .issued(issued, now: ports.now())
     }
 }
 
@@ -125,17 +109,14 @@ extension LoginList {
                     try await provider.describeLogin(server, plain)
                 }
                 try check(description.server, of: login.expectedAccount)
+                let found = try provider.access(settings, server: description.server)
                 let polled = try await PolledLogin.start(
                     description, at: description.server.excerpt, plain.http, now: ports.now())
                 try login.setAddress(polled.url)
                 let (username, token) = try await confirmation(
                     of: polled, plain.http, login, description)
-                return try await finish(login, provider, with: token, at: description.server) {
-                    let access = try provider.access(settings, server: description.server)
-                    return try await provider.identify(
-                        AccountIdentity(username: username, server: description.server),
-                        ports.session(token.accessToken, access, settings))
-                }
+                let user = AccountIdentity(username: username, server: description.server)
+                return try await finish(login, with: token, as: user, found)
             } catch {
                 throw BrowserLoginContext.loginError(error, server.excerpt)
             }

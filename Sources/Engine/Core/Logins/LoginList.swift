@@ -180,7 +180,7 @@ package final class LoginList {
     /// Unlocks the token that a login replaces. Call it outside of the queue of changes, which must not wait for
     /// prompts.
     func unlockToken(
-        of identity: AccountIdentity, _ provider: any Provider, _ expected: Account? = nil
+        of identity: AccountIdentity, _ provider: any Provider, _ expected: Account?
     ) async throws {
         let id =
             expected?.id ?? engine.accounts.account(identity, of: provider)?.id
