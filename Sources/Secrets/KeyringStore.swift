@@ -46,25 +46,12 @@ package final class KeyringStore: SecretStore {
         try await run { keyring in try keyring.store(secret, key, label: label) }
     }
 
-    package func lookUp(_ key: SecretKey, unlocking: Bool) async throws -> Secret? {
-        guard unlocking else {
-            try failIfPrompting()
-            return try await run { keyring in
-                try keyring.checkSearch()
-                if let secret = try keyring.lookUp(key) { return secret }
-                if let obstacle = try keyring.obstacle(key) { throw obstacle }
-                return nil
-            }
-        }
-        return try await prompting { keyring in
-            if case .success = Result(catching: keyring.checkSearch),
-                let secret = try keyring.lookUp(key)
-            {
-                return secret
-            }
-            try keyring.ensureUnlocked([key], isForStoring: false)
+    package func lookUp(_ key: SecretKey) async throws -> Secret? {
+        try failIfPrompting()
+        return try await run { keyring in
+            try keyring.checkSearch()
             if let secret = try keyring.lookUp(key) { return secret }
-            guard try keyring.obstacle(key) == nil else { throw SecretStoreError.promptDismissed }
+            if let obstacle = try keyring.obstacle(key) { throw obstacle }
             return nil
         }
     }

@@ -13,14 +13,12 @@ package protocol SecretStore: Sendable {
     /// - Throws: ``SecretStoreError``. The previous secret then remains.
     func store(_ secret: Secret, for key: SecretKey, label: String) async throws
 
-    /// Returns the secret of a key.
+    /// Returns the secret of a key. Never prompts.
     ///
-    /// - Parameters:
-    ///   - key: The key.
-    ///   - unlocking: True if the user may be prompted to unlock the store. Only after a user action.
+    /// - Parameter key: The key.
     /// - Returns: The secret; nil if the store certainly has none. A store that cannot be searched is an error.
     /// - Throws: ``SecretStoreError``.
-    func lookUp(_ key: SecretKey, unlocking: Bool) async throws -> Secret?
+    func lookUp(_ key: SecretKey) async throws -> Secret?
 
     /// Deletes the secret of a key and verifies that it is gone. A missing secret is not an error.
     ///

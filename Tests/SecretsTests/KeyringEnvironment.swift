@@ -124,7 +124,8 @@ extension SecretStoreError {
 extension KeyringStore {
     /// Returns the bytes of a secret, for comparison.
     func bytes(_ key: SecretKey, unlocking: Bool = false) async throws -> [UInt8]? {
-        try await lookUp(key, unlocking: unlocking)?.withBytes { Array($0) }
+        if unlocking { try await unlock([key], isForStoring: false) }
+        return try await lookUp(key)?.withBytes { Array($0) }
     }
 
     func text(_ key: SecretKey, unlocking: Bool = false) async throws -> String? {

@@ -46,11 +46,8 @@ package final class InMemorySecretStore: SecretStore {
         }
     }
 
-    package func lookUp(_ key: SecretKey, unlocking: Bool) async throws -> Secret? {
-        if unlocking, state.value.secrets[key] != nil {
-            try await unlock([key], isForStoring: false)
-        }
-        return try change { state in
+    package func lookUp(_ key: SecretKey) async throws -> Secret? {
+        try change { state in
             state.lookUps.append(key)
             try state.checkAccess(key)
             return state.secrets[key].map { Secret($0) }

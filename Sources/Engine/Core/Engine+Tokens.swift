@@ -48,8 +48,7 @@ extension Engine {
         _ provider: any OAuthLogin, _ settings: ProviderSettings
     ) async throws -> TokenEndpoint {
         guard let clientID = settings["ClientId"],
-            let secret = try await ports.secrets.lookUp(
-                .provider(provider.info.id), unlocking: false)
+            let secret = try await ports.secrets.lookUp(.provider(provider.info.id))
         else { throw Self.notConfigured(provider) }
         return TokenEndpoint(
             try provider.oauth(settings), OAuthClient(id: clientID, secret: secret), ports.http)
@@ -147,7 +146,7 @@ extension Engine {
     /// nil if there is none.
     func storedToken(of account: Account?, _ id: AccountID) async -> OAuthToken? {
         if let credentials = account?.credentials { return try? await credentials.load() }
-        let stored = try? await ports.secrets.lookUp(.account(id.text), unlocking: false)
+        let stored = try? await ports.secrets.lookUp(.account(id.text))
         return stored.flatMap { OAuthToken(encoded: $0) }
     }
 }

@@ -109,7 +109,7 @@ package final class Credentials: AccessTokens {
             throw ProviderError.unauthorized
         }
         do {
-            let stored = try await secrets.lookUp(key, unlocking: false)
+            let stored = try await secrets.lookUp(key)
             // A login may have stored a newer one in the meantime.
             if let token { return token }
             guard let stored, var token = OAuthToken(encoded: stored) else {

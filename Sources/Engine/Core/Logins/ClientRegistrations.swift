@@ -42,9 +42,8 @@ final class ClientRegistrations {
 
     /// Reads the stored registration at a server; nil if there is none.
     func stored(at server: String, _ provider: any Provider) async throws -> RegisteredClient? {
-        try await engine.ports.secrets.lookUp(
-            .server(server, of: provider.info.id), unlocking: false
-        ).flatMap { RegisteredClient(encoded: $0) }
+        try await engine.ports.secrets.lookUp(.server(server, of: provider.info.id))
+            .flatMap { RegisteredClient(encoded: $0) }
     }
 
     /// Stores the registration of a login that succeeded, if it is new.

@@ -106,7 +106,7 @@ extension LoginList {
     /// that is not an error.
     private func checkClientSecret(of provider: any OAuthLogin) async throws {
         let key = SecretKey.provider(provider.info.id)
-        let isMissing = try? await ports.secrets.lookUp(key, unlocking: false) == nil
+        let isMissing = try? await ports.secrets.lookUp(key) == nil
         if isMissing == true { throw Engine.notConfigured(provider) }
     }
 }
