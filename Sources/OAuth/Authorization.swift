@@ -33,7 +33,8 @@ package final class Authorization {
     private let issuer: String?
     /// The listener that receives the redirect; nil for a manual login.
     private var listener: RedirectListener?
-    private var verdict: LoginVerdict?
+    /// The page that shows the result; nil until the login has ended.
+    private var verdict: ResponsePage?
     /// The browsers that wait for the verdict.
     private var browsers: [RedirectConnection] = []
     private var answer: RedirectAnswer?
@@ -102,17 +103,17 @@ package final class Authorization {
     }
 
     /// Shows the result of the login in all browsers that were or will be redirected. The first verdict counts.
-    package func finish(_ verdict: LoginVerdict) {
+    package func finish(_ verdict: ResponsePage) {
         guard self.verdict == nil else { return }
         self.verdict = verdict
         let browsers = browsers
         self.browsers = []
-        browsers.forEach { $0.send(ResponsePage(verdict)) }
+        browsers.forEach { $0.send(verdict) }
     }
 
     /// Shows the verdict in a browser as soon as it is known.
     func showVerdict(in browser: RedirectConnection) {
-        if let verdict { browser.send(ResponsePage(verdict)) } else { browsers.append(browser) }
+        if let verdict { browser.send(verdict) } else { browsers.append(browser) }
     }
 
     /// Receives a redirect with the state of ``request``; returns false if it contains no response.

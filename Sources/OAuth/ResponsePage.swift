@@ -1,16 +1,7 @@
 internal import Translation
 
-/// The result of a login, as the browser shows it to the user.
-nonisolated package enum LoginVerdict: Hashable, Sendable {
-    case loggedIn
-    /// The user denied access.
-    case denied
-    /// The login failed. The sentence is in the language of the user, untrusted, and shown as text.
-    case failed(String)
-}
-
 /// A response to a browser: a small page without resources, which closes the connection.
-nonisolated struct ResponsePage: Sendable {
+nonisolated package struct ResponsePage: Sendable {
     private let status: String
     private let title: String
     private let text: String
@@ -23,17 +14,20 @@ nonisolated struct ResponsePage: Sendable {
         self.text = text
     }
 
-    init(_ verdict: LoginVerdict) {
-        switch verdict {
-        case .loggedIn:
-            self.init("200 OK", tr("You are logged in"), tr("You can close this tab."))
-        case .denied:
-            self.init(
-                "200 OK", tr("You denied access"),
-                tr("Image Feed did not get access to your account. You can close this tab."))
-        case .failed(let reason):
-            self.init("200 OK", tr("You are not logged in"), plain(reason))
-        }
+    /// The page for a login that succeeded.
+    package static let loggedIn = ResponsePage(
+        "200 OK", tr("You are logged in"), tr("You can close this tab."))
+    /// The page for a user who denied access.
+    package static let denied = ResponsePage(
+        "200 OK", tr("You denied access"),
+        tr("Image Feed did not get access to your account. You can close this tab."))
+
+    /// Returns the page for a login that failed.
+    ///
+    /// - Parameter reason: A sentence in the language of the user. It is untrusted, and shown as text.
+    /// - Returns: The page.
+    package static func failed(_ reason: String) -> ResponsePage {
+        ResponsePage("200 OK", tr("You are not logged in"), plain(reason))
     }
 
     /// The page for a login that takes longer than a browser should wait.
