@@ -65,7 +65,7 @@ final class SecretReading {
     private let onEnd: () -> Void
     private var source: DescriptorSource?
     private var deadline: Task<Void, Never>?
-    /// The bytes read so far. The buffer never grows, because that would leave a copy of the secret in memory.
+    /// The bytes read so far.
     private var bytes: SecretBytes?
     private let isSocket: Bool
     private let result = OneShotResult<Secret, any Error>()
@@ -150,25 +150,13 @@ final class SecretReading {
         }
         Self.fileCount += 1
         Task { [weak self] in
-            let isRead = await DispatchQueue(label: "secret-file").run {
-                Self.readToEnd(descriptor, bytes)
+            let isRead = await DispatchQueue(label: "secret-file").run { () -> Bool in
+                defer { close(descriptor) }
+                return bytes.readToEnd(descriptor)
             }
             Self.fileCount -= 1
             self?.end(isRead ? Self.secret(in: bytes) : .failure(Self.unreadable))
         }
-    }
-
-    /// Reads a file from its current position to its end, or until the buffer is full, and closes it.
-    ///
-    /// - Returns: False if the file cannot be read.
-    nonisolated private static func readToEnd(_ descriptor: Int32, _ bytes: SecretBytes) -> Bool {
-        defer { close(descriptor) }
-        while !bytes.isFull {
-            let count = bytes.append { Glibc.read(descriptor, $0.baseAddress, $0.count) }
-            if count == 0 { return true }
-            if count < 0, errno != EINTR { return false }
-        }
-        return true
     }
 
     private func end(_ result: Result<Secret, any Error>) {
@@ -181,10 +169,7 @@ final class SecretReading {
     }
 
     private static func secret(in bytes: SecretBytes) -> Result<Secret, any Error> {
-        var text = bytes.filled
-        if text.last == UInt8(ascii: "\n") {
-            text = UnsafeRawBufferPointer(rebasing: text.dropLast())
-        }
+        let text = bytes.line
         guard text.count <= limitBytes else {
             return .failure(EngineError.tooLarge("A secret can have at most 64 KiB."))
         }
@@ -192,34 +177,4 @@ final class SecretReading {
     }
 
     private static let unreadable = EngineError.invalidArgument("The secret cannot be read.")
-}
-
-/// A buffer for a secret, which is overwritten before it is freed.
-///
-/// Used by one thread at a time.
-nonisolated final class SecretBytes: @unchecked Sendable {
-    private let buffer: UnsafeMutableRawBufferPointer
-    private var count = 0
-
-    init(capacity: Int) {
-        buffer = .allocate(byteCount: capacity, alignment: 1)
-    }
-
-    deinit {
-        buffer.wipe()
-        buffer.deallocate()
-    }
-
-    var isFull: Bool { count == buffer.count }
-    var filled: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
-
-    /// Appends the bytes that `read` writes into the unused part.
-    ///
-    /// - Parameter read: Returns the number of bytes, or a negative number.
-    /// - Returns: The result of `read`.
-    func append(_ read: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
-        let result = read(UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
-        count += max(0, result)
-        return result
-    }
 }

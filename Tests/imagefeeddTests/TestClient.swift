@@ -174,7 +174,7 @@ extension Variant {
     /// A descriptor of a pipe that holds a secret.
     static func secret(_ text: String) throws -> Variant {
         .fileDescriptor(
-            try #require(FileDescriptor.pipe(holding: Array(text.utf8), text.utf8.count)))
+            try #require(Array(text.utf8).withUnsafeBytes(FileDescriptor.pipe(holding:))))
     }
 }
 

@@ -25,7 +25,8 @@ enum Clipboard {
                 "There is no clipboard: neither WAYLAND_DISPLAY nor DISPLAY is set. Run this in a desktop session."
             )
         }
-        guard let pipe = FileDescriptor.pipe(holding: Array(text.utf8), text.utf8.count) else {
+        let bytes = Array(text.utf8)
+        guard let pipe = bytes.withUnsafeBytes({ FileDescriptor.pipe(holding: $0) }) else {
             throw failure(String(cString: strerror(errno)))
         }
         defer { withExtendedLifetime(pipe) {} }

@@ -29,12 +29,12 @@ enum HiddenInput {
     /// The largest line of a terminal in canonical mode.
     nonisolated private static let limitBytes = 4096
 
-    /// Prompts for a line and returns it without the line feed.
+    /// Prompts for a line and returns it.
     ///
     /// Unlike `getpass`, it does not disable Ctrl-C, which restores the echo and ends the program.
     ///
     /// - Throws: ``CommandFailure`` if standard input is not a terminal, and after Ctrl-D.
-    static func readLine(_ prompt: String) async throws(CommandFailure) -> [UInt8] {
+    static func readLine(_ prompt: String) async throws(CommandFailure) -> SecretBytes {
         var original = termios()
         guard tcgetattr(STDIN_FILENO, &original) == 0 else { throw failure() }
         var hidden = original
@@ -57,24 +57,14 @@ enum HiddenInput {
         return line
     }
 
-    /// Overwrites a secret in memory.
-    nonisolated static func erase(_ bytes: inout [UInt8]) {
-        bytes.withUnsafeMutableBytes { bytes in
-            if let start = bytes.baseAddress { explicit_bzero(start, bytes.count) }
-        }
-    }
-
     /// Reads one line, which a terminal returns with one call of `read`; nil at the end of input.
-    nonisolated private static func read() -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: limitBytes)
+    nonisolated private static func read() -> SecretBytes? {
+        let bytes = SecretBytes(capacity: limitBytes)
         var count = -1
         repeat {
-            count = Glibc.read(STDIN_FILENO, &bytes, limitBytes)
+            count = bytes.append { Glibc.read(STDIN_FILENO, $0.baseAddress, $0.count) }
         } while count < 0 && errno == EINTR
-        guard count > 0 else { return nil }
-        bytes.removeLast(limitBytes - count)
-        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
-        return bytes
+        return count > 0 ? bytes : nil
     }
 
     private static func restore(_ settings: termios) {

@@ -1,5 +1,6 @@
 internal import DBus
 internal import Glibc
+internal import ProviderKit
 internal import System
 internal import Translation
 
@@ -37,7 +38,7 @@ enum SecretKind {
         _ question: String? = nil
     ) async throws(CommandFailure) -> FileDescriptor? {
         let bytes = try await HiddenInput.readLine(question ?? self.question)
-        return bytes.isEmpty ? nil : try makePipe(bytes, Self.standardInput)
+        return bytes.line.isEmpty ? nil : try makePipe(bytes, Self.standardInput)
     }
 
     /// Prompts for a new password on the terminal, twice, because the input is hidden.
@@ -45,53 +46,35 @@ enum SecretKind {
     /// - Returns: A pipe that contains the password; nil if the first line was empty.
     /// - Throws: ``CommandFailure``, also if the two lines differ.
     @MainActor static func promptForNewPassword() async throws(CommandFailure) -> FileDescriptor? {
-        var first = try await HiddenInput.readLine(tr("Password (empty for none):"))
-        defer { HiddenInput.erase(&first) }
-        guard !first.isEmpty else { return nil }
-        var second = try await HiddenInput.readLine(tr("Password again:"))
-        defer { HiddenInput.erase(&second) }
-        guard first == second else {
+        let first = try await HiddenInput.readLine(tr("Password (empty for none):"))
+        guard !first.line.isEmpty else { return nil }
+        let second = try await HiddenInput.readLine(tr("Password again:"))
+        guard first.line.elementsEqual(second.line) else {
             throw CommandFailure.tr("The second password differs from the first one. Try again.")
         }
         return try SecretKind.password.makePipe(first, standardInput)
     }
 
-    /// Returns the read end of a pipe that contains the bytes without a line feed at the end, and erases the bytes.
+    /// Returns the read end of a pipe that contains the bytes without a line feed at the end.
     private func makePipe(
-        _ secret: consuming [UInt8], _ path: PathBytes
+        _ secret: SecretBytes, _ path: PathBytes
     ) throws(CommandFailure) -> FileDescriptor {
-        var bytes = secret
-        defer { HiddenInput.erase(&bytes) }
-        var count = bytes.count
-        if bytes.last == UInt8(ascii: "\n") { count -= 1 }
-        guard count <= Self.limitBytes else { throw tooLong(path) }
-        guard let pipe = FileDescriptor.pipe(holding: bytes, count) else {
+        guard secret.line.count <= Self.limitBytes else { throw tooLong(path) }
+        guard let pipe = FileDescriptor.pipe(holding: secret.line) else {
             throw unreadable(path, errno)
         }
         return pipe
     }
 
     /// Reads a file up to the limit and two more bytes: a line feed, and one that shows that the file is too long.
-    private func contents(of path: PathBytes) throws(CommandFailure) -> [UInt8] {
+    private func contents(of path: PathBytes) throws(CommandFailure) -> SecretBytes {
         let descriptor =
             path == Self.standardInput
             ? dup(STDIN_FILENO) : path.withCString { open($0, O_RDONLY | O_CLOEXEC) }
         guard descriptor >= 0 else { throw unreadable(path, errno) }
         defer { close(descriptor) }
-        // The array has its final size: growing it would leave copies of the secret in memory.
-        var bytes = [UInt8](repeating: 0, count: Self.limitBytes + 2)
-        var count = 0
-        while count < bytes.count {
-            let more = bytes.withUnsafeMutableBytes {
-                let rest = UnsafeMutableRawBufferPointer(rebasing: $0[count...])
-                return Glibc.read(descriptor, rest.baseAddress, rest.count)
-            }
-            if more < 0, errno == EINTR { continue }
-            guard more >= 0 else { throw unreadable(path, errno) }
-            if more == 0 { break }
-            count += more
-        }
-        bytes.removeLast(bytes.count - count)
+        let bytes = SecretBytes(capacity: Self.limitBytes + 2)
+        guard bytes.readToEnd(descriptor) else { throw unreadable(path, errno) }
         return bytes
     }
 

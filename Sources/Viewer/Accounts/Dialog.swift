@@ -69,7 +69,7 @@ class Dialog {
 
     /// Returns the read end of a pipe with a secret; nil if it is too long.
     static func secret(_ text: String) -> Variant? {
-        let bytes = Array(text.utf8)
-        return FileDescriptor.pipe(holding: bytes, bytes.count).map { .fileDescriptor($0) }
+        Array(text.utf8).withUnsafeBytes { FileDescriptor.pipe(holding: $0) }
+            .map { .fileDescriptor($0) }
     }
 }
