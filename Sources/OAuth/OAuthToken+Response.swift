@@ -19,7 +19,7 @@ nonisolated extension OAuthToken {
     /// Source: RFC 6749 §5.1.
     init(
         _ body: [UInt8], obtained: Timestamp, requestedScopes: [String],
-        refreshToken: Secret? = nil, client: TokenClient? = nil
+        refreshToken: Secret? = nil, client: RegisteredClient? = nil
     ) throws(OAuthError) {
         guard let record = ServiceRecord(json: body) else {
             throw .serviceFailed(Message("The token response cannot be decoded."))

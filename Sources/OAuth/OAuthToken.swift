@@ -12,7 +12,10 @@ nonisolated package struct OAuthToken: Sendable {
     /// this machine, so that the clock of the service does not matter.
     package let expires: Timestamp?
     /// The client that the token was issued to; nil for a token that was stored without one, and for a key.
-    package var client: TokenClient?
+    ///
+    /// Only this client can renew and revoke the token, also after the application was registered again. Only the
+    /// addresses for that are stored with the token.
+    package var client: RegisteredClient?
     /// True if the service issued the token for a user name and a password, false for an OAuth token and for a key.
     package var isIssued = false
 
@@ -21,7 +24,7 @@ nonisolated package struct OAuthToken: Sendable {
 
     package init(
         accessToken: Secret, refreshToken: Secret?, scopes: [String], obtained: Timestamp,
-        expires: Timestamp?, client: TokenClient? = nil
+        expires: Timestamp?, client: RegisteredClient? = nil
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -90,11 +93,14 @@ extension OAuthToken {
         // True if ``OAuthToken/isIssued``, otherwise missing. Earlier versions ignore it.
         var issued: Bool?
 
-        var tokenClient: TokenClient? {
+        var registered: RegisteredClient? {
             guard let client, let tokenURL else { return nil }
-            return TokenClient(
-                client: OAuthClient(id: client, secret: secret.map { Secret($0) }),
-                tokenURL: tokenURL, revocationURL: revocationURL)
+            var description = OAuthDescription(
+                authorizationURL: "", tokenURL: tokenURL, scopes: [], tokenOrigins: [])
+            description.revocationURL = revocationURL
+            return RegisteredClient(
+                description: description,
+                client: OAuthClient(id: client, secret: secret.map { Secret($0) }))
         }
     }
 
@@ -104,8 +110,9 @@ extension OAuthToken {
             access: accessToken.withText { $0 }, refresh: refreshToken?.withText { $0 },
             scopes: scopes, obtained: obtained.secondsSince1970,
             expires: expires?.secondsSince1970, client: client?.client.id,
-            secret: client?.client.secret?.withText { $0 }, tokenURL: client?.tokenURL,
-            revocationURL: client?.revocationURL, issued: isIssued ? true : nil)
+            secret: client?.client.secret?.withText { $0 },
+            tokenURL: client?.description.tokenURL,
+            revocationURL: client?.description.revocationURL, issued: isIssued ? true : nil)
         return .encoding(stored)
     }
 
@@ -122,7 +129,7 @@ extension OAuthToken {
             refreshToken: stored.refresh.map { Secret($0) }.flatMap { $0.isCode ? $0 : nil },
             scopes: stored.scopes, obtained: Timestamp(secondsSince1970: stored.obtained),
             expires: stored.expires.map { Timestamp(secondsSince1970: $0) },
-            client: stored.tokenClient)
+            client: stored.registered)
         isIssued = stored.issued == true
     }
 }

@@ -17,10 +17,11 @@ nonisolated package struct OAuthClient: Sendable {
 /// Every call sends its requests once, without retries. It throws ``OAuthError``, the errors of the HTTP client
 /// (`HTTPError`, after which the token may still be valid) and `CancellationError`.
 nonisolated package struct TokenEndpoint: Sendable {
-    private let description: OAuthDescription
-    private let client: OAuthClient
+    /// The client and its service, as they are stored with each token.
+    package let registered: RegisteredClient
     private let http: any HTTPClient
     private let now: @Sendable () -> Timestamp
+    private var description: OAuthDescription { registered.description }
 
     /// Creates the endpoint of a service.
     ///
@@ -33,29 +34,14 @@ nonisolated package struct TokenEndpoint: Sendable {
         _ description: OAuthDescription, _ client: OAuthClient, _ http: any HTTPClient,
         now: @escaping @Sendable () -> Timestamp = { Timestamp.now }
     ) {
-        self.description = description
-        self.client = client
+        registered = RegisteredClient(description: description, client: client)
         self.http = http
         self.now = now
     }
 
-    /// Creates the endpoint of a token that has its client.
-    ///
-    /// - Parameters:
-    ///   - client: The client of the token.
-    ///   - http: The HTTP client. It adds no token.
-    package init(_ client: TokenClient, _ http: any HTTPClient) {
-        var description = OAuthDescription(
-            authorizationURL: "", tokenURL: client.tokenURL, scopes: [], tokenOrigins: [])
-        description.revocationURL = client.revocationURL
-        self.init(description, client.client, http)
-    }
-
-    /// The client, as it is stored with each token.
-    package var tokenClient: TokenClient {
-        TokenClient(
-            client: client, tokenURL: description.tokenURL,
-            revocationURL: description.revocationURL)
+    /// Creates the endpoint of a registered client.
+    package init(_ registered: RegisteredClient, _ http: any HTTPClient) {
+        self.init(registered.description, registered.client, http)
     }
 
     /// Exchanges the code of a request for a token.
@@ -143,24 +129,14 @@ nonisolated package struct TokenEndpoint: Sendable {
         if let error = OAuthError(response, now: now()) { throw error }
         return try OAuthToken(
             response.body, obtained: now(), requestedScopes: scopes, refreshToken: refreshToken,
-            client: tokenClient)
+            client: registered)
     }
 
     private func send(_ form: consuming SecretForm, to url: String) async throws -> HTTPResponse {
-        form.append("client_id", client.id)
-        if let secret = client.secret { form.append("client_secret", secret) }
+        form.append("client_id", registered.client.id)
+        if let secret = registered.client.secret { form.append("client_secret", secret) }
         return try await form.send(to: url, http)
     }
-}
-
-/// The client registration that a token was issued to, and the addresses of its server.
-///
-/// Only this client can renew and revoke the token, also after the application was registered again.
-nonisolated package struct TokenClient: Sendable {
-    package let client: OAuthClient
-    package let tokenURL: String
-    /// nil for a service without token revocation.
-    package let revocationURL: String?
 }
 
 /// The body of a request to the token endpoint: a form whose secrets never become a `String`.

@@ -44,7 +44,7 @@ struct CredentialsTests {
         OAuthToken(
             accessToken: Secret(name), refreshToken: Secret("\(name)-refresh"), scopes: [],
             obtained: now + .seconds(-7200), expires: now + .seconds(60),
-            client: endpoint.tokenClient)
+            client: endpoint.registered)
     }
 
     private func answer(_ status: Int, _ body: String) {

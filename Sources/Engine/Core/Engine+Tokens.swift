@@ -38,7 +38,7 @@ extension Engine {
         guard let known = try await logins.registrations.stored(at: server, provider) else {
             throw OAuthError.invalidClient
         }
-        return TokenEndpoint(known.description, known.client, ports.http)
+        return TokenEndpoint(known, ports.http)
     }
 
     /// Returns the token endpoint of a provider. Reads the client secret.

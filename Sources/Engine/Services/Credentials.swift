@@ -117,7 +117,7 @@ package final class Credentials: AccessTokens {
                     reason: Message("The token is not in the keyring; log in again."))
                 throw ProviderError.unauthorized
             }
-            if token.client == nil, let client = try? await endpoint(token).tokenClient {
+            if token.client == nil, let client = try? await endpoint(token).registered {
                 if let token = self.token { return token }
                 token.client = client
                 // The token is stored with the next request.

@@ -169,7 +169,7 @@ extension LoginList {
         return BrowserLoginContext(
             provider: provider, server: found.name, description: registered.description,
             clientID: registered.client.id
-        ) { [ports] in TokenEndpoint(registered.description, registered.client, ports.http) }
+        ) { [ports] in TokenEndpoint(registered, ports.http) }
     }
 
     /// Limits the time of a request to a server.
