@@ -23,8 +23,9 @@ nonisolated package struct PolledLogin: Sendable {
         case pending
         /// The poll failed for a temporary reason.
         case failed(retryAfter: Duration?)
-        /// The user has confirmed. The server returns the password only once.
-        case confirmed(username: String, password: Secret)
+        /// The user has confirmed. The token is the user name and the password in the form of Basic authentication. The
+        /// server returns the password only once.
+        case confirmed(username: String, OAuthToken)
     }
 
     /// Starts a login. The request carries no credentials.
@@ -95,7 +96,7 @@ nonisolated package struct PolledLogin: Sendable {
         switch response.status {
         case 404: return .pending
         // The login page of a network (captive portal) has a status of success, too.
-        case 200..<300 where !response.isHTML: return try Self.credentials(response.body)
+        case 200..<300 where !response.isHTML: return try Self.credentials(response.body, now: now)
         case 200..<400, 408, 425, 429, 500...:
             return .failed(retryAfter: response.retryAfter(now: now))
         default:
@@ -104,7 +105,7 @@ nonisolated package struct PolledLogin: Sendable {
         }
     }
 
-    private static func credentials(_ body: [UInt8]) throws -> Poll {
+    private static func credentials(_ body: [UInt8], now: Timestamp) throws -> Poll {
         let record = ServiceRecord(json: body)
         guard let name = record?.text("loginName"), let password = record?.text("appPassword")
         else {
@@ -114,20 +115,13 @@ nonisolated package struct PolledLogin: Sendable {
         guard !name.isEmpty, !password.isEmpty, !name.contains(":"),
             [name, password].allSatisfy({ $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } })
         else { throw OAuthError.serviceFailed(Message("The login contains invalid credentials.")) }
-        return .confirmed(username: name, password: Secret(password))
-    }
-
-    /// Returns the credentials in the form of Basic authentication.
-    ///
-    /// Source: RFC 7617 §2.
-    package static func basic(username: String, password: Secret) -> Secret {
-        var bytes = Array(username.utf8)
-        password.withBytes {
-            bytes.reserveCapacity(bytes.count + $0.count + 1)
-            bytes.append(UInt8(ascii: ":"))
-            bytes.append(contentsOf: $0)
-        }
+        // Basic authentication, RFC 7617 §2. The array does not grow, which would leave copies.
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(name.utf8.count + password.utf8.count + 1)
+        bytes += "\(name):".utf8
+        bytes += password.utf8
         defer { bytes.wipe() }
-        return Secret(Base64.encodedBytes(bytes))
+        return .confirmed(
+            username: name, .issued(Secret(Base64.encodedBytes(bytes)), now: now))
     }
 }

@@ -139,8 +139,7 @@ extension LoginList {
             // can be revoked.
             let poll = try await polls.run(login.number) { [engine] in
                 let poll = try await polled.poll(http, now: engine.ports.now())
-                if case .confirmed(let username, let password) = poll, login.hasEnded {
-                    let token = Self.token(username, password, now: engine.ports.now())
+                if case .confirmed(_, let token) = poll, login.hasEnded {
                     engine.revoke(token, of: login.provider, at: description.server)
                     throw CancellationError()
                 }
@@ -153,15 +152,8 @@ extension LoginList {
                 if let retryAfter {
                     delay = max(delay, min(retryAfter, PolledLogin.maximumRetryDelay))
                 }
-            case .confirmed(let username, let password):
-                return (username, Self.token(username, password, now: ports.now()))
+            case .confirmed(let username, let token): return (username, token)
             }
         }
-    }
-
-    private static func token(
-        _ username: String, _ password: Secret, now: Timestamp
-    ) -> OAuthToken {
-        .issued(PolledLogin.basic(username: username, password: password), now: now)
     }
 }
