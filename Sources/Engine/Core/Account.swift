@@ -23,8 +23,8 @@ package final class Account {
     /// The token of a session at a service; nil without a session, and for a folder.
     private(set) var credentials: Credentials?
     private var listening: Task<Void, Never>?
-    /// The initial token of the next session, which is then not read from the keyring.
-    var heldToken: Credentials.HeldToken?
+    /// The token of the previous session, for the next one, which then does not read it from the keyring.
+    private var heldToken: Credentials.HeldToken?
     /// The watched sources, which it refreshes at a service. The watches outlast a session.
     private(set) lazy var feedWatch = FeedWatch(self)
     /// True if the source that the user chose does not exist now, for example a renamed folder or an unmounted disk.

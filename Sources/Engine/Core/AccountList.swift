@@ -1,4 +1,5 @@
 package import Accounts
+internal import OAuth
 internal import ProviderKit
 internal import Services
 internal import Translation
@@ -36,7 +37,7 @@ package final class AccountList {
     /// Stores and adds the account of a new user, unless the login was cancelled.
     func add(
         _ id: AccountID, _ identity: AccountIdentity, _ provider: any Provider,
-        _ token: Credentials.HeldToken?, while isWanted: () -> Bool
+        _ token: OAuthToken?, while isWanted: () -> Bool
     ) async throws -> Account {
         let record = AccountRecord(
             id: id, provider: provider.info.id, identity: identity, label: identity.username,
@@ -49,8 +50,8 @@ package final class AccountList {
             throw CancellationError()
         }
         all.append(account)
-        account.heldToken = token
         account.startSession()
+        if let token { account.credentials?.adopt(token) }
         engine.updateSecretsConnection()
         engine.emit(.accountAdded(account))
         becomeDefault(newDefault)

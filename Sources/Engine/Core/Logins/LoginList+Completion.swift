@@ -69,10 +69,8 @@ extension LoginList {
                 engine.notifications.resolve(.tokenRemains, about: .account(id))
             }
             do {
-                let held: Credentials.HeldToken? = token.map { (token: $0, isSaved: true) }
                 let account: Account
                 if let known {
-                    if !wasLoggedIn { known.heldToken = held }
                     try await accounts.change(known, while: isWanted) {
                         $0.update(identity)
                         $0.isLoggedIn = true
@@ -82,14 +80,13 @@ extension LoginList {
                     known.photos?.checkLikesAgain()
                     account = known
                 } else {
-                    account = try await accounts.add(id, identity, provider, held, while: isWanted)
+                    account = try await accounts.add(id, identity, provider, token, while: isWanted)
                 }
                 if let replaced {
                     engine.revoke(replaced, of: provider, at: identity.server, user: identity)
                 }
                 return account
             } catch {
-                if !wasLoggedIn { known?.heldToken = nil }
                 // The caller revokes the new token.
                 if let replaced, wasLoggedIn {
                     try? await storeToken(replaced, of: id, identity, provider)
