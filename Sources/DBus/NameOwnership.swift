@@ -18,9 +18,7 @@ extension BusConnection {
                 argument0: name.text)
         ) { _ in onLost() }
         let flags: UInt32 = 1 | 4 | (replacing ? 2 : 0)
-        let result: UInt32 = try await call(
-            .methodCall(.bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName"),
-            name.text, flags)
+        let result: UInt32 = try await call(.toBus("RequestName"), name.text, flags)
         // 1: the name is owned now, 4: it was owned before.
         guard result == 1 || result == 4 else { return false }
         nameLossHandlers[name.text] = loss
@@ -30,8 +28,23 @@ extension BusConnection {
     /// Releases a name, so that another connection can own it or the bus can activate it.
     package func releaseName(_ name: BusName) async throws {
         nameLossHandlers[name.text] = nil
-        let _: UInt32 = try await call(
-            .methodCall(.bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReleaseName"),
-            name.text)
+        let _: UInt32 = try await call(.toBus("ReleaseName"), name.text)
+    }
+
+    /// Returns the process ID of a connection; nil if the bus does not know it.
+    package func processID(of name: BusName) async throws -> Int32? {
+        do {
+            let id: UInt32 = try await call(.toBus("GetConnectionUnixProcessID"), name.text)
+            return Int32(exactly: id)
+        } catch BusError.reply {
+            return nil
+        }
+    }
+}
+
+nonisolated extension MessageHeader {
+    /// Returns the header of a call to the bus itself.
+    static func toBus(_ member: MemberName) -> MessageHeader {
+        .methodCall(.bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", member)
     }
 }

@@ -109,11 +109,9 @@ extension BusConnection {
     package func owner(
         of name: BusName, onArrival: @escaping (BusName?) -> Void = { _ in }
     ) async throws -> BusName? {
-        let header = MessageHeader.methodCall(
-            .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetNameOwner")
         do {
             let reply = try await call(
-                try BusMessage(header, name.text),
+                try BusMessage(.toBus("GetNameOwner"), name.text),
                 onArrival: { reply in
                     let owner: String? = try? reply.read()
                     onArrival(reply.kind == .error ? nil : owner.map(BusName.init(unchecked:)))

@@ -141,18 +141,3 @@ final class SingleInstance {
         }
     }
 }
-
-extension BusConnection {
-    /// Returns the process ID of a connection; nil if the bus does not know it.
-    fileprivate func processID(of name: BusName) async throws -> Int32? {
-        do {
-            let id: UInt32 = try await call(
-                .methodCall(
-                    .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus",
-                    "GetConnectionUnixProcessID"), name.text)
-            return Int32(exactly: id)
-        } catch BusError.reply {
-            return nil
-        }
-    }
-}

@@ -131,8 +131,7 @@ final class PreferencesDialog: Dialog {
     /// Writes a setting, and lets the daemon read the file again.
     private func set(_ value: String, _ key: String, in group: String) {
         let path = "\(folders.configuration)/imagefeed.conf"
-        let bus = BusProxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus")
-        Task { [toasts, folders] in
+        Task { [connection, toasts, folders] in
             let reason = await Self.queue.run { () -> String? in
                 UserFile.createFolder(folders.configuration)
                 do throws(KeyFile.FileError) {
@@ -147,11 +146,10 @@ final class PreferencesDialog: Dialog {
                     tr("{file} cannot be changed: {reason}.", ["file": path, "reason": reason]))
             }
             // Without a running daemon, its next start reads the file.
-            guard
-                let process: UInt32 = try? await bus.call(
-                    "org.freedesktop.DBus", "GetConnectionUnixProcessID", ServiceName.bus.text)
-            else { return }
-            kill(pid_t(process), SIGHUP)
+            guard let process = try? await connection.processID(of: ServiceName.bus) else {
+                return
+            }
+            kill(process, SIGHUP)
         }
     }
 }
