@@ -74,57 +74,48 @@ extension Engine {
         _ token: OAuthToken, of provider: any Provider, at server: String,
         user: AccountIdentity? = nil, with endpoint: TokenEndpoint? = nil
     ) {
+        let method = provider.loginMethod
+        guard token.isIssued || token.client != nil || method.usesOAuth else { return }
         let settings = ports.settings.settings(of: provider.info.id)
-        let send: () async throws -> Void
-        switch provider.loginMethod {
-        case .polling(let provider) where token.isIssued:
-            send = { [weak self] in try await self?.revoke(token, provider, at: server, settings) }
-        case .key(let provider) where token.isIssued:
-            guard let provider = provider.tokenLogin else { return }
-            send = { [weak self] in try await self?.revoke(token, provider, at: server, settings) }
-        default:
-            guard !token.isIssued, token.client != nil || provider.loginMethod.usesOAuth
-            else { return }
-            send = { [weak self] in
-                if let endpoint { return try await endpoint.revoke(token) }
-                guard let self else { throw CancellationError() }
-                try await tokenEndpoint(for: token, at: server, provider, settings).revoke(token)
-            }
-        }
         revocations.revoke(token) { [weak self] in
             // An account may have received the token since the last attempt.
-            guard await self?.isInUse(token, of: provider, user) == false, !Task.isCancelled
+            guard let self, await !isInUse(token, of: provider, user), !Task.isCancelled
             else { return }
-            try await send()
+            if token.isIssued {
+                return try await revokeIssued(token, method, at: server, settings)
+            }
+            let endpoint =
+                if let endpoint { endpoint } else {
+                    try await tokenEndpoint(for: token, at: server, provider, settings)
+                }
+            try await endpoint.revoke(token)
         }
     }
 
-    /// Revokes a token that a service issued for a password.
-    private func revoke(
-        _ token: OAuthToken, _ provider: any TokenLogin, at server: String,
-        _ settings: ProviderSettings
+    /// Revokes a token or a password that a service issued for a login without OAuth.
+    private func revokeIssued(
+        _ token: OAuthToken, _ method: LoginMethod, at server: String, _ settings: ProviderSettings
     ) async throws {
-        try await provider.revokeToken(
-            AccountIdentity(username: "", server: server),
-            ports.session(token, try provider.access(settings, server: server), settings))
-    }
-
-    /// Revokes a password that a service issued for a login in the browser.
-    private func revoke(
-        _ token: OAuthToken, _ provider: any PollingLogin, at server: String,
-        _ settings: ProviderSettings
-    ) async throws {
-        let access = try provider.access(settings, server: server)
-        let description = try await provider.describeLogin(
-            server, ports.anonymousSession(access, settings))
-        guard let request = description.revocation else { return }
-        let response = try await ports.session(token, access, settings).http.send(request)
-        // The status 401 means that the password is revoked already.
-        guard response.isSuccess || response.status == 401 else {
-            throw ProviderError.failed(
-                Message(
-                    "{server} answered the revocation with status {status}.",
-                    ["server": server, "status": "\(response.status)"]))
+        let access = try method.access(settings, server: server)
+        let session = ports.session(token, access, settings)
+        switch method {
+        case .key(let login):
+            try await login.tokenLogin?.revokeToken(
+                AccountIdentity(username: "", server: server), session)
+        case .polling(let login):
+            let description = try await login.describeLogin(
+                server, ports.anonymousSession(access, settings))
+            guard let request = description.revocation else { return }
+            let response = try await session.http.send(request)
+            // The status 401 means that the password is revoked already.
+            guard response.isSuccess || response.status == 401 else {
+                throw ProviderError.failed(
+                    Message(
+                        "{server} answered the revocation with status {status}.",
+                        ["server": server, "status": "\(response.status)"]))
+            }
+        // The provider has another login since then.
+        case .none, .oauth, .federated: break
         }
     }
 
