@@ -41,38 +41,32 @@ package final class DesktopBrowser {
             let command =
                 (activationToken.isEmpty ? [] : ["env", "XDG_ACTIVATION_TOKEN=\(activationToken)"])
                 + ["xdg-open", address]
-            if Supervision.isService {
-                try await openWithManager(command)
-            } else {
-                try await openWithProgram(command)
+            let isOpen =
+                Supervision.isService
+                ? (try? await manager.run(command, timeout: Self.timeout)) == true
+                : await Self.run(command)
+            guard isOpen else {
+                throw EngineError.notSupported(
+                    Message("No browser could be started; open the address of the login yourself."))
             }
         }
     }
 
-    private func openWithManager(_ command: [String]) async throws {
-        do {
-            let isDone = try await manager.run(command, timeout: Self.timeout)
-            guard isDone else { throw Self.noBrowser }
-        } catch is BusError {
-            throw Self.noBrowser
-        }
-    }
-
-    private func openWithProgram(_ command: [String]) async throws {
+    /// Runs a program as a child process.
+    ///
+    /// - Returns: True if it succeeded.
+    private static func run(_ command: [String]) async -> Bool {
         let nothing = Glibc.open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { close(nothing) }
         guard
             let process = try? SpawnedProcess(
                 command[0], Array(command.dropFirst()),
                 descriptors: [STDIN_FILENO: nothing, STDOUT_FILENO: nothing])
-        else { throw Self.noBrowser }
+        else { return false }
         let isShown = OneShotResult<Bool, Never>()
         process.onExit { isShown.complete(.success($0 == .code(0))) }
-        let timer = MainLoopTimer(after: Self.timeout) { isShown.complete(.success(true)) }
+        let timer = MainLoopTimer(after: timeout) { isShown.complete(.success(true)) }
         defer { timer.cancel() }
-        guard await isShown.value() else { throw Self.noBrowser }
+        return await isShown.value()
     }
-
-    private static let noBrowser = EngineError.notSupported(
-        Message("No browser could be started; open the address of the login yourself."))
 }
