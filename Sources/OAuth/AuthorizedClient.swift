@@ -78,26 +78,20 @@ nonisolated package struct AuthorizedClient: HTTPClient {
         // The time limit of the request includes the time in which the token is read or renewed.
         let start = ContinuousClock.now
         let limit = request.timeLimit
-        func attempt(with token: Secret) async throws -> HTTPResponse {
-            request.tokenField = await field(of: token)
-            request.token = token
+        func attempt(with token: OAuthToken) async throws -> HTTPResponse {
+            let issuedField = token.isIssued ? access.tokenField : nil
+            request.tokenField = issuedField ?? access.keyField ?? HTTPRequest.bearerField
+            request.token = token.accessToken
             request.timeLimit = max(.seconds(1), limit - (ContinuousClock.now - start))
             return try await send(request)
         }
-        let token = try await tokens.accessToken()
+        let token = try await tokens.validToken()
         let response = try await attempt(with: token)
         guard isRefusal(response, request) else { return response }
-        let renewed = try await tokens.renew(insteadOf: token)
+        let renewed = try await tokens.renew(insteadOf: token.accessToken)
         let second = try await attempt(with: renewed)
-        if isRefusal(second, request) { await tokens.refused(renewed) }
+        if isRefusal(second, request) { await tokens.refused(renewed.accessToken) }
         return second
-    }
-
-    /// Returns the header field of a token.
-    private func field(of token: Secret) async -> String {
-        let keyField = access.keyField ?? HTTPRequest.bearerField
-        guard let issuedField = access.tokenField else { return keyField }
-        return await tokens.isIssued(token) ? issuedField : keyField
     }
 
     /// Returns true if a response comes from another origin than that of the request, which alone receives the token.
@@ -127,35 +121,22 @@ nonisolated package struct AuthorizedClient: HTTPClient {
 /// A source of access tokens.
 nonisolated package protocol AccessTokens: Sendable {
     /// Returns the token, which is renewed first if it is about to expire.
-    @MainActor func accessToken() async throws -> Secret
+    @MainActor func validToken() async throws -> OAuthToken
 
     /// Returns a token in place of one that the service has refused.
     ///
     /// - Throws: ``ProviderError/unauthorized`` if there is none: a new login is required.
-    @MainActor func renew(insteadOf refused: Secret) async throws -> Secret
+    @MainActor func renew(insteadOf refused: Secret) async throws -> OAuthToken
 
     /// Records that the service refused a token that it has just issued.
     @MainActor func refused(_ token: Secret)
-
-    /// Returns true if the service issued the token for a user name and a password.
-    @MainActor func isIssued(_ token: Secret) -> Bool
 }
 
-/// The token of a login in progress, or of a revocation.
-nonisolated package struct FixedToken: AccessTokens {
-    private let token: Secret
-    /// True if the service issued the token for a user name and a password.
-    private let isIssuedToken: Bool
-
-    package init(token: Secret, isIssuedToken: Bool = false) {
-        self.token = token
-        self.isIssuedToken = isIssuedToken
-    }
-
-    package func accessToken() async throws -> Secret { token }
-    package func renew(insteadOf refused: Secret) async throws -> Secret {
+/// A token that is not renewed: that of a login in progress, or of a revocation.
+nonisolated extension OAuthToken: AccessTokens {
+    package func validToken() async throws -> OAuthToken { self }
+    package func renew(insteadOf refused: Secret) async throws -> OAuthToken {
         throw ProviderError.unauthorized
     }
     package func refused(_ token: Secret) {}
-    package func isIssued(_ token: Secret) -> Bool { isIssuedToken }
 }

@@ -60,8 +60,8 @@ struct CredentialsTests {
     @Test func `concurrent calls renew a token once`() async throws {
         let credentials = try await credentials()
         answer(200, renewal)
-        let calls = (0..<10).map { _ in Task { try await credentials.accessToken() } }
-        for call in calls { #expect(try await call.value.matches(Secret("new"))) }
+        let calls = (0..<10).map { _ in Task { try await credentials.validToken() } }
+        for call in calls { #expect(try await call.value.accessToken.matches(Secret("new"))) }
         #expect(http.requests.value.count == 1)
         #expect(stored()?.accessToken.matches(Secret("new")) == true)
     }
@@ -75,7 +75,7 @@ struct CredentialsTests {
         let credentials = try await credentials()
         answer(status, body)
         // The old token is used. If the service refuses it, no login is needed.
-        #expect(try await credentials.accessToken().matches(Secret("old")))
+        #expect(try await credentials.validToken().accessToken.matches(Secret("old")))
         await #expect { try await credentials.renew(insteadOf: Secret("old")) } throws: {
             switch $0 {
             case ProviderError.failed, ProviderError.rateLimited, ProviderError.notConfigured: true
@@ -84,7 +84,7 @@ struct CredentialsTests {
         }
         #expect(credentials.problem == nil)
         answer(200, renewal)
-        #expect(try await credentials.accessToken().matches(Secret("new")))
+        #expect(try await credentials.validToken().accessToken.matches(Secret("new")))
     }
 
     @Test(arguments: [
@@ -106,7 +106,7 @@ struct CredentialsTests {
         }
         // It is not sent again.
         let count = http.requests.value.count
-        await #expect(throws: ProviderError.unauthorized) { try await credentials.accessToken() }
+        await #expect(throws: ProviderError.unauthorized) { try await credentials.validToken() }
         #expect(http.requests.value.count == count)
     }
 
@@ -115,10 +115,10 @@ struct CredentialsTests {
         try await credentials.load()
         answer(200, renewal)
         secrets.state.update { $0.isLocked = true }
-        #expect(try await credentials.accessToken().matches(Secret("new")))
+        #expect(try await credentials.validToken().accessToken.matches(Secret("new")))
         secrets.state.update { $0.isLocked = false }
         #expect(stored()?.accessToken.matches(Secret("old")) == true)
-        #expect(try await credentials.accessToken().matches(Secret("new")))
+        #expect(try await credentials.validToken().accessToken.matches(Secret("new")))
         #expect(try await again().load().accessToken.matches(Secret("new")))
     }
 
@@ -131,7 +131,7 @@ struct CredentialsTests {
         let renewal = Task { try await credentials.renew(insteadOf: Secret("old")) }
         let adoption = Task { credentials.adopt(login) }
         await adoption.value
-        #expect(try await renewal.value.matches(Secret("login")))
+        #expect(try await renewal.value.accessToken.matches(Secret("login")))
         credentials.refused(Secret("old"))
         #expect(credentials.problem == nil)
     }
@@ -145,7 +145,7 @@ struct CredentialsTests {
         try await http.requests.wait { $0.isEmpty ? nil : true }
         credentials.adopt(token("login"))
         http.heldAddresses.update { $0 = [] }
-        #expect(try await renewal.value.matches(Secret("login")))
+        #expect(try await renewal.value.accessToken.matches(Secret("login")))
         #expect(revoked.value == ["new"])
     }
 

@@ -100,9 +100,9 @@ struct SecretStoreUseTests {
         #expect(try await federation.logIn(fixture) === ada)
         // The login itself looks for a token to revoke.
         let lookUps = secrets.value.lookUps.count
-        _ = try await ada.remote?.credentials.accessToken()
+        _ = try await ada.remote?.credentials.validToken()
         fixture.engine.restartSessions(of: "federation")
-        _ = try await ada.remote?.credentials.accessToken()
+        _ = try await ada.remote?.credentials.validToken()
         #expect(secrets.value.lookUps.dropFirst(lookUps).allSatisfy { $0 != .account(ada.id.text) })
     }
 
@@ -117,8 +117,8 @@ struct SecretStoreUseTests {
         ada.remote?.credentials.resume(with: (token: renewed, isSaved: false))
         #expect(secrets.value.secrets[.account(ada.id.text)] == stored)
         fixture.engine.restartSessions(of: "federation")
-        let token = try await ada.remote?.credentials.accessToken()
-        #expect(token?.matches(Secret("renewed")) == true)
+        let token = try await ada.remote?.credentials.validToken()
+        #expect(token?.accessToken.matches(Secret("renewed")) == true)
         #expect(secrets.value.secrets[.account(ada.id.text)] != stored)
     }
 

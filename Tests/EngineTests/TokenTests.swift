@@ -37,7 +37,7 @@ struct TokenTests {
         #expect(federation.state.value.live == ["token-1": "client-1", "token-2": "client-2"])
         let credentials = try #require(ada.remote?.credentials)
         let renewed = try await credentials.renew(insteadOf: Secret("token-1"))
-        #expect(renewed.matches(Secret("token-3")))
+        #expect(renewed.accessToken.matches(Secret("token-3")))
         #expect(federation.state.value.live == ["token-3": "client-1", "token-2": "client-2"])
         #expect(storedToken(fixture, ada)?.client?.client.id == "client-1")
         #expect(ada.remote?.credentials.problem == nil)
@@ -67,7 +67,7 @@ struct TokenTests {
         try await federation.logIn(fixture, "bob")
         let credentials = try #require(account.remote?.credentials)
         let renewed = try await credentials.renew(insteadOf: Secret("token-1"))
-        #expect(federation.state.value.live[renewed.withText { $0 }] == "client-1")
+        #expect(federation.state.value.live[renewed.accessToken.withText { $0 }] == "client-1")
         #expect(storedToken(fixture, account)?.client?.client.id == "client-1")
     }
 

@@ -10,13 +10,12 @@ struct AuthorizedClientTests {
     private final class FakeTokens: AccessTokens {
         nonisolated let events = Observed<[String]>()
 
-        func accessToken() async throws -> Secret { Secret("first") }
-        func renew(insteadOf refused: Secret) async throws -> Secret {
+        func validToken() async throws -> OAuthToken { .key(Secret("first"), now: .now) }
+        func renew(insteadOf refused: Secret) async throws -> OAuthToken {
             events.append("renew")
-            return Secret("second")
+            return .key(Secret("second"), now: .now)
         }
         func refused(_ token: Secret) { events.append("refused") }
-        func isIssued(_ token: Secret) -> Bool { false }
     }
 
     private let http = ScriptedHTTP()
@@ -106,8 +105,8 @@ struct NamedOriginClientTests {
             keyField: "x-api-key: ", keyOrigins: [Self.origin], needsServer: true)
         description.tokenField = "Authorization: Bearer "
         description.namedOrigins = [Self.origin]
-        return AuthorizedClient(
-            http, FixedToken(token: Secret("secret"), isIssuedToken: isIssued), description)
+        let token = isIssued ? OAuthToken.issued : OAuthToken.key
+        return AuthorizedClient(http, token(Secret("secret"), .now), description)
     }
 
     @Test func `requests to the named origin may use plain HTTP, and no other origin is permitted`()

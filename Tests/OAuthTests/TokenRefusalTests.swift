@@ -8,15 +8,14 @@ struct TokenRefusalTests {
     private final class Tokens: AccessTokens {
         let renewals = Observed(0)
 
-        func accessToken() async throws -> Secret { Secret("token") }
+        func validToken() async throws -> OAuthToken { .key(Secret("token"), now: .now) }
 
-        func renew(insteadOf refused: Secret) async throws -> Secret {
+        func renew(insteadOf refused: Secret) async throws -> OAuthToken {
             renewals.update { $0 += 1 }
             throw ProviderError.unauthorized
         }
 
         func refused(_ token: Secret) {}
-        func isIssued(_ token: Secret) -> Bool { false }
     }
 
     @Test(arguments: [

@@ -44,10 +44,9 @@ extension EnginePorts {
     func session(
         _ token: OAuthToken?, _ access: KeyDescription, _ settings: ProviderSettings
     ) -> SessionPorts {
-        let fixed = FixedToken(
-            token: token?.accessToken ?? Secret(""), isIssuedToken: token?.isIssued == true)
-        return SessionPorts(
-            http: AuthorizedClient(http, fixed, access), settings: settings, logger: logger)
+        SessionPorts(
+            http: AuthorizedClient(http, token ?? OAuthToken.none(now: now()), access),
+            settings: settings, logger: logger)
     }
 
     /// Returns the ports for requests without credentials.

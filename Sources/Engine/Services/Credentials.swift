@@ -179,26 +179,26 @@ package final class Credentials: AccessTokens {
 
     // MARK: AccessTokens
 
-    package func accessToken() async throws -> Secret {
+    package func validToken() async throws -> OAuthToken {
         await storeUnsavedToken()
         let token = try await load()
         if case .needsLogin = problem { throw ProviderError.unauthorized }
-        guard token.needsRefresh(now: now()) else { return token.accessToken }
+        guard token.needsRefresh(now: now()) else { return token }
         do {
-            return try await renewed(token).accessToken
+            return try await renewed(token)
         } catch {
             // The old token is still valid.
             let isValid = token.expires.map { now() < $0 } ?? true
             guard isValid, problem == nil else { throw error }
-            return token.accessToken
+            return token
         }
     }
 
-    package func renew(insteadOf refused: Secret) async throws -> Secret {
+    package func renew(insteadOf refused: Secret) async throws -> OAuthToken {
         let token = try await load()
         // Another caller renewed the token.
-        guard token.accessToken.matches(refused) else { return token.accessToken }
-        return try await renewed(token).accessToken
+        guard token.accessToken.matches(refused) else { return token }
+        return try await renewed(token)
     }
 
     package func refused(_ refused: Secret) {
@@ -206,11 +206,6 @@ package final class Credentials: AccessTokens {
         guard let token, token.accessToken.matches(refused) else { return }
         problem = .needsLogin(
             reason: Message("The service no longer accepts the login; log in again."))
-    }
-
-    package func isIssued(_ token: Secret) -> Bool {
-        guard let known = self.token else { return false }
-        return known.isIssued && known.accessToken.matches(token)
     }
 
     // MARK: Renewal

@@ -180,7 +180,7 @@ final class ProviderTest {
             throw ProviderError.invalidArgument("The key is empty or contains spaces.")
         }
         let http = CurlClient(userAgent: options.userAgent) {}
-        let token = FixedToken(token: key ?? Secret(""))
+        let token = OAuthToken.key(key ?? Secret(""), now: .now)
         let client = AuthorizedClient(
             http, token, try provider.loginMethod.access(settings, server: server))
         let account = AccountIdentity(username: options.username, server: server)
@@ -203,7 +203,7 @@ final class ProviderTest {
                     _ = try await provider.discover(server, user: nil, ports(http))
                 } else {
                     let access = try provider.access(settings, server: server).anonymous
-                    let client = AuthorizedClient(http, FixedToken(token: Secret("")), access)
+                    let client = AuthorizedClient(http, OAuthToken.none(now: .now), access)
                     _ = try await provider.describeLogin(server, ports(client))
                 }
             }
