@@ -8,6 +8,8 @@ public struct SessionPorts: Sendable {
     public let settings: ProviderSettings
     /// The logger. A plugin writes to the log of the daemon.
     public let logger: Logger
+    /// Returns the current time.
+    package var now: @Sendable () -> Timestamp = { .now }
 
     /// Creates the ports.
     public init(http: any HTTPClient, settings: ProviderSettings, logger: Logger) {

@@ -27,7 +27,8 @@ final class SimulatedSession {
             SessionPorts(
                 http: http,
                 settings: ProviderSettings(["ApiUrl": commons.apiURL]),
-                logger: Logger(label: "test")), now: now)
+                logger: Logger(label: "test")
+            ).at(now))
         session = daily
         feed = daily
     }
@@ -48,7 +49,7 @@ struct ScriptedSession {
     init(_ respond: @escaping ScriptedHTTP.Answer) {
         http.answer.update { $0 = respond }
         session = DailySession(
-            SessionPorts(http: http, settings: ProviderSettings(), logger: Logger(label: "test")),
-            now: { Self.now })
+            SessionPorts(http: http, settings: ProviderSettings(), logger: Logger(label: "test"))
+                .at { Self.now })
     }
 }

@@ -33,8 +33,7 @@ final class SimulatedSession {
             CurlClient(userAgent: "Test") {}, token: Secret(key), field: "x-api-key: ")
         session = ImmichSession(
             AccountIdentity(username: "ada@photos.test", server: server.url),
-            SessionPorts(http: client, settings: settings, logger: Logger(label: "test")),
-            now: now)
+            SessionPorts(http: client, settings: settings, logger: Logger(label: "test")).at(now))
     }
 
     /// Returns the IDs of the photos of a source, page by page.
@@ -57,8 +56,8 @@ struct ScriptedSession {
         http.answer.update { $0 = respond }
         session = ImmichSession(
             AccountIdentity(username: "ada@photos.example", server: server),
-            SessionPorts(http: http, settings: ProviderSettings(), logger: Logger(label: "test")),
-            now: { Self.now })
+            SessionPorts(http: http, settings: ProviderSettings(), logger: Logger(label: "test"))
+                .at { Self.now })
     }
 
     init(responding response: HTTPResponse) { self.init { _ in response } }

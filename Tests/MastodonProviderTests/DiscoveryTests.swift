@@ -27,9 +27,9 @@ struct DiscoveryTests {
                 url: origin.map { "\($0)/\(path)" } ?? request.url)
         }
         let ports = SessionPorts(
-            http: http, settings: ProviderSettings(settings), logger: Logger(label: "test"))
-        let found = try await MastodonProvider(now: { Fixture.now })
-            .discover("photos.example", user: nil, ports)
+            http: http, settings: ProviderSettings(settings), logger: Logger(label: "test")
+        ).at { Fixture.now }
+        let found = try await MastodonProvider().discover("photos.example", user: nil, ports)
         #expect(http.requests.value.allSatisfy { $0.headers["Accept"] == "application/json" })
         return found
     }
@@ -230,9 +230,9 @@ struct DiscoveryTests {
                 url: response.map { $0.url.isEmpty ? request.url : $0.url } ?? request.url)
         }
         let ports = SessionPorts(
-            http: http, settings: ProviderSettings(), logger: Logger(label: "test"))
-        let found = try await MastodonProvider(now: { Fixture.now })
-            .discover("photos.example", user: user, ports)
+            http: http, settings: ProviderSettings(), logger: Logger(label: "test")
+        ).at { Fixture.now }
+        let found = try await MastodonProvider().discover("photos.example", user: user, ports)
         return (found, http.requests.value)
     }
 

@@ -23,8 +23,8 @@ struct Fixture {
         session = MastodonSession(
             AccountIdentity(username: "ada", server: "photos.example"),
             SessionPorts(
-                http: http, settings: ProviderSettings(settings), logger: Logger(label: "test")),
-            now: now)
+                http: http, settings: ProviderSettings(settings), logger: Logger(label: "test")
+            ).at(now))
     }
 
     /// Creates a session at a server that sends the same response to every request.

@@ -34,13 +34,12 @@ final class SimulatedSession {
             field: KeyDescription.basicField)
         ports = SessionPorts(http: client, settings: settings, logger: Logger(label: "test"))
         session = NextcloudSession(
-            AccountIdentity(username: "ada", server: server.url), ports, now: now)
+            AccountIdentity(username: "ada", server: server.url), ports.at(now))
     }
 
     /// Creates a client for the server.
     func makeClient() throws -> NextcloudClient {
-        try NextcloudClient(
-            AccountIdentity(username: "ada", server: server.url), ports, now: { .now })
+        try NextcloudClient(AccountIdentity(username: "ada", server: server.url), ports)
     }
 
     /// Returns the IDs of the photos of a source, page by page.
@@ -63,8 +62,8 @@ struct ScriptedSession {
         http.answer.update { $0 = respond }
         session = NextcloudSession(
             AccountIdentity(username: "ada", server: server),
-            SessionPorts(http: http, settings: settings, logger: Logger(label: "test")),
-            now: { Timestamp(secondsSince1970: 1_785_592_440) })
+            SessionPorts(http: http, settings: settings, logger: Logger(label: "test"))
+                .at { Timestamp(secondsSince1970: 1_785_592_440) })
     }
 
     init(responding response: HTTPResponse) { self.init { _ in response } }

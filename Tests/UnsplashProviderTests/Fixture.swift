@@ -26,7 +26,7 @@ struct Fixture {
         let ports = SessionPorts(
             http: http, settings: ProviderSettings(settings),
             logger: Logger(label: "test") { _ in log })
-        session = UnsplashSession(AccountIdentity(username: "ada"), ports, now: now)
+        session = UnsplashSession(AccountIdentity(username: "ada"), ports.at(now))
     }
 
     /// Creates a session at a service that sends the same response to every request.

@@ -25,16 +25,12 @@ struct CommonsClient: Sendable {
     let mapping: ModelMapping
     private let api: WebAddress
     private let ports: SessionPorts
-    private let now: @Sendable () -> Timestamp
 
     /// - Throws: ``ProviderError/notConfigured(_:)``.
-    init(
-        _ ports: SessionPorts, now: @escaping @Sendable () -> Timestamp
-    ) throws(ProviderError) {
+    init(_ ports: SessionPorts) throws(ProviderError) {
         api = try ports.settings.commonsAddress()
         mapping = ModelMapping(allowsLoopback: api.isLoopback)
         self.ports = ports
-        self.now = now
     }
 
     // MARK: Pictures
@@ -193,7 +189,7 @@ struct CommonsClient: Sendable {
         request.headers.append("Accept", "application/json")
         request.maximumBytes = Self.maximumBytes
         let response = try await ports.http.send(request)
-        let refusal = Refusal(response, .other(Message("read pages")), .commons, now: now())
+        let refusal = Refusal(response, .other(Message("read pages")), .commons, now: ports.now())
         if let error = refusal.error { throw error }
         let record: ServiceRecord = try Service.commons.decode(response, ports.logger)
         // The service states some errors with status 200.

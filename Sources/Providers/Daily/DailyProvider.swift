@@ -12,10 +12,8 @@ package struct DailyProvider: KeyLogin {
     /// The user name of the account.
     static let username = "commons"
 
-    private let now: @Sendable () -> Timestamp
-
-    /// - Parameter now: Returns the current time.
-    package init(now: @escaping @Sendable () -> Timestamp = { .now }) { self.now = now }
+    /// Creates the provider.
+    package init() {}
 
     package func access(
         _ settings: ProviderSettings, server: String
@@ -35,7 +33,7 @@ package struct DailyProvider: KeyLogin {
     }
 
     package func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
-        DailySession(ports, now: now)
+        DailySession(ports)
     }
 }
 

@@ -13,8 +13,7 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
     let hasStablePageTokens = true
     private let continuation: AsyncStream<SessionEvent>.Continuation
     private let client: Result<CommonsClient, ProviderError>
-    private let http: any HTTPClient
-    private let now: @Sendable () -> Timestamp
+    private let ports: SessionPorts
     /// The first page. Its files are not fetched again while the templates name the same files: a refresh then takes one
     /// request in place of three.
     private let firstPage: TimedCache<(templates: [CommonsClient.Template], photos: [RemotePhoto])>
@@ -22,12 +21,11 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
     private static let source = SourceID("all")
     static let daysPerPage = 30
 
-    init(_ ports: SessionPorts, now: @escaping @Sendable () -> Timestamp) {
+    init(_ ports: SessionPorts) {
         (events, continuation) = AsyncStream.makeStream()
-        self.now = now
-        firstPage = TimedCache(.seconds(3600), now: now)
-        http = ports.http
-        client = Result { () throws(ProviderError) in try CommonsClient(ports, now: now) }
+        self.ports = ports
+        firstPage = TimedCache(.seconds(3600), now: ports.now)
+        client = Result { () throws(ProviderError) in try CommonsClient(ports) }
         continuation.yield(.status(client.sessionStatus))
     }
 
@@ -61,7 +59,7 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
             guard let day = Day(pageToken) else { throw ProviderError.staleCursor }
             latest = day
         } else {
-            latest = Day(now())
+            latest = Day(ports.now())
         }
         let days = (0..<Self.daysPerPage).map { latest - $0 }.filter { $0 >= .first }
         guard let last = days.last else { throw Self.wrongDate }
@@ -121,7 +119,7 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
 
     // MARK: Images
 
-    var imageClient: any HTTPClient { CommonsClient.images(http) }
+    var imageClient: any HTTPClient { CommonsClient.images(ports.http) }
 
     // MARK: Likes
 

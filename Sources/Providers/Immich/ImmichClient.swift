@@ -11,21 +11,17 @@ struct ImmichClient: Sendable {
     let mapping: ModelMapping
     /// True if photos have the place where they were taken.
     let showsLocation: Bool
-    private let now: @Sendable () -> Timestamp
 
     /// The address of the API.
     var base: String { server.origin + "/api" }
 
     /// - Throws: ``ProviderError/invalidArgument(_:)`` for an invalid server, ``ProviderError/notConfigured(_:)``.
-    init(
-        _ server: String, _ ports: SessionPorts, now: @escaping @Sendable () -> Timestamp
-    ) throws(ProviderError) {
+    init(_ server: String, _ ports: SessionPorts) throws(ProviderError) {
         self.server = try ServerAddress(server)
         service = .server(self.server.host)
         showsLocation = try ports.settings.flag("ShowLocation", of: "immich")
         mapping = ModelMapping(self.server, showsLocation: showsLocation)
         self.ports = ports
-        self.now = now
     }
 
     /// Sends a request to the API.
@@ -62,7 +58,7 @@ struct ImmichClient: Sendable {
     func refusal(
         _ response: HTTPResponse, _ subject: Refusal.Subject, _ permission: String?
     ) -> ProviderError? {
-        Refusal(response, subject, service, now: now()).error(permission)
+        Refusal(response, subject, service, now: ports.now()).error(permission)
     }
 
     /// Decodes the body of a response as JSON.

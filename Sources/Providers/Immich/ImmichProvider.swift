@@ -10,10 +10,8 @@ package struct ImmichProvider: TokenLogin {
         capabilities: [.feed, .like, .profile, .albums, .search, .server, .memories],
         defaultSource: ImmichSource.all.id)
 
-    private let now: @Sendable () -> Timestamp
-
-    /// - Parameter now: Returns the current time.
-    package init(now: @escaping @Sendable () -> Timestamp = { .now }) { self.now = now }
+    /// Creates the provider.
+    package init() {}
 
     package func access(
         _ settings: ProviderSettings, server: String
@@ -31,7 +29,7 @@ package struct ImmichProvider: TokenLogin {
     package func identify(
         _ account: AccountIdentity, _ ports: SessionPorts
     ) async throws -> AccountIdentity {
-        let client = try ImmichClient(account.server, ports, now: now)
+        let client = try ImmichClient(account.server, ports)
         let profile = try await client.currentUser()
         return AccountIdentity(
             username: profile.username, server: client.server.name, userID: profile.userID)
@@ -40,16 +38,15 @@ package struct ImmichProvider: TokenLogin {
     package func requestToken(
         _ account: AccountIdentity, password: Secret, _ ports: SessionPorts
     ) async throws -> Secret {
-        try await ImmichClient(account.server, ports, now: now)
-            .requestToken(account.username, password)
+        try await ImmichClient(account.server, ports).requestToken(account.username, password)
     }
 
     package func revokeToken(_ account: AccountIdentity, _ ports: SessionPorts) async throws {
-        let client = try ImmichClient(account.server, ports, now: now)
+        let client = try ImmichClient(account.server, ports)
         _ = try await client.send(.post, ["auth", "logout"], about: .user)
     }
 
     package func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
-        ImmichSession(account, ports, now: now)
+        ImmichSession(account, ports)
     }
 }

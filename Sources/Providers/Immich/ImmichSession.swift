@@ -12,8 +12,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     let cacheVariant: String
     private let continuation: AsyncStream<SessionEvent>.Continuation
     private let client: Result<ImmichClient, ProviderError>
-    private let http: any HTTPClient
-    private let now: @Sendable () -> Timestamp
+    private let ports: SessionPorts
     private let knownVersion = Mutex<VersionRecord?>(nil)
     private let knownSources: TimedCache<[Source]>
 
@@ -24,16 +23,11 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     private static let maximumAlbums = 600
     private static let maximumPeople = 300
 
-    init(
-        _ account: AccountIdentity, _ ports: SessionPorts, now: @escaping @Sendable () -> Timestamp
-    ) {
+    init(_ account: AccountIdentity, _ ports: SessionPorts) {
         (events, continuation) = AsyncStream.makeStream()
-        self.now = now
-        knownSources = TimedCache(.seconds(60), now: now)
-        http = ports.http
-        client = Result { () throws(ProviderError) in
-            try ImmichClient(account.server, ports, now: now)
-        }
+        self.ports = ports
+        knownSources = TimedCache(.seconds(60), now: ports.now)
+        client = Result { () throws(ProviderError) in try ImmichClient(account.server, ports) }
         cacheVariant = (try? client.get().showsLocation) == true ? "location" : ""
         continuation.yield(.status(client.sessionStatus))
     }
@@ -217,7 +211,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     private func memories(
         _ client: ImmichClient, _ version: VersionRecord
     ) async throws -> RemotePage {
-        let today = CalendarDate(local: now())
+        let today = CalendarDate(local: ports.now())
         // Source: immich-app/immich #29907. Versions before 3.0.0 accept both forms, the others only one of them.
         let day = version < VersionRecord(3, 0, 3) ? "\(today.text)T12:00:00.000Z" : today.text
         let memories: LenientList<MemoryRecord> = try client.decode(
@@ -269,7 +263,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     // MARK: Images
 
     /// The images require the credentials of the account.
-    var imageClient: any HTTPClient { (try? client.get().images) ?? http }
+    var imageClient: any HTTPClient { (try? client.get().images) ?? ports.http }
 
     func downloadAddress(_ photo: RemotePhoto) -> String? {
         try? client.get().mapping.original(photo)

@@ -9,7 +9,6 @@ final class MastodonClient: Sendable {
     let mapping: ModelMapping
     private let base: WebAddress
     private let ports: SessionPorts
-    private let now: @Sendable () -> Timestamp
     private let rateLimit: RateLimitReporter
 
     /// The maximum size of a response, enough for forty statuses with all attachments.
@@ -17,7 +16,7 @@ final class MastodonClient: Sendable {
 
     /// - Throws: ``ProviderError/notConfigured(_:)``.
     init(
-        _ server: String, _ ports: SessionPorts, now: @escaping @Sendable () -> Timestamp,
+        _ server: String, _ ports: SessionPorts,
         events: AsyncStream<SessionEvent>.Continuation? = nil
     ) throws(ProviderError) {
         settings = try MastodonSettings(ports.settings)
@@ -27,7 +26,6 @@ final class MastodonClient: Sendable {
             allowsLoopback: base.isLoopback, showsSensitive: settings.showsSensitive,
             omissions: OmittedImages(server, ports.logger, events))
         self.ports = ports
-        self.now = now
         rateLimit = RateLimitReporter(events)
     }
 
@@ -51,8 +49,8 @@ final class MastodonClient: Sendable {
         request.headers.append("Accept", "application/json")
         request.maximumBytes = Self.maximumBytes
         let response = try await ports.http.send(request)
-        rateLimit.report(RateLimit(response.headers, now: now()))
-        let refusal = Refusal(response, subject, service, now: now())
+        rateLimit.report(RateLimit(response.headers, now: ports.now()))
+        let refusal = Refusal(response, subject, service, now: ports.now())
         guard let error = refusal.error else { return response }
         if response.status == 403, subject != .user, !response.isHTML { try await checkToken() }
         throw error
@@ -92,6 +90,7 @@ final class MastodonClient: Sendable {
 
     /// Fetches the dialect of the server. Not cached.
     func dialect() async throws -> Dialect {
-        try await Discovery(settings: settings, http: ports.http, now: now()).dialect(service.name)
+        try await Discovery(settings: settings, http: ports.http, now: ports.now())
+            .dialect(service.name)
     }
 }

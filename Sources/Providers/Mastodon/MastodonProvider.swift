@@ -9,10 +9,8 @@ package struct MastodonProvider: FederatedLogin {
         authentication: .oauth2, capabilities: [.feed, .like, .profile, .server, .download],
         defaultSource: MastodonSource.home.id)
 
-    private let now: @Sendable () -> Timestamp
-
-    /// - Parameter now: Returns the current time.
-    package init(now: @escaping @Sendable () -> Timestamp = { .now }) { self.now = now }
+    /// Creates the provider.
+    package init() {}
 
     package func server(
         _ text: String, _ settings: ProviderSettings
@@ -31,20 +29,20 @@ package struct MastodonProvider: FederatedLogin {
         _ server: String, user: String?, _ ports: SessionPorts
     ) async throws -> DiscoveredServer {
         let settings = try MastodonSettings(ports.settings)
-        let discovery = Discovery(settings: settings, http: ports.http, now: now())
+        let discovery = Discovery(settings: settings, http: ports.http, now: ports.now())
         return try await discovery.discover(server, user: user)
     }
 
     package func identify(
         _ server: String, _ ports: SessionPorts
     ) async throws -> AccountIdentity {
-        let client = try MastodonClient(server, ports, now: now)
+        let client = try MastodonClient(server, ports)
         let profile = try await client.currentUser()
         return AccountIdentity(
             username: profile.username, server: server, userID: profile.userID)
     }
 
     package func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
-        MastodonSession(account, ports, now: now)
+        MastodonSession(account, ports)
     }
 }

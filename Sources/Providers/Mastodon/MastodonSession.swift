@@ -25,13 +25,11 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     /// The number of user IDs that are cached.
     private static let maximumUserIDs = 256
 
-    init(
-        _ account: AccountIdentity, _ ports: SessionPorts, now: @escaping @Sendable () -> Timestamp
-    ) {
+    init(_ account: AccountIdentity, _ ports: SessionPorts) {
         (events, continuation) = AsyncStream.makeStream()
-        self.now = now
+        now = ports.now
         client = Result { [continuation] () throws(ProviderError) in
-            try MastodonClient(account.server, ports, now: now, events: continuation)
+            try MastodonClient(account.server, ports, events: continuation)
         }
         let showsSensitive = (try? client.get().settings.showsSensitive) == true
         cacheVariant = showsSensitive ? "sensitive" : ""

@@ -14,7 +14,6 @@ struct NextcloudClient: Sendable {
     /// True if photos have the place where they were taken.
     let showsLocation: Bool
     let mapping: ModelMapping
-    private let now: @Sendable () -> Timestamp
 
     /// The maximum size of a document in bytes. A photo takes about 2 KiB.
     private static let maximumBytes = 32 << 20
@@ -22,7 +21,6 @@ struct NextcloudClient: Sendable {
     /// - Throws: ``ProviderError/invalidArgument(_:)`` for an invalid server, ``ProviderError/notConfigured(_:)``.
     init(
         _ account: AccountIdentity, _ ports: SessionPorts,
-        now: @escaping @Sendable () -> Timestamp,
         events: AsyncStream<SessionEvent>.Continuation? = nil
     ) throws(ProviderError) {
         server = try ServerAddress(account.server, keepsPath: true)
@@ -33,7 +31,6 @@ struct NextcloudClient: Sendable {
             server, OmittedImages(server.host, ports.logger, events),
             showsLocation: showsLocation)
         self.ports = ports
-        self.now = now
     }
 
     // MARK: WebDAV
@@ -198,7 +195,7 @@ struct NextcloudClient: Sendable {
     }
 
     private func refusal(_ response: HTTPResponse, _ subject: Refusal.Subject) -> Refusal {
-        Refusal(response, subject, service, now: now())
+        Refusal(response, subject, service, now: ports.now())
     }
 
     // MARK: Users

@@ -12,10 +12,8 @@ package struct NextcloudProvider: PollingLogin {
         capabilities: [.feed, .like, .profile, .albums, .server, .memories],
         defaultSource: NextcloudSource.all.id)
 
-    private let now: @Sendable () -> Timestamp
-
-    /// - Parameter now: Returns the current time.
-    package init(now: @escaping @Sendable () -> Timestamp = { .now }) { self.now = now }
+    /// Creates the provider.
+    package init() {}
 
     package func server(
         _ text: String, _ settings: ProviderSettings
@@ -45,14 +43,14 @@ package struct NextcloudProvider: PollingLogin {
     package func identify(
         _ account: AccountIdentity, _ ports: SessionPorts
     ) async throws -> AccountIdentity {
-        let client = try NextcloudClient(account, ports, now: now)
+        let client = try NextcloudClient(account, ports)
         let profile = try await client.currentUser()
         return AccountIdentity(
             username: profile.username, server: client.server.name, userID: profile.userID)
     }
 
     package func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
-        NextcloudSession(account, ports, now: now)
+        NextcloudSession(account, ports)
     }
 
     // MARK: The path of a server
@@ -84,7 +82,8 @@ package struct NextcloudProvider: PollingLogin {
             request.maximumBytes = 64 << 10
             let response = try await ports.http.send(request)
             let refusal = Refusal(
-                response, .other(Message("read the status")), .server(server.host), now: now())
+                response, .other(Message("read the status")), .server(server.host),
+                now: ports.now())
             if let error = refusal.generalError { throw error }
             // `status.php` needs no login.
             guard response.isSuccess, let status = response.record,

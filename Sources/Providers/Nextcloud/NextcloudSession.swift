@@ -12,8 +12,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     let hasStablePageTokens = true
     private let continuation: AsyncStream<SessionEvent>.Continuation
     private let client: Result<NextcloudClient, ProviderError>
-    private let http: any HTTPClient
-    private let now: @Sendable () -> Timestamp
+    private let ports: SessionPorts
     /// The mode of the searches that succeeded. An update of the server is detected by the next session.
     private let mode = Mutex(PhotoSearch.Mode.full)
     private let knownSources: TimedCache<[Source]>
@@ -23,15 +22,12 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     private static let maximumSearchedAlbums = 40
     private static let photosPerPage = 500
 
-    init(
-        _ account: AccountIdentity, _ ports: SessionPorts, now: @escaping @Sendable () -> Timestamp
-    ) {
+    init(_ account: AccountIdentity, _ ports: SessionPorts) {
         (events, continuation) = AsyncStream.makeStream()
-        self.now = now
-        knownSources = TimedCache(.seconds(60), now: now)
-        http = ports.http
+        self.ports = ports
+        knownSources = TimedCache(.seconds(60), now: ports.now)
         client = Result { [continuation] () throws(ProviderError) in
-            try NextcloudClient(account, ports, now: now, events: continuation)
+            try NextcloudClient(account, ports, events: continuation)
         }
         cacheVariant = (try? client.get().showsLocation) == true ? "location" : ""
         continuation.yield(.status(client.sessionStatus))
@@ -75,7 +71,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
                     .page(after: position)
             }
         case .memories:
-            let today = CalendarDate(local: now())
+            let today = CalendarDate(local: ports.now())
             return try await supported { mode in
                 try await PhotoSearch(client: client, source: kind, mode: mode).memories(today)
             }
@@ -148,7 +144,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
 
     /// The images require the credentials of the account.
     var imageClient: any HTTPClient {
-        guard let client = try? client.get() else { return http }
+        guard let client = try? client.get() else { return ports.http }
         return client.images { [self] in try await fetchRecord($0, client) }
     }
 

@@ -9,7 +9,6 @@ final class UnsplashClient: Sendable {
     let settings: UnsplashSettings
     let mapping: ModelMapping
     private let ports: SessionPorts
-    private let now: @Sendable () -> Timestamp
     private let rateLimit: RateLimitReporter
     /// The warnings that have been logged and are not repeated.
     private let loggedWarnings = Mutex<Set<String>>([])
@@ -21,13 +20,11 @@ final class UnsplashClient: Sendable {
 
     init(
         _ ports: SessionPorts, _ settings: UnsplashSettings,
-        now: @escaping @Sendable () -> Timestamp,
         events: AsyncStream<SessionEvent>.Continuation? = nil
     ) {
         self.settings = settings
         mapping = ModelMapping(settings: settings)
         self.ports = ports
-        self.now = now
         rateLimit = RateLimitReporter(events)
     }
 
@@ -57,7 +54,7 @@ final class UnsplashClient: Sendable {
         request.maximumBytes = Self.maximumBytes
         let response = try await ports.http.send(request)
         reportHeaders(response.headers)
-        if let error = Refusal(response, subject, .unsplash, now: now()).error {
+        if let error = Refusal(response, subject, .unsplash, now: ports.now()).error {
             throw error
         }
         return response

@@ -11,10 +11,8 @@ package struct UnsplashProvider: OAuthLogin {
         capabilities: [.feed, .like, .profile, .search, .download],
         defaultSource: UnsplashSource.editorial.id)
 
-    private let now: @Sendable () -> Timestamp
-
-    /// - Parameter now: Returns the current time.
-    package init(now: @escaping @Sendable () -> Timestamp = { .now }) { self.now = now }
+    /// Creates the provider.
+    package init() {}
 
     package var registrationHelp: String {
         [
@@ -45,13 +43,13 @@ package struct UnsplashProvider: OAuthLogin {
     }
 
     package func identify(_ ports: SessionPorts) async throws -> AccountIdentity {
-        let client = UnsplashClient(ports, try UnsplashSettings(ports.settings), now: now)
+        let client = UnsplashClient(ports, try UnsplashSettings(ports.settings))
         let profile = try await client.currentUser()
         return AccountIdentity(username: profile.username, userID: profile.userID)
     }
 
     package func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
-        UnsplashSession(account, ports, now: now)
+        UnsplashSession(account, ports)
     }
 }
 

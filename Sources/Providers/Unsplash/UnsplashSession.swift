@@ -22,15 +22,12 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
     private static let photosPerPage = 30
     private static let topicsLifetime = Duration.seconds(3600)
 
-    init(
-        _ account: AccountIdentity, _ ports: SessionPorts, now: @escaping @Sendable () -> Timestamp
-    ) {
+    init(_ account: AccountIdentity, _ ports: SessionPorts) {
         (events, continuation) = AsyncStream.makeStream()
         logger = ports.logger
-        self.now = now
+        now = ports.now
         client = Result { [continuation] () throws(ProviderError) in
-            UnsplashClient(
-                ports, try UnsplashSettings(ports.settings), now: now, events: continuation)
+            UnsplashClient(ports, try UnsplashSettings(ports.settings), events: continuation)
         }
         continuation.yield(.status(client.sessionStatus))
     }
