@@ -20,14 +20,14 @@ enum ErrorTable {
     /// - Parameter error: The error.
     /// - Returns: The reply.
     nonisolated static func reply(_ error: any Error) -> ErrorReply {
-        let reply = wholeReply(error)
-        guard reply.message.utf8.count > 100 else { return reply }
-        let words = reply.message.prefix(maximumText).split(
+        let name = name(error)
+        let text = text(error)
+        guard text.utf8.count > 100 else { return ErrorReply(name, text) }
+        let words = text.prefix(maximumText).split(
             separator: " ", omittingEmptySubsequences: false)
         let message = words.map { $0.last == "." ? "\($0.dropLast().excerpt)." : $0.excerpt }
             .joined(separator: " ")
-        return ErrorReply(
-            reply.name, reply.message.count > maximumText ? "\(message)…" : message)
+        return ErrorReply(name, text.count > maximumText ? "\(message)…" : message)
     }
 
     /// Returns the name and the message of the error of a finished object; both empty without an error.
@@ -36,80 +36,69 @@ enum ErrorTable {
         return BusStruct(reply.name.text, reply.message)
     }
 
-    nonisolated private static func wholeReply(_ error: any Error) -> ErrorReply {
+    nonisolated private static func text(_ error: any Error) -> String {
         switch error {
-        case EngineError.invalidArgument(let text), ProviderError.invalidArgument(let text):
-            ErrorReply(.invalidArgs, text)
-        case EngineError.tooManyLogins, EngineError.tooManyTransfers, EngineError.tooManyImages,
-            EngineError.tooManySlideshows:
-            ErrorReply(.limitsExceeded, "\(error)")
-        case EngineError.cannotWrite(let code) where ![ENOSPC, EDQUOT].contains(code):
-            ErrorReply(.ioError, "\(error)")
-        case let error as EngineError: ErrorReply(name(error).name, "\(error)")
-        case let error as ProviderError: ErrorReply(name(error).name, "\(error)")
-        case HTTPError.cannotWrite(let code) where ![ENOSPC, EDQUOT].contains(code):
-            ErrorReply(.ioError, "\(error)")
-        case let error as HTTPError: ErrorReply(name(error).name, "\(error)")
-        case let error as SecretStoreError: ErrorReply(name(error).name, error.message.english)
-        case StorageError.full: ErrorReply(ServiceError.storageFull.name, "\(StorageError.full)")
-        case StorageError.readOnly, StorageError.cannotOpen: ErrorReply(.ioError, "\(error)")
-        case is CancellationError:
-            ErrorReply(ServiceError.cancelled.name, "The call was cancelled.")
-        default: ErrorReply(.failed, "\(error)")
+        case let error as SecretStoreError: error.message.english
+        case is CancellationError: "The call was cancelled."
+        default: "\(error)"
         }
     }
 
-    nonisolated private static func name(_ error: EngineError) -> ServiceError {
+    nonisolated private static func name(_ error: any Error) -> ErrorName {
         switch error {
-        case .notFound: .notFound
-        // Handled above: these have standard D-Bus names.
-        case .invalidArgument, .tooManyLogins, .tooManyTransfers, .tooManyImages,
-            .tooManySlideshows, .notSupported:
-            .notSupported
-        case .needsLogin: .needsLogin
-        case .notConfigured: .notConfigured
-        case .alreadyLoggedIn: .alreadyLoggedIn
-        case .loginFailed: .loginFailed
-        case .loginDenied: .loginDenied
-        case .loginTimedOut: .loginTimedOut
-        case .cancelled: .cancelled
-        case .tooLarge: .tooLarge
-        // For a full disk; other causes are handled above.
-        case .cannotWrite: .storageFull
+        case let error as EngineError: engineName(error)
+        case let error as ProviderError: providerName(error)
+        case HTTPError.unreachable: ServiceError.offline.name
+        case HTTPError.tooLarge: ServiceError.tooLarge.name
+        case HTTPError.cannotWrite(let code): writingName(code)
+        case is HTTPError: ServiceError.serviceFailed.name
+        case let error as SecretStoreError:
+            error.isStoreGone
+                ? ServiceError.secretStoreUnavailable.name : ServiceError.secretStoreLocked.name
+        case StorageError.full: ServiceError.storageFull.name
+        case StorageError.readOnly, StorageError.cannotOpen: .ioError
+        case is CancellationError: ServiceError.cancelled.name
+        default: .failed
         }
     }
 
-    nonisolated private static func name(_ error: ProviderError) -> ServiceError {
+    nonisolated private static func engineName(_ error: EngineError) -> ErrorName {
         switch error {
-        case .notFound: .notFound
-        // Handled above: it has a standard D-Bus name.
-        case .invalidArgument, .notSupported: .notSupported
-        case .notConfigured: .notConfigured
-        case .staleCursor: .staleCursor
-        case .noSuchUser: .noSuchUser
-        case .userExists: .userExists
-        case .wrongPassword: .wrongPassword
-        case .failed, .denied, .refused: .serviceFailed
-        case .storageFull: .storageFull
-        case .rateLimited: .rateLimited
-        case .unauthorized: .needsLogin
+        case .notFound: ServiceError.notFound.name
+        case .invalidArgument: .invalidArgs
+        case .notSupported: ServiceError.notSupported.name
+        case .needsLogin: ServiceError.needsLogin.name
+        case .notConfigured: ServiceError.notConfigured.name
+        case .alreadyLoggedIn: ServiceError.alreadyLoggedIn.name
+        case .loginFailed: ServiceError.loginFailed.name
+        case .loginDenied: ServiceError.loginDenied.name
+        case .loginTimedOut: ServiceError.loginTimedOut.name
+        case .tooManyLogins, .tooManyTransfers, .tooManyImages, .tooManySlideshows: .limitsExceeded
+        case .cancelled: ServiceError.cancelled.name
+        case .tooLarge: ServiceError.tooLarge.name
+        case .cannotWrite(let code): writingName(code)
         }
     }
 
-    nonisolated private static func name(_ error: HTTPError) -> ServiceError {
+    nonisolated private static func providerName(_ error: ProviderError) -> ErrorName {
         switch error {
-        case .unreachable: .offline
-        case .failed, .invalidAddress, .forbiddenAddress: .serviceFailed
-        case .tooLarge: .tooLarge
-        // For a full disk; other causes are handled above.
-        case .cannotWrite: .storageFull
+        case .notFound: ServiceError.notFound.name
+        case .invalidArgument: .invalidArgs
+        case .notSupported: ServiceError.notSupported.name
+        case .notConfigured: ServiceError.notConfigured.name
+        case .staleCursor: ServiceError.staleCursor.name
+        case .noSuchUser: ServiceError.noSuchUser.name
+        case .userExists: ServiceError.userExists.name
+        case .wrongPassword: ServiceError.wrongPassword.name
+        case .failed, .denied, .refused: ServiceError.serviceFailed.name
+        case .storageFull: ServiceError.storageFull.name
+        case .rateLimited: ServiceError.rateLimited.name
+        case .unauthorized: ServiceError.needsLogin.name
         }
     }
 
-    nonisolated private static func name(_ error: SecretStoreError) -> ServiceError {
-        switch error {
-        case .unavailable, .failed: .secretStoreUnavailable
-        case .locked, .dismissed, .denied: .secretStoreLocked
-        }
+    /// Returns the name for the `errno` of a failed write.
+    nonisolated private static func writingName(_ code: Int32) -> ErrorName {
+        [ENOSPC, EDQUOT].contains(code) ? ServiceError.storageFull.name : .ioError
     }
 }
