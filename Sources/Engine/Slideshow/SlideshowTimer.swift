@@ -37,7 +37,7 @@ final class SlideshowTimer {
         guard !hasFired else { return }
         let time = wasStopped ? min(rest ?? interval, interval) : interval
         rest = nil
-        start(clock, after: time)
+        start(after: time)
     }
 
     /// Begins a complete interval, because the photo has changed.
@@ -45,15 +45,12 @@ final class SlideshowTimer {
         hasFired = false
         rest = nil
         cancel()
-        if let interval { start(clock, after: interval) }
+        if let interval { start(after: interval) }
     }
 
     /// Continues after a suspend of the machine. If the time passed meanwhile, the timer fires once.
     func resumed() {
-        guard let remaining else { return }
-        let rest = remaining()
-        cancel()
-        start(clock, after: rest)
+        if let remaining { start(after: remaining()) }
     }
 
     /// Stops the timer permanently.
@@ -68,12 +65,12 @@ final class SlideshowTimer {
         remaining = nil
     }
 
-    private func start<C: Clock<Duration>>(_ clock: C, after time: Duration) {
+    private func start(after time: Duration) {
         cancel()
-        let deadline = clock.now.advanced(by: max(time, .zero))
-        remaining = { clock.now.duration(to: deadline) }
-        task = Task { [weak self] in
-            do { try await clock.sleep(until: deadline, tolerance: nil) } catch { return }
+        let time = max(time, .zero)
+        let passed = clock.stopwatch()
+        remaining = { time - passed() }
+        task = clock.after(time) { [weak self] in
             guard let self, !Task.isCancelled else { return }
             task = nil
             remaining = nil
