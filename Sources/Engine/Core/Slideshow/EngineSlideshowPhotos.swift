@@ -81,26 +81,24 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
     }
 
     func photo(_ id: CombinedPhotoID, isCached: Bool) async throws -> Photo? {
-        try await call(id) { account in
-            isCached
-                ? try await account.session().cachedPhoto(id.photo)
-                : try await account.photo(id.photo.text)
+        try await call(id) { photos in
+            isCached ? try await photos.cachedPhoto(id.photo) : try await photos.photo(id.photo)
         }
     }
 
     func image(_ id: CombinedPhotoID, _ size: ImageSize, isCached: Bool) async throws -> String? {
-        try await call(id) { account in
+        try await call(id) { photos in
             isCached
-                ? try await account.session().cachedImage(id.photo, size)
-                : try await account.imagePath(id.photo.text, size: size.rawValue)
+                ? try await photos.cachedImage(id.photo, size)
+                : try await photos.imagePath(id.photo, size)
         }
     }
 
     private func call<Value>(
-        _ id: CombinedPhotoID, _ body: (Account) async throws -> Value
+        _ id: CombinedPhotoID, _ body: (any AccountPhotos) async throws -> Value
     ) async throws -> Value {
-        let account = try account(id.account)
-        do { return try await body(account) } catch { throw id.translating(error) }
+        let photos = try account(id.account).session()
+        do { return try await body(photos) } catch { throw id.translating(error) }
     }
 
     private func existingEngine() throws -> Engine {
