@@ -1,5 +1,6 @@
 import Accounts
 import Logging
+import LoopbackHTTP
 import ProviderKit
 import Storage
 import TestSupport
@@ -13,15 +14,15 @@ final class SlideshowFixture {
     let clock = CountingClock()
     private(set) var slideshow: Slideshow
     private let store: SlideshowStore
-    private var random: SlideshowRandom
+    private var random: SeededRandom
 
     init(_ photos: FakeSlideshowPhotos, seed: UInt64 = 1) {
         self.photos = photos
-        random = SlideshowRandom(seed: seed)
+        random = SeededRandom(seed: seed)
         store = .inMemory()
         slideshow = Slideshow(
             store, SlideshowStore.Contents(), photos, clock: clock, logger: Self.logger,
-            makeSeed: { seed })
+            makeRandom: { SeededRandom(seed: seed) })
         slideshow = makeSlideshow(SlideshowStore.Contents())
     }
 
@@ -30,7 +31,7 @@ final class SlideshowFixture {
     private func makeSlideshow(_ contents: SlideshowStore.Contents) -> Slideshow {
         Slideshow(
             store, contents, photos, clock: clock, logger: Self.logger,
-            makeSeed: { [unowned self] in random.next() })
+            makeRandom: { [unowned self] in SeededRandom(seed: random.next()) })
     }
 
     /// Replaces the slideshow by one with the same store, as after a kill of the daemon.

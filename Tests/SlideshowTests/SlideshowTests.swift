@@ -1,6 +1,7 @@
 import Accounts
 import Glibc
 import Logging
+import LoopbackHTTP
 import ProviderKit
 import Storage
 import System
@@ -692,7 +693,7 @@ struct SlideshowStoreTests {
             for page in 0..<100 {
                 let ids = (0..<1000).map { PhotoID("\(page * 1000 + $0)") }
                 let added = try await store.change { (tables) throws(StorageError) in
-                    var random = SlideshowRandom(seed: UInt64(page))
+                    var random = SeededRandom(seed: UInt64(page))
                     return try tables.add(
                         ids, of: account, pass: 1, areNew: false, using: &random)
                 }
@@ -709,7 +710,7 @@ struct SlideshowStoreTests {
         }
         let beginning = try await clock.measure {
             let count = try await store.change { (tables) throws(StorageError) in
-                var random = SlideshowRandom(seed: 7)
+                var random = SeededRandom(seed: 7)
                 return try tables.beginRound(using: &random)
             }
             #expect(count == 100_000)

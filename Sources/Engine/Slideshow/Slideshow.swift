@@ -60,8 +60,8 @@ package final class Slideshow {
     private var isCheckingSource = false
     /// The time limit of a search; tests that wait for other tasks within a search set a longer one.
     var searchTimeLimit = Duration.seconds(10)
-    /// Returns the seed of the next random order.
-    let makeSeed: () -> UInt64
+    /// Returns the generator of the random order of one page or round.
+    let makeRandom: () -> any RandomNumberGenerator & Sendable
 
     /// - Parameters:
     ///   - store: The store.
@@ -70,18 +70,20 @@ package final class Slideshow {
     ///   - name: The name; empty for the default slideshow.
     ///   - clock: The clock of the timer.
     ///   - logger: Receives failures of automatic steps.
-    ///   - makeSeed: Returns the seed of the next random order.
+    ///   - makeRandom: Returns the generator of the random order of one page or round.
     package init(
         _ store: SlideshowStore, _ contents: SlideshowStore.Contents,
         _ photos: any SlideshowPhotos, name: String = "", clock: any Clock<Duration>,
         logger: Logger,
-        makeSeed: @escaping () -> UInt64 = { .random(in: 0...UInt64.max) }
+        makeRandom: @escaping () -> any RandomNumberGenerator & Sendable = {
+            SystemRandomNumberGenerator()
+        }
     ) {
         self.name = name
         self.store = store
         self.photos = photos
         self.logger = logger
-        self.makeSeed = makeSeed
+        self.makeRandom = makeRandom
         state = contents.state
         storedParts = contents.parts
         timer = SlideshowTimer(clock) { [weak self] in self?.timerFired() }

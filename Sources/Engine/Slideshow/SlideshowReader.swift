@@ -199,11 +199,11 @@ package final class SlideshowReader {
         try await queue.run {
             guard additions == additionCount else { return false }
             let started = revision
-            let seed = slideshow.makeSeed()
+            let random = slideshow.makeRandom()
             var restarted = parts
             for (account, part) in parts where part.hasEnded { restarted[account]?.beginPass() }
             let count = try await store.change { [restarted] (tables) throws(StorageError) in
-                var random = SlideshowRandom(seed: seed)
+                var random = random
                 let count = try tables.beginRound(using: &random)
                 if count > 0 {
                     for (account, part) in restarted { try tables.write(part, of: account) }
@@ -260,9 +260,9 @@ package final class SlideshowReader {
     private func addition(
         of found: [Photo], to account: AccountID, pass: Int, areNew: Bool
     ) -> Addition {
-        let (new, unsized, seed) = (wanted(found), unsized(found), slideshow.makeSeed())
+        let (new, unsized, random) = (wanted(found), unsized(found), slideshow.makeRandom())
         return { (tables) throws(StorageError) in
-            var random = SlideshowRandom(seed: seed)
+            var random = random
             try tables.addUnsized(unsized, of: account, pass: pass)
             return try tables.add(new, of: account, pass: pass, areNew: areNew, using: &random)
         }
@@ -288,9 +288,9 @@ package final class SlideshowReader {
         _ = start { [self] in
             // The page with the photo may still be written.
             let added = try? await readInTurn(part) { position in
-                let (pass, seed) = (position.pass, slideshow.makeSeed())
+                let (pass, random) = (position.pass, slideshow.makeRandom())
                 return { (tables) throws(StorageError) in
-                    var random = SlideshowRandom(seed: seed)
+                    var random = random
                     return try tables.add(
                         tables.takeUnsized(changed, of: account), of: account, pass: pass,
                         areNew: true, using: &random)
