@@ -19,8 +19,7 @@ extension Engine {
         let isKey = if case .key = method { true } else { false }
         let credentials = Credentials(
             account.id, label: provider.secretLabel(for: account.identity), ports.secrets,
-            clientKeys: Self.clientKeys(method, provider.info.id, server: server),
-            registersItself: method.isFederated,
+            clientKey: Self.clientKey(method, provider.info.id, server: server),
             isNeeded: isKey ? access?.keyField != nil : Self.mayHaveSecret(provider),
             now: ports.now,
             // The provider is not captured: it may hold the session, and with it the credentials.
@@ -65,14 +64,14 @@ extension Engine {
         Task { [store] in try? await store.saveDefaultSource(source, of: info.id) }
     }
 
-    /// Returns the keys of the secrets that the token endpoint of an account may need.
-    private static func clientKeys(
+    /// Returns the key of the secret that the token endpoint of an account may need.
+    private static func clientKey(
         _ method: LoginMethod, _ provider: String, server: String
-    ) -> [SecretKey] {
+    ) -> SecretKey? {
         switch method {
-        case .oauth: [.provider(provider)]
-        case .federated: [.server(server, of: provider)]
-        case .none, .key, .polling: []
+        case .oauth: .provider(provider)
+        case .federated: .server(server, of: provider)
+        case .none, .key, .polling: nil
         }
     }
 }

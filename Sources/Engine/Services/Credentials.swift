@@ -19,15 +19,13 @@ package final class Credentials: AccessTokens {
     private let key: SecretKey
     /// True if the account has a token. Otherwise the secret store is not used.
     private let isNeeded: Bool
-    /// The keys of the secrets that ``endpoint`` may read.
-    private let clientKeys: [SecretKey]
+    /// The key of the secret of the client that ``endpoint`` may read; nil if there is no client.
+    private let clientKey: SecretKey?
     /// The text that a keyring manager shows for the token. Used when a token is stored.
     package var label: String
     private let secrets: any SecretStore
     private let endpoint: (OAuthToken) async throws -> TokenEndpoint
     private let revoke: (OAuthToken, TokenEndpoint?) -> Void
-    /// True if a new login registers the client again after the service deleted the registration.
-    private let registersItself: Bool
     private let now: () -> Timestamp
     /// Called when ``problem`` changed.
     var onChange: () -> Void = {}
@@ -45,8 +43,7 @@ package final class Credentials: AccessTokens {
     ///   - account: The account.
     ///   - label: The text that a keyring manager shows for the token.
     ///   - secrets: The store of the token.
-    ///   - clientKeys: The keys of the secrets that `endpoint` reads.
-    ///   - registersItself: True if a new login registers the client again after the service deleted the registration.
+    ///   - clientKey: The key of the secret of the client that `endpoint` reads; nil if there is no client.
     ///   - isNeeded: True if the account has a token.
     ///   - now: Returns the current time.
     ///   - revoke: Revokes a token in the background. The endpoint is nil if it is not known yet.
@@ -54,17 +51,15 @@ package final class Credentials: AccessTokens {
     ///     without one. Called only when the endpoint is needed, because it may read the client's secret.
     package init(
         _ account: AccountID, label: String, _ secrets: any SecretStore,
-        clientKeys: [SecretKey] = [], registersItself: Bool = false, isNeeded: Bool = true,
-        now: @escaping () -> Timestamp,
+        clientKey: SecretKey? = nil, isNeeded: Bool = true, now: @escaping () -> Timestamp,
         revoke: @escaping (OAuthToken, TokenEndpoint?) -> Void = { _, _ in },
         endpoint: @escaping (OAuthToken) async throws -> TokenEndpoint
     ) {
         key = .account(account.text)
         self.label = label
         self.isNeeded = isNeeded
-        self.clientKeys = clientKeys
+        self.clientKey = clientKey
         self.secrets = secrets
-        self.registersItself = registersItself
         self.now = now
         self.revoke = revoke
         self.endpoint = endpoint
@@ -81,7 +76,8 @@ package final class Credentials: AccessTokens {
         if let token, unsaved == nil, !token.needsRefresh(now: now()) { return }
         do {
             try await secrets.unlock(
-                (token == nil ? [key] : []) + clientKeys, isForStoring: unsaved != nil)
+                [token == nil ? key : nil, clientKey].compactMap(\.self),
+                isForStoring: unsaved != nil)
         } catch let error as SecretStoreError {
             guard token == nil else { return }
             problem = .locked(reason: error.message, remedy: error.remedy)
@@ -252,10 +248,12 @@ package final class Credentials: AccessTokens {
         case .noRefreshToken, .invalidGrant, .refused, .denied:
             refused(token.accessToken)
             return .unauthorized
-        case .invalidClient where registersItself:
-            refused(token.accessToken)
-            return .unauthorized
         case .invalidClient:
+            // A new login registers the client again after the server deleted the registration.
+            if case .server = clientKey {
+                refused(token.accessToken)
+                return .unauthorized
+            }
             return .notConfigured(
                 Message(
                     "The service rejected the client ID or the client secret; configure them again."
@@ -290,7 +288,7 @@ package final class Credentials: AccessTokens {
     package func unlockToDiscard() async throws {
         guard isNeeded else { return }
         do {
-            try await secrets.unlock([key] + clientKeys, isForStoring: false)
+            try await secrets.unlock([key, clientKey].compactMap(\.self), isForStoring: false)
         } catch SecretStoreError.denied {
             return
         }
