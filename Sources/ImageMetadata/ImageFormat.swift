@@ -56,6 +56,12 @@ package enum ImageFormat: Int, CaseIterable, Sendable {
         self = format
     }
 
+    /// Detects the format of a file; nil if it cannot be read, or is not in one of the formats that can be decoded.
+    package init?(_ file: some ByteSource) {
+        guard let prefix = file.bytes(at: 0, min(file.count, Self.prefixBytes)) else { return nil }
+        self.init(prefix: prefix.array)
+    }
+
     /// Detects the format of a file that begins with `prefix`; nil if it is not one of the formats that can be decoded.
     package init?(prefix: some RandomAccessCollection<UInt8>) {
         let bytes = Array(prefix)

@@ -28,6 +28,12 @@ package struct ImageHeader: Hashable, Sendable {
         details = exif?.details ?? CaptureDetails()
     }
 
+    /// Reads the headers of a file in a format that is detected; nil for a file without an image, or a damaged one.
+    package init?(_ file: some ByteSource) {
+        guard let format = ImageFormat(file) else { return nil }
+        self.init(file, format: format)
+    }
+
     /// Reads the headers of a file; nil if they do not contain the size of the image, for example in a damaged file.
     ///
     /// - Parameters:

@@ -148,11 +148,7 @@ package final class ImageStore {
             let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else { return nil }
             defer { close(descriptor) }
-            let file = FileBytes(descriptor: descriptor)
-            guard let prefix = file.bytes(at: 0, min(file.count, ImageFormat.prefixBytes)),
-                let format = ImageFormat(prefix: prefix.array)
-            else { return nil }
-            return ImageHeader(file, format: format)?.shownSize
+            return ImageHeader(FileBytes(descriptor: descriptor))?.shownSize
         }
     }
 

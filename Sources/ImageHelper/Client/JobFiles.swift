@@ -104,20 +104,14 @@ nonisolated final class JobFiles: @unchecked Sendable {
             Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino),
             Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
         ]
-        format = ImageFormat(prefix: Self.prefix(descriptor))
-    }
-
-    private static func prefix(_ descriptor: Int32) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: ImageFormat.prefixBytes) {
-            $1 = max(0, pread(descriptor, $0.baseAddress, $0.count, 0))
-        }
+        format = ImageFormat(FileBytes(descriptor: descriptor))
     }
 
     /// Moves the new file, if there is one, to its final path.
     func finish() throws(ImageProcessorError) {
         guard let output else { return }
         // A malicious image may have compromised the helper.
-        guard ImageFormat(prefix: Self.prefix(output)) == .png else { throw Self.invalidImage }
+        guard ImageFormat(FileBytes(descriptor: output)) == .png else { throw Self.invalidImage }
         // Synced before the rename: after a power failure the file is complete, or absent.
         guard fdatasync(output) == 0, rename(temporaryPath, destination) == 0 else {
             throw Self.unwritable(errno)

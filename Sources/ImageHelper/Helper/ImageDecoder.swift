@@ -62,10 +62,9 @@ struct ImageDecoders {
         _ descriptor: Int32, _ size: ImageSizeRequest, sharedIn output: Int32?
     ) throws(ImageFailure) -> PixelImage {
         let bytes = FileBytes(descriptor: descriptor)
-        let format = try ImageDecoders.format(bytes)
-        guard let header = ImageHeader(bytes, format: format), header.isWhole else {
-            throw .damaged
-        }
+        guard let format = ImageFormat(bytes), let header = ImageHeader(bytes, format: format),
+            header.isWhole
+        else { throw .damaged }
         guard let decoder = try decoders[format]?.get() else { throw .misunderstood }
         guard bytes.count <= ImageLimits.fileBytes else { throw .tooLarge }
         try ImageLimits.check(header.width, header.height)
@@ -78,14 +77,6 @@ struct ImageDecoders {
         try decoder.decode(
             UnsafeRawBufferPointer(start: mapping, count: bytes.count), into: image)
         return try image.finish()
-    }
-
-    /// Detects the format of a file.
-    static func format(_ file: FileBytes) throws(ImageFailure) -> ImageFormat {
-        let count = min(file.count, ImageFormat.prefixBytes)
-        guard let prefix = file.bytes(at: 0, count), let format = ImageFormat(prefix: prefix.array)
-        else { throw .damaged }
-        return format
     }
 }
 

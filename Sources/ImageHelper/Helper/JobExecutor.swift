@@ -50,10 +50,7 @@ struct JobExecutor {
     }
 
     private func probe(_ descriptor: Int32) throws(ImageFailure) -> ImageFacts {
-        let file = FileBytes(descriptor: descriptor)
-        guard let header = ImageHeader(file, format: try ImageDecoders.format(file)) else {
-            throw .damaged
-        }
+        guard let header = ImageHeader(FileBytes(descriptor: descriptor)) else { throw .damaged }
         let (width, height) = header.shownSize
         var facts = ImageFacts(width: width, height: height)
         (facts.clockSeconds, facts.details) = (header.taken?.seconds, header.details)

@@ -103,11 +103,7 @@ struct CaptureTime: Hashable, Sendable {
 
 extension CaptureTime {
     init?(_ file: FileBytes) {
-        let prefix = file.bytes(at: 0, min(file.count, ImageFormat.prefixBytes))
-        guard let prefix = prefix?.array,
-            let format = prefix.withUnsafeBytes({ ImageFormat(prefix: $0) }),
-            let taken = ImageHeader(file, format: format)?.taken
-        else { return nil }
+        guard let taken = ImageHeader(file)?.taken else { return nil }
         self.init(seconds: taken.seconds, fraction: taken.fraction)
     }
 
