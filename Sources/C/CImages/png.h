@@ -6,7 +6,6 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #ifndef PNG_H
 typedef struct png_struct_def png_struct;
@@ -62,26 +61,32 @@ enum { SHIM_PNG_NUMBERS(SHIM_NUMBER) };
 
 // An image that is being read. Its rows have four channels, red, green, blue and alpha, of one byte or two.
 struct shim_png_image {
+    // Set by the caller; the other fields are zeros before shim_png_open.
     const struct shim_png *functions;
-    const void *file;
-    size_t bytes;
-    // Set before the call of begin.
+    png_struct *png;
+    png_info *info;
+    FILE *stream;
     uint32_t width, height;
     int depth;
+    // The number of times that all rows are read. The passes of an interlaced image complete its rows in another order.
+    int passes;
     const unsigned char *profile;
     uint32_t profile_bytes;
-    // Receive the header, and each row from the top; the header is refused with 0.
-    int (*begin)(void *context, const struct shim_png_image *image);
-    void (*row)(void *context, const void *row);
-    void *context;
 };
 
+enum { SHIM_PNG_READ, SHIM_PNG_DAMAGED, SHIM_PNG_NO_MEMORY };
 
-enum { SHIM_PNG_READ, SHIM_PNG_REFUSED, SHIM_PNG_DAMAGED, SHIM_PNG_NO_MEMORY };
-
-static inline int shim_png_read_rows(
-    struct shim_png_image *image, png_struct *png, png_info *info, FILE *stream, unsigned char **rows) {
+// Reads the header of an image in memory. Returns one of the results above; shim_png_close follows in any case.
+static inline int shim_png_open(struct shim_png_image *image, const void *file, size_t bytes) {
     const struct shim_png *f = image->functions;
+    // The library compares the first two numbers with its own version.
+    png_struct *png = f->png_create_read_struct("1.6.0", NULL, NULL, NULL);
+    png_info *info = png ? f->png_create_info_struct(png) : NULL;
+    FILE *stream = fmemopen((void *)file, bytes, "r");
+    image->png = png;
+    image->info = info;
+    image->stream = stream;
+    if (!info || !stream) return SHIM_PNG_NO_MEMORY;
     if (setjmp(*f->png_set_longjmp_fn(png, longjmp, sizeof(jmp_buf)))) return SHIM_PNG_DAMAGED;
     f->png_init_io(png, stream);
     f->png_set_user_limits(png, INT32_MAX, INT32_MAX);
@@ -92,7 +97,7 @@ static inline int shim_png_read_rows(
     f->png_set_add_alpha(png, 0xffff, 1);
     image->depth = f->png_get_bit_depth(png, info) == 16 ? 16 : 8;
     if (image->depth == 16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) f->png_set_swap(png);
-    int passes = f->png_set_interlace_handling(png);
+    image->passes = f->png_set_interlace_handling(png);
     char *name;
     int compression;
     unsigned char *profile = NULL;
@@ -104,34 +109,20 @@ static inline int shim_png_read_rows(
     image->width = f->png_get_image_width(png, info);
     image->height = f->png_get_image_height(png, info);
     size_t row_bytes = f->png_get_rowbytes(png, info);
-    if (row_bytes != (size_t)image->width * image->depth / 2) return SHIM_PNG_DAMAGED;
-    if (!image->begin(image->context, image)) return SHIM_PNG_REFUSED;
-    // The passes of an interlaced image complete its rows in another order.
-    size_t kept = passes > 1 ? image->height : 1;
-    *rows = calloc(kept, row_bytes);
-    if (!*rows) return SHIM_PNG_NO_MEMORY;
-    for (int pass = 0; pass < passes; pass++)
-        for (uint32_t y = 0; y < image->height; y++) {
-            unsigned char *row = *rows + (passes > 1 ? y * row_bytes : 0);
-            f->png_read_row(png, row, NULL);
-            if (pass == passes - 1) image->row(image->context, row);
-        }
-    return SHIM_PNG_READ;
+    return row_bytes == (size_t)image->width * image->depth / 2 ? SHIM_PNG_READ : SHIM_PNG_DAMAGED;
 }
 
-// Reads an image from its file in memory. Returns one of the results above.
-static inline int shim_png_read(struct shim_png_image *image) {
+// Reads the next row of a pass. Returns 0 if the image is damaged.
+static inline int shim_png_read_row(const struct shim_png_image *image, void *row) {
     const struct shim_png *f = image->functions;
-    // The library compares the first two numbers with its own version.
-    png_struct *png = f->png_create_read_struct("1.6.0", NULL, NULL, NULL);
-    png_info *info = png ? f->png_create_info_struct(png) : NULL;
-    FILE *stream = fmemopen((void *)image->file, image->bytes, "r");
-    unsigned char *rows = NULL;
-    int result = info && stream ? shim_png_read_rows(image, png, info, stream, &rows) : SHIM_PNG_NO_MEMORY;
-    free(rows);
-    if (stream) fclose(stream);
-    if (png) f->png_destroy_read_struct(&png, &info, NULL);
-    return result;
+    if (setjmp(*f->png_set_longjmp_fn(image->png, longjmp, sizeof(jmp_buf)))) return 0;
+    f->png_read_row(image->png, row, NULL);
+    return 1;
+}
+
+static inline void shim_png_close(struct shim_png_image *image) {
+    if (image->stream) fclose(image->stream);
+    if (image->png) image->functions->png_destroy_read_struct(&image->png, &image->info, NULL);
 }
 
 #ifdef PNG_H

@@ -1,4 +1,5 @@
 internal import CImages
+internal import Glibc
 internal import ImageProtocol
 
 /// A decoder of PNG with libpng, row by row.
@@ -12,62 +13,37 @@ struct PNGDecoder: ImageDecoder {
             shim_png_load)
     }
 
-    /// The state of a call, for the callbacks.
-    private final class Reading {
-        let image: ImageBuilder
-        let colors: ColorDescription?
-        var failure: ImageFailure?
-
-        init(_ image: ImageBuilder, _ colors: ColorDescription?) {
-            self.image = image
-            self.colors = colors
-        }
-
-        static func from(_ context: UnsafeMutableRawPointer?) -> Reading? {
-            context.map { Unmanaged<Reading>.fromOpaque($0).takeUnretainedValue() }
-        }
-
-        func begin(_ source: shim_png_image) -> Bool {
+    func decode(_ file: UnsafeRawBufferPointer, into image: ImageBuilder) throws(ImageFailure) {
+        try withUnsafePointer(to: functions) { functions throws(ImageFailure) in
+            var source = shim_png_image()
+            source.functions = functions
+            defer { shim_png_close(&source) }
+            switch Int(shim_png_open(&source, file.baseAddress, file.count)) {
+            case SHIM_PNG_READ: break
+            case SHIM_PNG_NO_MEMORY: throw .tooLarge
+            default: throw .damaged
+            }
+            let (width, height) = (Int(source.width), Int(source.height))
             var layout = RowLayout(isDeep: source.depth == 16)
-            if let colors {
+            if let colors = Self.colors(file) {
                 layout.colors = colors
             } else if let profile = source.profile, source.profile_bytes > 0 {
                 layout.colors = .profile(
                     Array(UnsafeBufferPointer(start: profile, count: Int(source.profile_bytes))))
             }
-            do throws(ImageFailure) {
-                try image.begin(width: Int(source.width), height: Int(source.height), layout)
-                return true
-            } catch {
-                failure = error
-                return false
+            try image.begin(width: width, height: height, layout)
+            // The rows of an interlaced image are complete after the last pass.
+            let rowBytes = width * (layout.isDeep ? 8 : 4)
+            let passes = Int(source.passes)
+            guard let rows = calloc(passes > 1 ? height : 1, rowBytes) else { throw .tooLarge }
+            defer { free(rows) }
+            for pass in 0..<passes {
+                for y in 0..<height {
+                    let row = rows + (passes > 1 ? y * rowBytes : 0)
+                    guard shim_png_read_row(&source, row) != 0 else { throw .damaged }
+                    if pass == passes - 1 { image.add(row) }
+                }
             }
-        }
-    }
-
-    func decode(_ file: UnsafeRawBufferPointer, into image: ImageBuilder) throws(ImageFailure) {
-        let reading = Reading(image, Self.colors(file))
-        let result = withUnsafePointer(to: functions) { functions in
-            var source = shim_png_image()
-            source.functions = functions
-            source.file = file.baseAddress
-            source.bytes = file.count
-            source.context = Unmanaged.passUnretained(reading).toOpaque()
-            source.begin = { context, source in
-                guard let reading = Reading.from(context), let source else { return 0 }
-                return reading.begin(source.pointee) ? 1 : 0
-            }
-            source.row = { context, row in
-                guard let reading = Reading.from(context), let row else { return }
-                reading.image.add(row)
-            }
-            return Int(shim_png_read(&source))
-        }
-        if let failure = reading.failure { throw failure }
-        switch result {
-        case SHIM_PNG_READ: return
-        case SHIM_PNG_NO_MEMORY: throw .tooLarge
-        default: throw .damaged
         }
     }
 
