@@ -17,41 +17,30 @@ package protocol ImageProcessor: Sendable {
         _ file: [UInt8], urgency: ImageUrgency
     ) async throws(ImageProcessorError) -> ImageFacts
 
-    /// Writes a smaller, upright PNG with the same aspect ratio. A smaller image keeps its size.
+    /// Writes a new image.
     ///
     /// - Parameters:
-    ///   - file: The path, as bytes of the file system.
-    ///   - pixels: The maximum width and height, 1 to 4096.
-    ///   - texts: Written as `tEXt` chunks. Keys have 1 to 79 bytes; keys and texts are ASCII.
+    ///   - image: The new image.
+    ///   - file: The path of the file that is converted, as bytes of the file system; nil for
+    ///     ``NewImage/initials(name:pixels:)``.
     ///   - destination: The path of the new image.
     /// - Throws: ``ImageProcessorError``.
-    func scale(
-        _ file: [UInt8], pixels: Int, texts: [String: String], to destination: String
+    func make(
+        _ image: NewImage, from file: [UInt8]?, to destination: String
     ) async throws(ImageProcessorError)
+}
 
-    /// Writes a square, upright PNG of the centre of an image.
-    ///
-    /// - Parameters:
-    ///   - file: The path, as bytes of the file system.
-    ///   - pixels: The width and height, 1 to 4096. A smaller image is enlarged.
-    ///   - destination: The path of the new image.
-    /// - Throws: ``ImageProcessorError``.
-    func square(
-        _ file: [UInt8], pixels: Int, to destination: String
-    ) async throws(ImageProcessorError)
-
-    /// Draws a default avatar: initials on a colour, as a square PNG.
+/// An upright PNG that is written. Sizes are 1 to 4096 pixels.
+package enum NewImage: Hashable, Sendable {
+    /// A smaller image of at most this width and height, with the same aspect ratio. A smaller image keeps its size.
+    /// The texts are written as `tEXt` chunks: keys have 1 to 79 bytes; keys and texts are ASCII.
+    case scaled(pixels: Int, texts: [String: String])
+    /// The central square of an image, with this width. A smaller image is enlarged.
+    case square(pixels: Int)
+    /// A default avatar: initials of a user on a colour, as a square of this width.
     ///
     /// A name always has the same colour. Without the libraries that draw text, the image has the colour only.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the user.
-    ///   - pixels: The width and height, 1 to 4096.
-    ///   - destination: The path of the new image.
-    /// - Throws: ``ImageProcessorError``.
-    func initials(
-        of name: String, pixels: Int, to destination: String
-    ) async throws(ImageProcessorError)
+    case initials(name: String, pixels: Int)
 }
 
 /// The priority of an image job.

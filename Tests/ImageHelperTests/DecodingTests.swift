@@ -104,9 +104,9 @@ struct DecodingTests {
             [Self.red, Self.green, Self.blue, Self.white], in: small, atMost: 40, "\(name)")
         let large = try await pixels(file, fixture, width: 1000, height: 1000)
         #expect(large.width == 48 && large.height == 32)
-        try await fixture.client.scale(file, pixels: 24, texts: [:], to: fixture.output)
+        try await fixture.scale(file, pixels: 24)
         #expect(try await fixture.size(fixture.output) == [24, 16])
-        try await fixture.client.square(file, pixels: 20, to: fixture.output)
+        try await fixture.client.make(.square(pixels: 20), from: file, to: fixture.output)
         #expect(try await fixture.size(fixture.output) == [20, 20])
     }
 
@@ -114,8 +114,7 @@ struct DecodingTests {
         let fixture = try ImageHelperFixture()
         for name in ["plain.png", "alpha.png"] {
             let file = try fixture.file(Self.bytes(name))
-            try await fixture.client.scale(
-                file, pixels: 100, texts: ["Thumb::URI": "file:///a"], to: fixture.output)
+            try await fixture.scale(file, pixels: 100, texts: ["Thumb::URI": "file:///a"])
             let original = try await pixels(file, fixture)
             let written = try await pixels(Array(fixture.output.utf8), fixture)
             #expect(written.bytes.elementsEqual(original.bytes), "\(name)")
@@ -157,7 +156,7 @@ struct DecodingTests {
         let process = try #require(fixture.client.processID)
         kill(process, SIGSTOP)
         let job = Task {
-            try await fixture.client.scale(path, pixels: 9, texts: [:], to: fixture.output)
+            try await fixture.scale(path, pixels: 9)
         }
         try await poll { access("\(fixture.output).imagefeed-part", F_OK) == 0 }
         kill(process, SIGBUS)
@@ -168,7 +167,7 @@ struct DecodingTests {
             guard case .notReadable = error else { throw error }
         }
         // The file is not rejected afterwards.
-        try await fixture.client.scale(path, pixels: 9, texts: [:], to: fixture.output)
+        try await fixture.scale(path, pixels: 9)
     }
 
     @Test func `a missing library is reported with its package`() {

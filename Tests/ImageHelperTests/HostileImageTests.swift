@@ -27,13 +27,13 @@ struct HostileImageTests {
         for (name, bytes) in Self.broken {
             let file = try fixture.file(bytes)
             await #expect(throws: ImageProcessorError.damaged, "\(name)") {
-                try await fixture.client.scale(file, pixels: 64, texts: [:], to: fixture.output)
+                try await fixture.scale(file, pixels: 64)
             }
             #expect(!fixture.outputExists(), "\(name)")
         }
         let photo = try fixture.file(TestImages.jpeg(40, 30))
         let process = try #require(fixture.client.processID)
-        try await fixture.client.scale(photo, pixels: 10, texts: [:], to: fixture.output)
+        try await fixture.scale(photo, pixels: 10)
         #expect(fixture.client.processID == process)
     }
 
@@ -42,7 +42,7 @@ struct HostileImageTests {
         let fixture = try ImageHelperFixture()
         let file = try fixture.file(TestImages.pngHead(width, height))
         await #expect(throws: ImageProcessorError.tooLarge) {
-            try await fixture.client.scale(file, pixels: 64, texts: [:], to: fixture.output)
+            try await fixture.scale(file, pixels: 64)
         }
         // Reading the header is still possible.
         #expect(try await fixture.size(fixture.directory.appending("photo")) == [width, height])
@@ -71,10 +71,10 @@ struct HostileImageTests {
         }
         #expect(hasFailed)
         await #expect(throws: ImageProcessorError.damaged) {
-            try await fixture.client.scale(photo, pixels: 10, texts: [:], to: fixture.output)
+            try await fixture.scale(photo, pixels: 10)
         }
         _ = try fixture.file(TestImages.jpeg(41, 30))
-        try await fixture.client.scale(photo, pixels: 10, texts: [:], to: fixture.output)
+        try await fixture.scale(photo, pixels: 10)
     }
 
     /// Kills the helper during a job, while another job waits.
@@ -88,7 +88,7 @@ struct HostileImageTests {
         let process = try #require(fixture.client.processID)
         kill(process, SIGSTOP)
         let job = Task {
-            try await fixture.client.scale(photo, pixels: 10, texts: [:], to: fixture.output)
+            try await fixture.scale(photo, pixels: 10)
         }
         // The job is about to start when its temporary file exists.
         try await poll { access("\(fixture.output).imagefeed-part", F_OK) == 0 }
@@ -116,7 +116,7 @@ struct HostileImageTests {
         _ = try await fixture.client.probe(other, urgency: .now)
         kill(try #require(fixture.client.processID), SIGSTOP)
         await #expect(throws: ImageProcessorError.tooLarge) {
-            try await fixture.client.scale(photo, pixels: 10, texts: [:], to: fixture.output)
+            try await fixture.scale(photo, pixels: 10)
         }
         #expect(try await fixture.client.probe(other, urgency: .now).width == 50)
     }

@@ -41,8 +41,7 @@ struct ImageHelperClientTests {
         let fixture = try ImageHelperFixture()
         let photo = try fixture.file(
             TestImages.jpeg(800, 400, exif: TestImages.exif(orientation: 8)))
-        try await fixture.client.scale(
-            photo, pixels: 200, texts: ["Thumb::MTime": "7"], to: fixture.output)
+        try await fixture.scale(photo, pixels: 200, texts: ["Thumb::MTime": "7"])
         #expect(try await fixture.size(fixture.output) == [100, 200])
         var status = stat()
         #expect(stat(fixture.output, &status) == 0 && status.st_mode & 0o777 == 0o600)
@@ -54,7 +53,7 @@ struct ImageHelperClientTests {
     @Test func `a small image keeps its size`() async throws {
         let fixture = try ImageHelperFixture()
         let photo = try fixture.file(TestImages.png(30, 20))
-        try await fixture.client.scale(photo, pixels: 256, texts: [:], to: fixture.output)
+        try await fixture.scale(photo, pixels: 256)
         #expect(try await fixture.size(fixture.output) == [30, 20])
     }
 
@@ -62,7 +61,7 @@ struct ImageHelperClientTests {
     func `a square is made from an image of any shape`(width: Int, height: Int) async throws {
         let fixture = try ImageHelperFixture()
         let photo = try fixture.file(TestImages.jpeg(width, height))
-        try await fixture.client.square(photo, pixels: 96, to: fixture.output)
+        try await fixture.client.make(.square(pixels: 96), from: photo, to: fixture.output)
         #expect(try await fixture.size(fixture.output) == [96, 96])
         #expect(fixture.outputHead().dropFirst() == Array("PNG".utf8)[...])
     }
@@ -70,7 +69,8 @@ struct ImageHelperClientTests {
     @Test(arguments: ["Ada Lovelace", "文", "", "🙂", String(repeating: "x", count: 5000)])
     func `initials are drawn for any name`(name: String) async throws {
         let fixture = try ImageHelperFixture()
-        try await fixture.client.initials(of: name, pixels: 128, to: fixture.output)
+        try await fixture.client.make(
+            .initials(name: name, pixels: 128), from: nil, to: fixture.output)
         #expect(try await fixture.size(fixture.output) == [128, 128])
     }
 
@@ -97,14 +97,14 @@ struct ImageHelperClientTests {
         let fixture = try ImageHelperFixture()
         let photo = try fixture.file(TestImages.jpeg(40, 30))
         await #expect(throws: ImageProcessorError.self) {
-            try await fixture.client.scale(
-                photo, pixels: 10, texts: [:], to: fixture.directory.appending("nowhere/output"))
+            try await fixture.client.make(
+                .scaled(pixels: 10, texts: [:]), from: photo,
+                to: fixture.directory.appending("nowhere/output"))
         }
         await #expect(
             throws: ImageProcessorError.notReadable(Message(verbatim: "The file does not exist."))
         ) {
-            try await fixture.client.scale(
-                Array("/nowhere".utf8), pixels: 10, texts: [:], to: fixture.output)
+            try await fixture.scale(Array("/nowhere".utf8), pixels: 10)
         }
         #expect(!fixture.outputExists())
     }

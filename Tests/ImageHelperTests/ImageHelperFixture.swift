@@ -62,6 +62,11 @@ final class ImageHelperFixture {
 
     var output: String { directory.appending("output") }
 
+    /// Writes a smaller image to ``output``.
+    func scale(_ file: [UInt8], pixels: Int, texts: [String: String] = [:]) async throws {
+        try await client.make(.scaled(pixels: pixels, texts: texts), from: file, to: output)
+    }
+
     func size(_ path: String) async throws -> [Int] {
         let facts = try await client.probe(Array(path.utf8), urgency: .now)
         return [facts.width, facts.height]

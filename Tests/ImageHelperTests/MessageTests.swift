@@ -7,9 +7,10 @@ import Testing
 /// The encoding of the messages between the daemon and the image helper.
 struct MessageTests {
     private static let jobs: [ImageJob] = [
-        .probe, .scale(pixels: 256, texts: ["Thumb::URI": "file:///%C3%A4", "Software": ""]),
-        .scale(pixels: 4096, texts: [:]), .square(pixels: 1), .pixels(width: 65_535, height: 1),
-        .initials(name: "Ada Lovelace", pixels: 96),
+        .probe,
+        .make(.scaled(pixels: 256, texts: ["Thumb::URI": "file:///%C3%A4", "Software": ""])),
+        .make(.scaled(pixels: 4096, texts: [:])), .make(.square(pixels: 1)),
+        .make(.initials(name: "Ada Lovelace", pixels: 96)), .pixels(width: 65_535, height: 1),
     ]
     private static let replies: [ImageReply] = [
         .ready(confinesFiles: true), .done, .facts(ImageFacts(width: 1, height: 2)),
@@ -44,11 +45,10 @@ struct MessageTests {
             }
             #expect((try? ImageReply(message: message + [0])) == nil)
         }
-        let tooLarge = try #require(ImageJob.square(pixels: 4097).message)
+        let tooLarge = try #require(ImageJob.make(.square(pixels: 4097)).message)
         #expect((try? ImageJob(message: tooLarge)) == nil)
-        #expect(
-            ImageJob.initials(name: String(repeating: "x", count: 20_000), pixels: 1).message == nil
-        )
+        let name = String(repeating: "x", count: 20_000)
+        #expect(ImageJob.make(.initials(name: name, pixels: 1)).message == nil)
     }
 
     @Test(arguments: [

@@ -66,7 +66,7 @@ struct SlowFileTests {
         let fixture = try ImageHelperFixture(limits, program: program, files: threads)
         let photo = try fixture.file(TestImages.jpeg(40, 30))
         await #expect(throws: Self.noResponse) {
-            try await fixture.client.scale(photo, pixels: 10, texts: [:], to: fixture.output)
+            try await fixture.scale(photo, pixels: 10)
         }
         #expect(!fixture.outputExists())
         #expect(threads.isUnavailable(photo))

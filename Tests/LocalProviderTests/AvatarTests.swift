@@ -160,21 +160,17 @@ private final class FakeImageProcessor: ImageProcessor {
         _ file: [UInt8], urgency: ImageUrgency
     ) async throws(ImageProcessorError) -> ImageFacts { throw .damaged }
 
-    func scale(
-        _ file: [UInt8], pixels: Int, texts: [String: String], to destination: String
-    ) async throws(ImageProcessorError) { throw .damaged }
-
-    func square(
-        _ file: [UInt8], pixels: Int, to destination: String
+    func make(
+        _ image: NewImage, from file: [UInt8]?, to destination: String
     ) async throws(ImageProcessorError) {
-        try write("square of \(String(decoding: file, as: UTF8.self))", to: destination)
-    }
-
-    func initials(
-        of name: String, pixels: Int, to destination: String
-    ) async throws(ImageProcessorError) {
-        _ = try? await isHeld.wait { $0 ? nil : true }
-        try write("initials of \(name)", to: destination)
+        switch image {
+        case .scaled: throw .damaged
+        case .square:
+            try write("square of \(String(decoding: file ?? [], as: UTF8.self))", to: destination)
+        case .initials(let name, _):
+            _ = try? await isHeld.wait { $0 ? nil : true }
+            try write("initials of \(name)", to: destination)
+        }
     }
 
     private func write(_ text: String, to path: String) throws(ImageProcessorError) {

@@ -30,9 +30,12 @@ final class ScriptedImageProcessor: ImageProcessor {
         return facts
     }
 
-    func scale(
-        _ file: [UInt8], pixels: Int, texts: [String: String], to destination: String
+    func make(
+        _ image: NewImage, from file: [UInt8]?, to destination: String
     ) async throws(ImageProcessorError) {
+        guard case .scaled(let pixels, let texts) = image else {
+            throw .failed(Message(verbatim: "not expected"))
+        }
         made.append("\(pixels)")
         _ = try? await isHeld.wait { $0 ? nil : true }
         if let error = error.value { throw error }
@@ -41,12 +44,4 @@ final class ScriptedImageProcessor: ImageProcessor {
         defer { close(descriptor) }
         guard write(descriptor, bytes, bytes.count) == bytes.count else { throw .storageFull }
     }
-
-    func square(
-        _ file: [UInt8], pixels: Int, to destination: String
-    ) async throws(ImageProcessorError) { throw .failed(Message(verbatim: "not expected")) }
-
-    func initials(
-        of name: String, pixels: Int, to destination: String
-    ) async throws(ImageProcessorError) { throw .failed(Message(verbatim: "not expected")) }
 }

@@ -12,18 +12,8 @@ package struct UnavailableImageProcessor: ImageProcessor {
     ) async throws(ImageProcessorError) -> ImageFacts { throw Self.error }
 
     /// Throws ``ImageProcessorError/notSupported(_:)``.
-    package func scale(
-        _ file: [UInt8], pixels: Int, texts: [String: String], to destination: String
-    ) async throws(ImageProcessorError) { throw Self.error }
-
-    /// Throws ``ImageProcessorError/notSupported(_:)``.
-    package func square(
-        _ file: [UInt8], pixels: Int, to destination: String
-    ) async throws(ImageProcessorError) { throw Self.error }
-
-    /// Throws ``ImageProcessorError/notSupported(_:)``.
-    package func initials(
-        of name: String, pixels: Int, to destination: String
+    package func make(
+        _ image: NewImage, from file: [UInt8]?, to destination: String
     ) async throws(ImageProcessorError) { throw Self.error }
 
     private static let error = ImageProcessorError.notSupported(

@@ -52,22 +52,11 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
         return facts
     }
 
-    package func scale(
-        _ file: [UInt8], pixels: Int, texts: [String: String], to destination: String
+    package func make(
+        _ image: NewImage, from file: [UInt8]?, to destination: String
     ) async throws(ImageProcessorError) {
-        try await make(.scale(pixels: pixels, texts: texts), of: file, destination)
-    }
-
-    package func square(
-        _ file: [UInt8], pixels: Int, to destination: String
-    ) async throws(ImageProcessorError) {
-        try await make(.square(pixels: pixels), of: file, destination)
-    }
-
-    package func initials(
-        of name: String, pixels: Int, to destination: String
-    ) async throws(ImageProcessorError) {
-        try await make(.initials(name: name, pixels: pixels), of: nil, destination)
+        guard case .done = try await perform(.make(image), reading: file, writing: destination)
+        else { throw Self.versionMismatch }
     }
 
     /// Decodes an image: upright, in sRGB, scaled down to fit into a size, with at most 64 megapixels.
@@ -95,14 +84,6 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     }
 
     // MARK: Jobs
-
-    private func make(
-        _ job: ImageJob, of file: [UInt8]?, _ destination: String
-    ) async throws(ImageProcessorError) {
-        guard case .done = try await perform(job, reading: file, writing: destination) else {
-            throw Self.versionMismatch
-        }
-    }
 
     /// Waits for the preceding jobs, then performs a job.
     ///
@@ -247,9 +228,9 @@ extension ImageJob {
     fileprivate var kind: String {
         switch self {
         case .probe: "probe"
-        case .scale: "scale"
-        case .square: "square"
-        case .initials: "initials"
+        case .make(.scaled): "scale"
+        case .make(.square): "square"
+        case .make(.initials): "initials"
         case .pixels: "pixels"
         }
     }
@@ -260,7 +241,7 @@ extension HelperRole {
     init(_ job: ImageJob, _ format: ImageFormat?) {
         self =
             switch (job, format) {
-            case (.initials, _): .draw
+            case (.make(.initials), _): .draw
             case (.probe, _): .decode
             case (_, .heic), (_, .avif): .decodeHEIF
             case (_, .jpegXL): .decodeJPEGXL

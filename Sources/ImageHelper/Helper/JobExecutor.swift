@@ -29,16 +29,16 @@ struct JobExecutor {
     ) throws(ImageFailure) -> ImageReply {
         switch job {
         case .probe: return .facts(try probe(descriptors[0]))
-        case .scale(let pixels, let texts):
+        case .make(.scaled(let pixels, let texts)):
             try writePNG(descriptors, .fit(width: pixels, height: pixels), texts)
-        case .square(let pixels): try writePNG(descriptors, .square(pixels), [:])
+        case .make(.square(let pixels)): try writePNG(descriptors, .square(pixels), [:])
         case .pixels(let width, let height):
             guard let decoders else { throw .misunderstood }
             // The memory is unmapped before the reply, because the receiver seals it.
             let image = try decoders.decode(
                 descriptors[0], .fit(width: width, height: height), sharedIn: descriptors[1])
             return .pixels(image.size)
-        case .initials(let name, let pixels):
+        case .make(.initials(let name, let pixels)):
             let avatar = InitialsAvatar(name: name, pixels: pixels)
             if let drawing {
                 try avatar.draw(drawing, to: descriptors[0])

@@ -78,12 +78,12 @@ extension ImageJob {
         let bytes =
             switch self {
             case .probe: encoded(1)
-            case .scale(let pixels, let texts):
+            case .make(.scaled(let pixels, let texts)):
                 encoded(
                     2, pixels, texts.count,
                     texts: texts.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] })
-            case .square(let pixels): encoded(4, pixels)
-            case .initials(let name, let pixels): encoded(5, name, pixels)
+            case .make(.square(let pixels)): encoded(4, pixels)
+            case .make(.initials(let name, let pixels)): encoded(5, name, pixels)
             case .pixels(let width, let height): encoded(3, width, height)
             }
         return bytes.count <= maximumMessageBytes ? bytes : nil
@@ -103,12 +103,14 @@ extension ImageJob {
                 let key = try reader.text()
                 texts[key] = try reader.text()
             }
-            self = .scale(pixels: pixels, texts: texts)
+            self = .make(.scaled(pixels: pixels, texts: texts))
         case 3:
             self = .pixels(
                 width: try reader.number(in: sides), height: try reader.number(in: sides))
-        case 4: self = .square(pixels: try reader.number(in: sizes))
-        case 5: self = .initials(name: try reader.text(), pixels: try reader.number(in: sizes))
+        case 4: self = .make(.square(pixels: try reader.number(in: sizes)))
+        case 5:
+            self = .make(
+                .initials(name: try reader.text(), pixels: try reader.number(in: sizes)))
         default: throw MalformedMessage()
         }
         try reader.checkEnd()

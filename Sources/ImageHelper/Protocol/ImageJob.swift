@@ -4,19 +4,14 @@ package import ImageMetadata
 package enum ImageJob: Hashable, Sendable {
     /// Reads the headers of a file. One descriptor, to read.
     case probe
-    /// Makes a smaller PNG of at most this width and height, with texts for `tEXt` chunks. Two descriptors, to read and
-    /// to write.
-    case scale(pixels: Int, texts: [String: String])
-    /// Makes a square PNG of this width from the central square. Two descriptors, to read and to write.
-    case square(pixels: Int)
-    /// Draws initials as a square PNG of this width. One descriptor, to write.
-    case initials(name: String, pixels: Int)
+    /// Makes a PNG file. Two descriptors, to read and to write; for initials, one descriptor, to write.
+    case make(NewImage)
     /// Decodes the image into a memory file, scaled down to this width and height. Two descriptors, to read and to
     /// write.
     case pixels(width: Int, height: Int)
 
     /// The number of files that are read.
-    package var inputs: Int { if case .initials = self { 0 } else { 1 } }
+    package var inputs: Int { if case .make(.initials) = self { 0 } else { 1 } }
 
     /// The number of files that are written.
     package var outputs: Int { if case .probe = self { 0 } else { 1 } }

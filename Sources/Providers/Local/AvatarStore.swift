@@ -45,9 +45,7 @@ final class AvatarStore: Sendable {
     ///
     /// - Throws: `ProviderError`.
     func set(_ user: String, to file: String) async throws {
-        try await make(user) { path throws(ImageProcessorError) in
-            try await self.images.square(Array(file.utf8), pixels: Self.pixels, to: path)
-        }
+        try await make(.square(pixels: Self.pixels), from: Array(file.utf8), of: user)
     }
 
     /// Draws an avatar for a user without one.
@@ -56,9 +54,8 @@ final class AvatarStore: Sendable {
     /// - Throws: `ProviderError`.
     func draw(_ user: String, name: String) async throws -> Bool {
         guard await path(of: user).isEmpty else { return false }
-        try await make(user, replacing: false) { path throws(ImageProcessorError) in
-            try await self.images.initials(of: name, pixels: Self.pixels, to: path)
-        }
+        let image = NewImage.initials(name: name, pixels: Self.pixels)
+        try await make(image, from: nil, of: user, replacing: false)
         return true
     }
 
@@ -75,13 +72,13 @@ final class AvatarStore: Sendable {
     /// Creates a new avatar.
     ///
     /// - Parameters:
+    ///   - image: The avatar.
+    ///   - file: The path of the image that is converted; nil for initials.
     ///   - user: The ``UserName/key`` of the user.
     ///   - replaces: False to leave an existing avatar in place.
-    ///   - write: Writes the file.
     /// - Throws: `ProviderError`.
     private func make(
-        _ user: String, replacing replaces: Bool = true,
-        _ write: (String) async throws(ImageProcessorError) -> Void
+        _ image: NewImage, from file: [UInt8]?, of user: String, replacing replaces: Bool = true
     ) async throws {
         let name = Self.name(user)
         try await changeQueue(of: name).run {
@@ -91,7 +88,7 @@ final class AvatarStore: Sendable {
             let new = (old ?? 0) + 1
             do {
                 try PrivateFolder.create(folder)
-                try await write(path(name, new))
+                try await images.make(image, from: file, to: path(name, new))
             } catch let error as StorageError {
                 throw ProviderError(error)
             } catch let error as ImageProcessorError {

@@ -145,8 +145,8 @@ final class Thumbnails: Sendable {
         }
         try await files.run { try Self.createFolder(self.folder, size.folder) }
         do {
-            try await images.scale(
-                photo, pixels: size.pixels, texts: original.texts, to: path)
+            try await images.make(
+                .scaled(pixels: size.pixels, texts: original.texts), from: photo, to: path)
         } catch {
             if [.damaged, .tooLarge].contains(error) {
                 await files.run { self.recordFailure(failure, original, error) }
