@@ -14,19 +14,8 @@ extension InterfaceName {
     package static let slideshow: InterfaceName = "org.imagefeed.ImageFeed1.Slideshow"
     package static let transfer: InterfaceName = "org.imagefeed.ImageFeed1.Transfer"
 
-    /// The version of each interface.
-    static let versions: [InterfaceName: UInt32] = [
-        .manager: 1,
-        .provider: 1,
-        .login: 1,
-        .account: 1,
-        .feed: 1,
-        .like: 1,
-        .profile: 1,
-        .combined: 1,
-        .slideshow: 1,
-        .transfer: 1,
-    ]
+    /// The versions of the interfaces, except those of version 1.
+    static let versions: [InterfaceName: UInt32] = [:]
 
     /// The properties of each interface in the order of their documentation, without the version of the interface.
     static let properties: [InterfaceName: [String]] = [
