@@ -274,32 +274,24 @@ enum LocalSource {
     case memories
     case album(RelativePath)
 
-    private static let allText = "all"
-    private static let likesText = "likes"
-    private static let memoriesText = "memories"
-    private static let albumPrefix = "album:"
-
     /// Parses the ID of a source; nil for an unknown one.
     init?(_ id: SourceID) {
-        switch id.text {
-        case Self.allText: self = .all
-        case Self.likesText: self = .likes
-        case Self.memoriesText: self = .memories
-        default:
-            let encoded = id.text.dropFirst(Self.albumPrefix.count)
-            guard id.text.hasPrefix(Self.albumPrefix),
-                let path = RelativePath(percentEncoded: String(encoded))
-            else { return nil }
-            self = .album(path)
+        if let source = [LocalSource.all, .likes, .memories].first(where: { $0.id == id }) {
+            self = source
+            return
         }
+        guard case ("album", let encoded)? = id.kindAndName,
+            let path = RelativePath(percentEncoded: encoded)
+        else { return nil }
+        self = .album(path)
     }
 
     var id: SourceID {
         switch self {
-        case .all: SourceID(Self.allText)
-        case .likes: SourceID(Self.likesText)
-        case .memories: SourceID(Self.memoriesText)
-        case .album(let path): SourceID(Self.albumPrefix + path.percentEncoded)
+        case .all: SourceID("all")
+        case .likes: SourceID("likes")
+        case .memories: SourceID("memories")
+        case .album(let path): SourceID("album:" + path.percentEncoded)
         }
     }
 }
