@@ -115,8 +115,9 @@ final class AvatarStore: Sendable {
         await queue.run { [self] in
             guard state.withLock({ $0.numbers == nil }) else { return }
             var numbers: [String: Int] = [:]
-            let listing = try? FolderListing(Array(folder.utf8))
-            for file in (listing?.files ?? []).map({ String(decoding: $0, as: UTF8.self) }) {
+            let listing = try? DirectoryListing(folder)
+            for bytes in listing?.visibleNames(.file) ?? [] {
+                let file = String(decoding: bytes, as: UTF8.self)
                 let parts = file.split(separator: "-")
                 guard parts.count == 2, parts[1].hasSuffix(Self.suffix),
                     let number = Int(parts[1].dropLast(Self.suffix.count))

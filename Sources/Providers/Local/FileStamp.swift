@@ -136,30 +136,10 @@ func resolvedPath(_ path: [UInt8], after links: Int = 0) -> [UInt8]? {
     return folder.map { ($0 == root ? [] : $0) + path[slash...] }
 }
 
-/// The entries of a folder, except hidden ones.
-struct FolderListing {
-    var files: [[UInt8]] = []
-    var folders: [[UInt8]] = []
-    /// Links, and entries whose kind the file system does not report.
-    var others: [[UInt8]] = []
-
-    /// True if the folder contains nothing, not even hidden files.
-    let isEmpty: Bool
-
-    /// Reads the folder at `path`.
-    ///
-    /// - Throws: ``FileError`` if the folder cannot be opened, or not be read to its end.
-    init(_ path: [UInt8]) throws(FileError) {
-        let entries = try DirectoryListing(path).entries
-        isEmpty = entries.isEmpty
-        for entry in entries where entry.name.first != UInt8(ascii: ".") {
-            switch entry.kind {
-            case .file: files.append(entry.name)
-            case .directory: folders.append(entry.name)
-            case .link, .unknown: others.append(entry.name)
-            case .other: continue
-            }
-        }
+extension DirectoryListing {
+    /// Returns the names of the entries of some kinds, except hidden ones.
+    func visibleNames(_ kinds: Kind...) -> [[UInt8]] {
+        entries.filter { kinds.contains($0.kind) && $0.name.first != UInt8(ascii: ".") }.map(\.name)
     }
 }
 

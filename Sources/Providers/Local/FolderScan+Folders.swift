@@ -44,7 +44,7 @@ extension FolderScan {
             return
         }
         // The watch is added before the folder is read, so that no change is missed.
-        let listing: FolderListing
+        let listing: DirectoryListing
         do {
             listing = try files.list(absolutePath) { [watcher] in
                 watcher.watch(path, at: absolutePath)
@@ -53,7 +53,7 @@ extension FolderScan {
             if !FileStatus.provesAbsence(error.code) { unavailable.insert(path) }
             return
         }
-        if listing.isEmpty, try isLostMountPoint(absolutePath) {
+        if listing.entries.isEmpty, try isLostMountPoint(absolutePath) {
             unavailable.insert(path)
             return
         }
@@ -64,17 +64,19 @@ extension FolderScan {
             try index.files(folder: id) { file throws(StorageError) in known[file.name] = file }
             return (id, known)
         }
-        folders += listing.folders.map(path.appending)
+        folders += listing.visibleNames(.directory).map(path.appending)
         // On a slow disk the first photos of a large folder are shown before the last ones are read.
-        var names = listing.files[...]
+        var names = listing.visibleNames(.file)[...]
         while !names.isEmpty {
             guard !isStopped() else { throw CancellationError() }
             try compare(names.prefix(Self.filesAtOnce), in: path, id, &known, &links)
             names = names.dropFirst(Self.filesAtOnce)
             if ContinuousClock.now - lastFlush > Self.collectingTime { try flush() }
         }
-        for name in listing.others { followLink(path.appending(name)) }
-        try compare(listing.others[...], areLinks: true, in: path, id, &known, &links)
+        // The file system may not report the kind of a link.
+        let others = listing.visibleNames(.link, .unknown)
+        for name in others { followLink(path.appending(name)) }
+        try compare(others[...], areLinks: true, in: path, id, &known, &links)
         missing += known.values
     }
 
@@ -168,7 +170,7 @@ extension FolderScan {
         let path = files.realPath(path) ?? path
         for mountPoint in lost where path == mountPoint || RelativePath.isBelow(path, mountPoint) {
             let listing = try? files.list(mountPoint, watch: {}).get()
-            if listing?.isEmpty != false { return true }
+            if listing?.entries.isEmpty != false { return true }
         }
         return false
     }

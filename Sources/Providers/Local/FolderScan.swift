@@ -167,7 +167,7 @@ final class FolderScan {
         }
         do {
             let listing = try files.list(root, watch: {}).get()
-            if listing.isEmpty, try isLostMountPoint(root) {
+            if listing.entries.isEmpty, try isLostMountPoint(root) {
                 throw RootUnreadable(code: RootUnreadable.notMounted)
             }
         } catch let error as FileError {

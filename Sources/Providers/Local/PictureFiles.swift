@@ -82,14 +82,14 @@ final class PictureFiles {
     /// - Returns: The entries, or an error.
     func list(
         _ path: [UInt8], watch: @escaping @Sendable () -> Void
-    ) -> Result<FolderListing, FileError> {
+    ) -> Result<DirectoryListing, FileError> {
         let listings = each([path]) { path, progress in
             let fault = progress.begin(path)
             guard fault == 0 else {
-                return Result<FolderListing, FileError>.failure(FileError(code: fault))
+                return Result<DirectoryListing, FileError>.failure(FileError(code: fault))
             }
             watch()
-            return Result { () throws(FileError) in try FolderListing(path) }
+            return Result { () throws(FileError) in try DirectoryListing(path) }
         }
         return listings[0] ?? .failure(FileError(code: ETIMEDOUT))
     }

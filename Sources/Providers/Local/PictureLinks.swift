@@ -45,8 +45,10 @@ struct PictureLinks: Sendable {
 
     /// Removes all links.
     func removeAll() {
-        guard let listing = try? FolderListing(Array(folder.utf8)) else { return }
-        for name in listing.others { withCPath(Array("\(folder)/".utf8) + name) { _ = unlink($0) } }
+        guard let listing = try? DirectoryListing(folder) else { return }
+        for name in listing.visibleNames(.link, .unknown) {
+            withCPath(Array("\(folder)/".utf8) + name) { _ = unlink($0) }
+        }
     }
 
     private func link(_ id: PhotoID) -> String { "\(folder)/\(id)" }
