@@ -110,8 +110,7 @@ extension FolderScan {
             if known.map({ marks.contains($0.id) }) == true || !missing.isEmpty {
                 let isMoved =
                     former.stamps.contains(stamp) && known?.stamp.inode != stamp.inode
-                doubtful[path] = DoubtfulFile(
-                    candidate: candidate, format: format, known: known, isMoved: isMoved)
+                doubtful[path] = Place(candidate, format, known, isMoved: isMoved)
             } else {
                 try store(candidate, format, known, index)
             }

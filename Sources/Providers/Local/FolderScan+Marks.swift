@@ -4,37 +4,41 @@ internal import Storage
 
 /// The decision which files marked photos are in; see ``PhotoFile``.
 extension FolderScan {
-    /// A file that gets its row at the end of a scan, because it may be a marked photo, or not be the one of its row.
-    struct DoubtfulFile {
-        let candidate: Candidate
-        let format: ImageFormat?
-        let known: PictureIndex.File?
-        /// True if the last scan has found the file at another path, so that it is no edit of the file at this one.
-        let isMoved: Bool
-
-        var path: RelativePath { candidate.path.appending(candidate.name) }
-    }
-
     /// A file that a marked photo may be in.
-    private final class Place {
+    final class Place {
         let path: RelativePath
         var stamp: FileStamp
         /// The row, which belongs to no other marked photo; nil for a doubtful file.
         let row: Int64?
-        let doubtful: DoubtfulFile?
+        /// The doubtful file; nil for a file that has a row.
+        let candidate: Candidate?
+        /// The format of the doubtful file.
+        let format: ImageFormat?
+        /// The row that was at the path of the doubtful file.
+        let known: PictureIndex.File?
+        /// True if the last scan has found the doubtful file at another path, so that it is no edit of the file at this
+        /// one.
+        let isMoved: Bool
         /// nil before the file was read, and for a file that cannot be read.
         var content: FileDigest?
         var isRead: Bool
         var isTaken = false
 
-        init(_ file: DoubtfulFile) {
-            (path, stamp, row, doubtful) = (file.path, file.candidate.stamp, nil, file)
-            isRead = false
+        init(
+            _ candidate: Candidate, _ format: ImageFormat?, _ known: PictureIndex.File?,
+            isMoved: Bool
+        ) {
+            path = candidate.path.appending(candidate.name)
+            (stamp, row, isRead) = (candidate.stamp, nil, false)
+            self.candidate = candidate
+            self.format = format
+            self.known = known
+            self.isMoved = isMoved
         }
 
         init(_ photo: PhotoFile) {
-            (path, stamp, row, doubtful) = (photo.path, photo.stamp, photo.id, nil)
-            content = photo.content
+            (path, stamp, row, content) = (photo.path, photo.stamp, photo.id, photo.content)
+            (candidate, format, known, isMoved) = (nil, nil, nil, false)
             isRead = content != nil
         }
     }
@@ -46,12 +50,11 @@ extension FolderScan {
         let gone = try goneRows { marks.contains($0) }
         // A folder may have files that could not be read when a photo became missing.
         var ids = gone.union(visitedPaths.isEmpty ? [] : marks.missing)
-        for file in doubtful.values {
-            if let id = file.known?.id, marks.contains(id) { ids.insert(id) }
-            ids.formUnion(missingMarks.photos(file.path, sizeBytes: file.candidate.stamp.sizeBytes))
+        for place in doubtful.values {
+            if let id = place.known?.id, marks.contains(id) { ids.insert(id) }
+            ids.formUnion(missingMarks.photos(place.path, sizeBytes: place.stamp.sizeBytes))
         }
         guard !ids.isEmpty || !movedMarks.isEmpty || !doubtful.isEmpty else { return }
-        let places = doubtful.values.map { Place($0) }
         let moved = try marks.storedFiles(movedMarks.keys).map { file in
             guard let (path, stamp) = movedMarks[file.id] else { return file }
             var file = file
@@ -61,14 +64,14 @@ extension FolderScan {
             return file
         }
         let open = try marks.storedFiles(ids.subtracting(moved.map(\.id)))
-        let (found, lost) = try findMarked(open, places)
+        let (found, lost) = try findMarked(open)
         // The marks are stored first: from these, a scan after a crash finds the photos again.
         let (gained, recipients) = try marks.commit(moved + found.map(\.file), lost: lost)
         for (user, count) in gained { changes.gainedLikes[user, default: 0] += count }
         changes.changed.formUnion(recipients)
         try transaction { index throws(StorageError) in
             for (id, moved) in movedMarks { try index.setInode(moved.stamp.inode, of: id) }
-            try store(found, lost: lost, places, index)
+            try store(found, lost: lost, index)
         }
         doubtful = [:]
         movedMarks = [:]
@@ -86,13 +89,11 @@ extension FolderScan {
 
     /// Finds the places of marked photos.
     ///
-    /// - Parameters:
-    ///   - files: The marked photos.
-    ///   - places: The places of the doubtful files. Those that get no row now are removed from ``doubtful``.
+    /// - Parameter files: The marked photos.
     /// - Returns: The photos that were found, with their new places, and the photos whose content is nowhere.
     /// - Throws: `StorageError`, `CancellationError`.
     private func findMarked(
-        _ files: [PhotoFile], _ places: [Place]
+        _ files: [PhotoFile]
     ) throws -> (found: [(file: PhotoFile, place: Place)], lost: [PhotoFile]) {
         var found: [(file: PhotoFile, place: Place)] = []
         var lost: [PhotoFile] = []
@@ -105,17 +106,16 @@ extension FolderScan {
             found.append((file, place))
         }
         var own: [Int64: Place] = [:]
-        let byPath = Dictionary(uniqueKeysWithValues: places.map { ($0.path, $0) })
-        for place in places { if let id = place.doubtful?.known?.id { own[id] = place } }
+        for place in doubtful.values { if let id = place.known?.id { own[id] = place } }
         // A photo that was at a path at the last scan has precedence over missing ones that were there before.
         let present = files.filter { own[$0.id] != nil }
         let missing = files.filter { own[$0.id] == nil }
-        for file in missing { own[file.id] = byPath[file.path] }
+        for file in missing { own[file.id] = doubtful[file.path] }
         // The first step finds unchanged files.
         var open: [PhotoFile] = []
         for file in present + missing {
             // Two photos may have been at one path, one after the other.
-            guard let place = own[file.id], !place.isTaken, place.doubtful?.format != nil else {
+            guard let place = own[file.id], !place.isTaken, place.format != nil else {
                 open.append(file)
                 continue
             }
@@ -137,7 +137,7 @@ extension FolderScan {
         var rest: [PhotoFile] = []
         for file in open {
             let size = file.stamp.sizeBytes
-            let candidates = try sizes[size] ?? placesInIndex(size, places, besides: gone)
+            let candidates = try sizes[size] ?? places(ofSize: size, besides: gone)
             sizes[size] = candidates
             guard let match = try match(file, candidates) else {
                 rest.append(file)
@@ -153,8 +153,7 @@ extension FolderScan {
         }
         // Edits are last, because unchanged content has precedence.
         for file in rest {
-            guard let place = own[file.id], !place.isTaken, let doubtful = place.doubtful,
-                doubtful.format != nil, !doubtful.isMoved
+            guard let place = own[file.id], !place.isTaken, place.format != nil, !place.isMoved
             else {
                 lost.append(file)
                 continue
@@ -164,7 +163,7 @@ extension FolderScan {
                 continue
             }
             // The name of a missing photo was free, and the events of a link do not concern its target.
-            let isWatched = doubtful.known?.id == file.id && !doubtful.candidate.mayBeLink
+            let isWatched = place.known?.id == file.id && place.candidate?.mayBeLink == false
             let wasFree = isWatched ? watcher.wasFree(place.path, events) : nil
             if file.isEdited(as: content, wasFree: wasFree) {
                 take(place, for: file)
@@ -178,7 +177,7 @@ extension FolderScan {
     /// Returns true if the path, size and date of a file are those of a photo whose content was not read.
     private func isRestored(_ place: Place, _ file: PhotoFile) -> Bool {
         place.path == file.path && place.stamp.isUnchanged(since: file.stamp)
-            && place.doubtful?.candidate.mayBeLink == false
+            && place.candidate?.mayBeLink == false
             && watcher.wasFree(place.path, events) != true
     }
 
@@ -203,14 +202,12 @@ extension FolderScan {
     }
 
     /// Returns the places of photos of a size that belong to no other marked photo.
-    private func placesInIndex(
-        _ size: Int64, _ places: [Place], besides gone: Set<Int64>
-    ) throws -> [Place] {
+    private func places(ofSize size: Int64, besides gone: Set<Int64>) throws -> [Place] {
         let known = Set(doubtful.values.compactMap(\.known?.id))
         let stored = try index { try $0.photos(size: size) }.filter { photo in
             !known.contains(photo.id) && !gone.contains(photo.id) && !marks.contains(photo.id)
         }
-        return places.filter { $0.stamp.sizeBytes == size && $0.doubtful?.format != nil }
+        return doubtful.values.filter { $0.stamp.sizeBytes == size && $0.format != nil }
             + stored.map { Place($0) }
     }
 
@@ -235,8 +232,7 @@ extension FolderScan {
 
     /// Stores the rows of marked photos, and then those of the other doubtful files.
     private func store(
-        _ found: [(file: PhotoFile, place: Place)], lost: [PhotoFile], _ places: [Place],
-        _ index: PictureIndex
+        _ found: [(file: PhotoFile, place: Place)], lost: [PhotoFile], _ index: PictureIndex
     ) throws(StorageError) {
         for (file, place) in found { try move(file, to: place, index) }
         for file in lost {
@@ -246,12 +242,11 @@ extension FolderScan {
             }
             try index.delete(file.id)
         }
-        for place in places where !place.isTaken {
-            guard let file = place.doubtful else { continue }
+        for place in doubtful.values where !place.isTaken {
+            guard let candidate = place.candidate else { continue }
             // The marked photo of the row may have left it.
-            let known = try index.file(
-                folder: file.candidate.folder, name: file.candidate.name)
-            try store(file.candidate, file.format, known, index)
+            let known = try index.file(folder: candidate.folder, name: candidate.name)
+            try store(candidate, place.format, known, index)
         }
     }
 
@@ -262,7 +257,7 @@ extension FolderScan {
         guard let (folder, name) = place.path.split, let folderID = try index.folderID(folder)
         else { return }
         let present = try index.file(folder: folderID, name: name)
-        let format = place.doubtful?.format ?? present?.format
+        let format = place.format ?? present?.format
         let former = try index.file(file.id)
         if let present, present.id != file.id {
             if marks.contains(present.id) {

@@ -27,8 +27,9 @@ final class FolderScan {
     let isStopped: () -> Bool
     var changes = IndexChanges()
     var candidates: [Candidate] = []
-    /// Files that may be marked photos, or that are not the marked photos any more that their rows belong to.
-    var doubtful: [RelativePath: DoubtfulFile] = [:]
+    /// Files that may be marked photos, or that are not the marked photos any more that their rows belong to. They get
+    /// their rows at the end of the scan.
+    var doubtful: [RelativePath: Place] = [:]
     /// The new paths and stamps of marked photos that were recognized without their content.
     var movedMarks: [Int64: (path: RelativePath, stamp: FileStamp)] = [:]
     /// The marked photos that were not in the index when they were first needed.
