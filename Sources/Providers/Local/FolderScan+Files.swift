@@ -92,8 +92,7 @@ extension FolderScan {
             guard moved.format != nil else { return }
             changes.changed.insert(moved.id)
             guard moved.folder != folder else { return }
-            changes.raised[candidate.path, default: 0] += 1
-            if let path = try index.folderPath(moved.folder) { changes.left.insert(path) }
+            changes.move(from: try index.folderPath(moved.folder), to: candidate.path)
         } else if let known, stamp.isUnchanged(since: known.stamp), known.format == format,
             !candidate.mayBeLink, watcher.wasFree(path, events) != true
         {
@@ -137,9 +136,7 @@ extension FolderScan {
         case (_, nil): changes.remove(known.id, from: nil)
         default:
             changes.changed.insert(known.id)
-            guard stamp.modified > known.position else { return }
-            changes.raised[folder, default: 0] += 1
-            changes.raisedInAll += 1
+            if stamp.modified > known.position { changes.raise(in: folder) }
         }
     }
 

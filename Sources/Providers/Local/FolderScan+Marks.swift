@@ -272,16 +272,13 @@ extension FolderScan {
             try index.insert(file.id, folder: folderID, name: name, place.stamp, format)
             return changes.add(file.id, in: folder)
         }
-        let isMoved = former.folder != folderID
         try index.rename(former.id, folder: folderID, name: name)
         try index.update(former, place.stamp, format)
         changes.changed.insert(file.id)
-        if isMoved {
-            changes.raised[folder, default: 0] += 1
-            if let path = try index.folderPath(former.folder) { changes.left.insert(path) }
+        if former.folder != folderID {
+            changes.move(from: try index.folderPath(former.folder), to: folder)
         } else if place.stamp.modified > former.position {
-            changes.raised[folder, default: 0] += 1
-            changes.raisedInAll += 1
+            changes.raise(in: folder)
         }
     }
 }

@@ -2,16 +2,13 @@ internal import ProviderKit
 
 /// The differences between the index and the pictures folder that a scan has found.
 struct IndexChanges: Sendable {
-    /// The number of new photos in each folder.
-    private(set) var new: [RelativePath: Int] = [:]
-    /// The new photos.
+    /// The new photos, with their folders.
     private(set) var added: [Int64: RelativePath] = [:]
-    /// The number of known photos that moved to the top of each folder: from another folder, or with a new date.
-    var raised: [RelativePath: Int] = [:]
+    /// The number of known photos that moved to the top of each folder: from another folder, or with a new date; 0 for a
+    /// folder from which photos were only moved or deleted.
+    private var raised: [RelativePath: Int] = [:]
     /// The number of known photos that moved to the top of all photos.
-    var raisedInAll = 0
-    /// Folders from which a photo was moved or deleted.
-    var left: Set<RelativePath> = []
+    private var raisedInAll = 0
     /// Known photos that have changed.
     var changed: Set<Int64> = []
     /// Photos that were deleted.
@@ -20,40 +17,46 @@ struct IndexChanges: Sendable {
     var gainedLikes: [String: Int] = [:]
 
     var isEmpty: Bool {
-        new.isEmpty && raised.isEmpty && raisedInAll == 0 && left.isEmpty && changed.isEmpty
-            && removed.isEmpty && gainedLikes.isEmpty
+        added.isEmpty && raised.isEmpty && changed.isEmpty && removed.isEmpty && gainedLikes.isEmpty
     }
 
     /// The number of photos that have changed.
-    var count: Int { newCount + changed.count + removed.count }
+    var count: Int { added.count + changed.count + removed.count }
 
-    var newCount: Int { new.values.reduce(0, +) }
+    /// The number of new photos in each folder.
+    var new: [RelativePath: Int] {
+        added.values.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    }
 }
 
 extension IndexChanges {
     /// Records a new photo.
-    mutating func add(_ id: Int64, in folder: RelativePath) {
-        new[folder, default: 0] += 1
-        added[id] = folder
+    mutating func add(_ id: Int64, in folder: RelativePath) { added[id] = folder }
+
+    /// Records that a known photo was moved to another folder.
+    mutating func move(from former: RelativePath?, to folder: RelativePath) {
+        raised[folder, default: 0] += 1
+        if let former { raised[former, default: 0] += 0 }
+    }
+
+    /// Records that a known photo has a later date than before.
+    mutating func raise(in folder: RelativePath) {
+        raised[folder, default: 0] += 1
+        raisedInAll += 1
     }
 
     /// Records that a photo was deleted from a folder. Clients do not know one that was added since the last report.
     mutating func remove(_ id: Int64, from folder: RelativePath?) {
         changed.remove(id)
-        if let folder = added.removeValue(forKey: id) {
-            new[folder] = new[folder].flatMap { $0 > 1 ? $0 - 1 : nil }
-        } else {
-            removed.append(id)
-            if let folder { left.insert(folder) }
-        }
+        guard added.removeValue(forKey: id) == nil else { return }
+        removed.append(id)
+        if let folder { raised[folder, default: 0] += 0 }
     }
 
     mutating func merge(_ other: IndexChanges) {
-        new.merge(other.new, uniquingKeysWith: +)
         added.merge(other.added) { $1 }
         raised.merge(other.raised, uniquingKeysWith: +)
         raisedInAll += other.raisedInAll
-        left.formUnion(other.left)
         changed.formUnion(other.changed)
         gainedLikes.merge(other.gainedLikes, uniquingKeysWith: +)
         removed += other.removed
@@ -62,10 +65,9 @@ extension IndexChanges {
     /// The events about sources, which follow those about photos.
     var sourceEvents: [SessionEvent] {
         var events: [SessionEvent] = []
-        let arrived = newCount + raisedInAll
+        let arrived = added.count + raisedInAll
         if arrived > 0 { events.append(.updated(LocalSource.all.id, new: arrived)) }
-        for folder in left.union(new.keys).union(raised.keys) where folder != .root {
-            let count = new[folder, default: 0] + raised[folder, default: 0]
+        for (folder, count) in new.merging(raised, uniquingKeysWith: +) where folder != .root {
             events.append(.updated(LocalSource.album(folder).id, new: count))
         }
         return events

@@ -114,7 +114,7 @@ final class LocalSession: FolderSession {
             throw ProviderError.failed(Message(error))
         }
         switch local {
-        case .all: return changes.newCount
+        case .all: return changes.added.count
         // A scan finds no likes. They are reconciled after it.
         case .likes: return 0
         // New photos have no date of capture before they are read, in the background.

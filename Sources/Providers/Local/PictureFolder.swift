@@ -220,7 +220,7 @@ final class PictureFolder: Sendable {
     func publish(_ changes: IndexChanges) {
         for row in changes.removed { links.remove(row) }
         state.withLock { state in
-            state.photoCount += changes.newCount - changes.removed.count
+            state.photoCount += changes.added.count - changes.removed.count
             for number in state.refreshers.keys { state.refreshers[number]?.found.merge(changes) }
         }
         resumeWaiters()
