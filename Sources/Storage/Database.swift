@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Glibc
+internal import System
 package import Translation
 
 /// One connection to an SQLite database.
@@ -20,7 +21,7 @@ package final class Database {
     /// The error of every write to an in-memory copy of a file that cannot be written; otherwise nil.
     var readOnlyError: StorageError?
     /// The inode of a file whose contents cannot be recreated; nil for another database.
-    private let preservedInode: ino_t?
+    private let preservedInode: Int64?
     private var statements: [String: Statement] = [:]
     private var isInTransaction = false
 
@@ -103,10 +104,7 @@ package final class Database {
     /// True if the file was deleted, or replaced by another one. Its contents cannot be recreated.
     var isDeleted: Bool { preservedInode.map { Self.inode(path) != $0 } ?? false }
 
-    private static func inode(_ path: String) -> ino_t? {
-        var status = stat()
-        return stat(path, &status) == 0 ? status.st_ino : nil
-    }
+    private static func inode(_ path: String) -> Int64? { FileStatus(path)?.identity.inode }
 
     /// Deletes the file of a database that is closed, and those that belong to it.
     package static func delete(_ path: String) {

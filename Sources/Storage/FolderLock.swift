@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Synchronization
+internal import System
 
 /// The exclusive use of a folder by one process: a lock on the file `imagefeedd.lock` in it.
 ///
@@ -72,9 +73,8 @@ package final class FolderLock: Sendable {
 
     /// Returns true if a descriptor is open for the file at the path.
     private func isCurrent(_ descriptor: Int32) -> Bool {
-        var (file, other) = (stat(), stat())
-        return fstat(descriptor, &file) == 0 && stat(path, &other) == 0
-            && file.st_ino == other.st_ino && file.st_dev == other.st_dev
+        guard let file = FileStatus(descriptor: descriptor) else { return false }
+        return file.identity == FileStatus(path)?.identity
     }
 
     private func openFile() throws(StorageError) -> Int32 {

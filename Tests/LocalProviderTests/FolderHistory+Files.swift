@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import System
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import ProviderKit
+import System
 import TestSupport
 import Testing
 

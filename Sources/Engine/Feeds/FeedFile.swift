@@ -2,6 +2,7 @@ internal import Glibc
 internal import Logging
 internal import Storage
 internal import Synchronization
+internal import System
 
 /// The file of ``FeedStore``. It is replaced if it is deleted or damaged, and by a database in memory if it cannot be
 /// written.
@@ -16,14 +17,9 @@ nonisolated final class FeedFile: Sendable {
 
     private struct State {
         /// The identity of the open file; nil if none is open.
-        var identity: Identity?
+        var identity: FileIdentity?
         /// The time of the last failure to open or write the file; nil if there was none.
         var failed: SuspendingClock.Instant?
-    }
-
-    private struct Identity: Equatable {
-        let device: UInt
-        let number: UInt
     }
 
     init(folder: String, logger: Logger) {
@@ -49,11 +45,7 @@ nonisolated final class FeedFile: Sendable {
         }
     }
 
-    private var identity: Identity? {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        return Identity(device: UInt(status.st_dev), number: UInt(status.st_ino))
-    }
+    private var identity: FileIdentity? { FileStatus(path)?.identity }
 
     /// Opens the file, or a database in memory if that fails.
     ///

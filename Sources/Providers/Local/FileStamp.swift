@@ -17,21 +17,14 @@ struct FileStamp: Hashable, Sendable {
     }
 }
 
-/// The status of the file at a path.
-struct FileStatus {
-    /// The kind: a file, a directory or another one.
-    let kind: DirectoryListing.Kind
-    let device: Int64
-    let hardLinks: Int
-    let stamp: FileStamp
-
-    /// Reads the status of a file. Follows symbolic links.
-    ///
-    /// - Returns: nil, with `errno`, if there is no file.
-    init?(_ path: [UInt8]) {
-        var status = stat()
-        guard withCPath(path, { stat($0, &status) }) == 0 else { return nil }
-        self.init(status)
+extension FileStatus {
+    var stamp: FileStamp {
+        // The file system may contain any time. It is clamped, because an overflow would end the program.
+        let limit = Int64.max / 1_000_000_000 - 1
+        let seconds = min(max(modified, -limit), limit)
+        return FileStamp(
+            inode: identity.inode, sizeBytes: byteCount,
+            modified: seconds * 1_000_000_000 + modifiedNanoseconds)
     }
 
     /// The result of looking up a path.
@@ -65,31 +58,6 @@ struct FileStatus {
     /// Returns true for errors that prove that there is no file at a path. All others may be caused by a failing disk,
     /// an unreachable server, or changing permissions. `ELOOP` is no proof: a failing automounter causes it, too.
     static func provesAbsence(_ code: Int32) -> Bool { code == ENOENT || code == ENOTDIR }
-
-    /// Reads the status of an open file.
-    init?(descriptor: Int32) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return nil }
-        self.init(status)
-    }
-
-    private init(_ status: stat) {
-        kind =
-            switch status.st_mode & S_IFMT {
-            case S_IFDIR: .directory
-            case S_IFREG: .file
-            default: .other
-            }
-        device = Int64(bitPattern: UInt64(status.st_dev))
-        hardLinks = Int(status.st_nlink)
-        let modified = status.st_mtim
-        // The file system may contain any time. It is clamped, because an overflow would end the program.
-        let limit = Int64.max / 1_000_000_000 - 1
-        let seconds = min(max(Int64(modified.tv_sec), -limit), limit)
-        stamp = FileStamp(
-            inode: Int64(bitPattern: UInt64(status.st_ino)), sizeBytes: Int64(status.st_size),
-            modified: seconds * 1_000_000_000 + Int64(modified.tv_nsec))
-    }
 
     /// Returns true if `path` itself is a symbolic link.
     static func isLink(_ path: [UInt8]) -> Bool {

@@ -38,8 +38,7 @@ extension FolderScan {
             guard found.kind == .directory else { return }
             status = found
         }
-        let key = FolderKey(device: status.device, inode: status.stamp.inode)
-        guard try isUnvisited(path, status), visited.insert(key).inserted else {
+        guard try isUnvisited(path, status), visited.insert(status.identity).inserted else {
             aliases.insert(path)
             return
         }
@@ -59,7 +58,7 @@ extension FolderScan {
         }
         visitedPaths.insert(path)
         var (id, known) = try index { index in
-            let id = try index.addFolder(path, device: status.device, inode: status.stamp.inode)
+            let id = try index.addFolder(path, status.identity)
             var known: [[UInt8]: PictureIndex.File] = [:]
             try index.files(folder: id) { file throws(StorageError) in known[file.name] = file }
             return (id, known)
@@ -116,7 +115,7 @@ extension FolderScan {
 
     /// Returns false if the index contains the folder under another path, for example the target of a link.
     private func isUnvisited(_ path: RelativePath, _ status: FileStatus) throws -> Bool {
-        let paths = try index { try $0.folders(device: status.device, inode: status.stamp.inode) }
+        let paths = try index { try $0.folders(status.identity) }
         return files.lookUp(paths.filter { $0 != path }.map(absolute)).allSatisfy { lookup in
             switch lookup {
             case .found(let other): other.stamp.inode != status.stamp.inode

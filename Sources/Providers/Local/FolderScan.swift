@@ -39,7 +39,7 @@ final class FolderScan {
     /// Rows whose file is not at the path in the index. The file may be found elsewhere before the scan ends.
     var missing: [PictureIndex.File] = []
     /// Folders that this scan has visited, so that links do not lead to them again.
-    var visited: Set<FolderKey> = []
+    var visited: Set<FileIdentity> = []
     /// The paths of the visited folders.
     var visitedPaths: Set<RelativePath> = []
     /// Folders that were moved or deleted, by their rows.
@@ -74,11 +74,6 @@ final class FolderScan {
     static let filesAtOnce = 256
     /// The maximum depth of folders. Ordinary trees are less deep.
     static let maximumDepth = 64
-
-    struct FolderKey: Hashable {
-        let device: Int64
-        let inode: Int64
-    }
 
     /// A file that is new or differs from the index.
     struct Candidate {
@@ -123,10 +118,10 @@ final class FolderScan {
         }
         let lookups = files.lookUp([root] + above)
         for status in lookups.dropFirst().compactMap(\.status) {
-            visited.insert(FolderKey(device: status.device, inode: status.stamp.inode))
+            visited.insert(status.identity)
         }
         if let status = lookups[0].status {
-            visited.remove(FolderKey(device: status.device, inode: status.stamp.inode))
+            visited.remove(status.identity)
         }
         return lookups[0]
     }
@@ -250,7 +245,7 @@ final class FolderScan {
     /// Returns true if a folder whose attributes have changed is in the index and can be read, so that its files need
     /// not be compared.
     private func isScanned(_ path: RelativePath, _ status: FileStatus) throws -> Bool {
-        let known = try index { try $0.folders(device: status.device, inode: status.stamp.inode) }
+        let known = try index { try $0.folders(status.identity) }
         return known.contains(path) && files.isReadable(absolute(path))
     }
 

@@ -1,6 +1,7 @@
 internal import ImageMetadata
 internal import ProviderKit
 internal import Storage
+internal import System
 
 /// The database of the files in the pictures folder. It can be rebuilt at any time.
 ///
@@ -77,13 +78,13 @@ struct PictureIndex {
 
     /// Finds or creates the row of a folder.
     func addFolder(
-        _ path: RelativePath, device: Int64, inode: Int64
+        _ path: RelativePath, _ identity: FileIdentity
     ) throws(StorageError) -> Int64 {
         try database.query(
             """
             INSERT INTO folder (path, device, inode) VALUES (?, ?, ?)
             ON CONFLICT (path) DO UPDATE SET device = excluded.device, inode = excluded.inode
-            """, [.blob(path.bytes), .integer(device), .integer(inode)])
+            """, [.blob(path.bytes), .integer(identity.device), .integer(identity.inode)])
         return try folderID(path) ?? 0
     }
 
@@ -94,10 +95,10 @@ struct PictureIndex {
     }
 
     /// Returns the paths of a folder on the disk, identified by device and inode.
-    func folders(device: Int64, inode: Int64) throws(StorageError) -> [RelativePath] {
+    func folders(_ identity: FileIdentity) throws(StorageError) -> [RelativePath] {
         try database.all(
             "SELECT path FROM folder WHERE device = ? AND inode = ?",
-            [.integer(device), .integer(inode)]
+            [.integer(identity.device), .integer(identity.inode)]
         ) { RelativePath(bytes: $0.blob(0)) }
     }
 

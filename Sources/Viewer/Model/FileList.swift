@@ -25,7 +25,7 @@ nonisolated enum FileList {
 
     /// Returns a regular file; nil if it cannot be read.
     static func photo(_ path: String) -> Photo? {
-        guard let status = FileStatus(path), status.isRegular else { return nil }
+        guard let status = FileStatus(path), status.kind == .file else { return nil }
         return Photo(file: path, modified: status.modified)
     }
 
@@ -45,7 +45,7 @@ nonisolated enum FileList {
             else { return nil }
             self.path = path
             let parent = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
-            folder = status.isFolder ? path : parent
+            folder = status.kind == .directory ? path : parent
         }
 
         /// The source of the folder if it is in the pictures folder; nil if it is elsewhere.
