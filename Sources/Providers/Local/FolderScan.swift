@@ -25,7 +25,10 @@ final class FolderScan {
     private let publish: (IndexChanges) -> Void
     /// Returns true if the scan must end.
     let isStopped: () -> Bool
+    /// The changes since the last call of ``publish``.
     var changes = IndexChanges()
+    /// All changes before that.
+    private(set) var published = IndexChanges()
     var candidates: [Candidate] = []
     /// Files that may be marked photos, or that are not the marked photos any more that their rows belong to. They get
     /// their rows at the end of the scan.
@@ -331,6 +334,7 @@ final class FolderScan {
     func publishChanges() {
         lastPublish = ContinuousClock.now
         guard !changes.isEmpty else { return }
+        published.merge(changes)
         publish(changes)
         changes = IndexChanges()
     }

@@ -60,24 +60,7 @@ extension PictureFolder {
     func scan(_ entries: [FolderWatcher.Entry]?) async {
         do {
             try await openIndex()
-            try await withCheckedThrowingContinuation { continuation in
-                scans.async { [self] in
-                    let refreshers = entries == nil ? beginRefresh() : []
-                    var found = IndexChanges()
-                    let result = Result { try scan(entries, &found) }
-                    endRefresh(refreshers, result.map { found })
-                    if entries == nil || found.count > Self.manyChanges {
-                        // A large scan allocates much memory, which is returned to the system.
-                        database.setCache(isLarge: false)
-                        malloc_trim(0)
-                    }
-                    // Not on the main thread, because there may be very many changes.
-                    if case .success = result {
-                        metadataReader.readRest(after: found.changed)
-                    }
-                    continuation.resume(with: result)
-                }
-            }
+            try await scans.run { [self] in try scanNow(entries) }
             if watcher.isOutOfWatches {
                 logger.warning(
                     "Changes in some folders are not detected; raise fs.inotify.max_user_watches"
@@ -94,6 +77,24 @@ extension PictureFolder {
                 state.withLock { Array($0.refreshers.keys) }, Result.failure(error))
             recordFailure(error)
         }
+    }
+
+    /// Scans, and resumes the refresh calls that wait for the scan. Called on the scan queue.
+    private func scanNow(_ entries: [FolderWatcher.Entry]?) throws {
+        let refreshers = entries == nil ? beginRefresh() : []
+        let scan = FolderScan(
+            root: root, database, PictureFiles(files), watcher, marks,
+            isStopped: { [self] in isStopped }, publish: { [self] in publish($0) })
+        let result = Result { try run(scan, entries) }
+        endRefresh(refreshers, result.map { scan.published })
+        if entries == nil || scan.published.count > Self.manyChanges {
+            // A large scan allocates much memory, which is returned to the system.
+            database.setCache(isLarge: false)
+            malloc_trim(0)
+        }
+        try result.get()
+        // Not on the main thread, because there may be very many changes.
+        metadataReader.readRest(after: scan.published.changed)
     }
 
     /// Returns true for the first caller that finds the index damaged. This caller recreates the index.
@@ -129,20 +130,9 @@ extension PictureFolder {
         for refresher in refreshers { refresher.continuation.resume(with: result) }
     }
 
-    /// Scans, and sets `found` to the changes, also to those before an error. Called on the scan queue.
-    private func scan(
-        _ entries: [FolderWatcher.Entry]?, _ found: inout IndexChanges
-    ) throws {
-        guard !state.withLock(\.isStopped) else { throw CancellationError() }
-        var total = IndexChanges()
-        defer { found = total }
-        let scan = FolderScan(
-            root: root, database, PictureFiles(files), watcher, marks,
-            isStopped: { [self] in state.withLock(\.isStopped) }
-        ) { [self] changes in
-            total.merge(changes)
-            publish(changes)
-        }
+    /// Runs a scan, and records the paths that it could not read.
+    private func run(_ scan: FolderScan, _ entries: [FolderWatcher.Entry]?) throws {
+        guard !isStopped else { throw CancellationError() }
         let mounted = files.mountPoints
         let unavailable = state.withLock { state in
             if state.mountPoints == nil { state.mountPoints = mounted }
