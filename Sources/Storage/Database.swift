@@ -202,9 +202,7 @@ package final class Database {
     }
 
     /// Runs `body` in a read transaction, so that all its queries read the same state of the database.
-    package func snapshot<Value>(
-        _ body: () throws(StorageError) -> Value
-    ) throws(StorageError) -> Value {
+    package func snapshot<Value>(_ body: () throws -> Value) throws -> Value {
         guard !isInTransaction else { return try body() }
         // `query` caches the prepared statements, `execute` does not.
         try query("BEGIN")

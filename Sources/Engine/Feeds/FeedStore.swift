@@ -57,8 +57,8 @@ nonisolated package struct FeedStore: Sendable {
     ) async throws -> Value {
         guard !file.isOutdated else { return try await run(account, body) }
         let value = try? await queue.run { database in
-            try database.snapshot { () throws(StorageError) in
-                try Self.perform(body, FeedTables(database: database, account: account))
+            try database.snapshot {
+                try body(FeedTables(database: database, account: account))
             }
         }
         guard let value else { return try await run(account, body) }

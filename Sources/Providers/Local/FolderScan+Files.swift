@@ -151,7 +151,7 @@ extension FolderScan {
         var former = FormerFiles()
         let paths = try index { index in
             // Outside of a transaction, each query locks the file.
-            try index.database.snapshot { () throws(StorageError) -> Set<RelativePath> in
+            try index.database.snapshot { () throws -> Set<RelativePath> in
                 var paths: Set<RelativePath> = []
                 for candidate in candidates {
                     for file in try index.files(stamp: candidate.stamp) {

@@ -55,13 +55,9 @@ extension PictureFolder {
             throw ProviderError.failed(reason)
         }
         do {
-            let read: @Sendable (Database) throws -> Value = { database in
-                let result = try database.snapshot { () throws(StorageError) in
-                    Result { try body(PictureIndex(database)) }
-                }
-                return try result.get()
+            return try await database.reader.run { database in
+                try database.snapshot { try body(PictureIndex(database)) }
             }
-            return try await database.reader.run(read)
         } catch let error as StorageError {
             if case .damaged = error, !state.withLock(\.wasRecreated) { throw error }
             throw ProviderError(error)

@@ -227,7 +227,7 @@ final class PictureFolder: Sendable {
         for rows in changes.removed.slices { emit(.removed(rows.map(PhotoID.init(row:)))) }
         for rows in Array(changes.changed).slices {
             let pictures = try? database.writer.runAndWait { database in
-                try database.snapshot { () throws(StorageError) in
+                try database.snapshot {
                     rows.compactMap { try? PictureIndex(database).picture($0) }
                 }
             }
