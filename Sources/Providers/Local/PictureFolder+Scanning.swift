@@ -110,7 +110,6 @@ extension PictureFolder {
         await database.discard()
         state.withLock { state in
             state.isOpen = false
-            state.isScanned = false
             state.isComplete = false
         }
     }

@@ -21,8 +21,7 @@ final class PictureFolder: Sendable {
         var photoCount = 0
         /// True if the index is open and belongs to this folder.
         var isOpen = false
-        var isScanned = false
-        /// True if a scan of everything has ended since the index was created, possibly in an earlier process.
+        /// True if a scan has ended or failed since the index was created, possibly in an earlier process.
         var isComplete = false
         /// True if the index was damaged and has been recreated once.
         var wasRecreated = false
@@ -51,7 +50,7 @@ final class PictureFolder: Sendable {
 
         /// Returns true if a page of `count` photos can be served: the index contains that many, or is complete.
         func canServe(_ count: Int) -> Bool {
-            isScanned || isStopped || isOpen && (isComplete || photoCount >= count)
+            isComplete || isStopped || isOpen && photoCount >= count
         }
     }
 
@@ -161,7 +160,7 @@ final class PictureFolder: Sendable {
         state.withLock { state in
             state.isOpen = true
             state.photoCount = known
-            state.isComplete = isComplete
+            if isComplete { state.isComplete = true }
             if known > 0 || isComplete { state.status = .ready }
         }
         emitStatus()
@@ -279,7 +278,7 @@ final class PictureFolder: Sendable {
 
     func setStatus(_ status: SessionStatus) {
         let isNew = state.withLock { state in
-            state.isScanned = true
+            state.isComplete = true
             defer { state.status = status }
             return state.status != status
         }
