@@ -161,6 +161,13 @@ package final class Database {
         return result
     }
 
+    /// Runs one statement and returns the integer in its first row; nil if there is none.
+    package func integer(
+        _ sql: String, _ values: [SQLValue] = []
+    ) throws(StorageError) -> Int64? {
+        try first(sql, values) { $0.integer(0) }
+    }
+
     /// Runs one statement and reads all its rows.
     package func all<Value>(
         _ sql: String, _ values: [SQLValue] = [], _ read: (borrowing Row) -> Value
@@ -230,7 +237,7 @@ package final class Database {
     }
 
     private func version(atMost known: Int) throws(StorageError) -> Int {
-        let found = try first("PRAGMA user_version") { Int($0.integer(0)) } ?? 0
+        let found = Int(try integer("PRAGMA user_version") ?? 0)
         guard found <= known else {
             throw .newerVersion(path: path, found: found, known: known)
         }

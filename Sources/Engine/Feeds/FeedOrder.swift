@@ -262,12 +262,11 @@ nonisolated package struct FeedOrder {
     /// Deletes the versions of entries that only old walks contain, except the latest ones. The cursors of those walks
     /// become stale.
     func forgetDead(except count: Int) throws(StorageError) {
-        let last = try database.first(
+        let last = try database.integer(
             """
             SELECT died FROM entry WHERE source = ? AND died < \(Self.never)
             ORDER BY died DESC LIMIT 1 OFFSET ?
-            """, [.integer(source), .integer(count)]
-        ) { $0.integer(0) }
+            """, [.integer(source), .integer(count)])
         guard let last else { return }
         try run(
             """

@@ -127,9 +127,8 @@ nonisolated extension SlideshowTables {
 
     /// Adds new photos that are shown in the given order before earlier new photos.
     func addInOrder(_ photos: [PhotoID], of account: AccountID) throws(StorageError) {
-        let first = try database.first(
-            "SELECT coalesce(min(order_key), 0) FROM known WHERE order_key IS NOT NULL"
-        ) { $0.integer(0) }
+        let first = try database.integer(
+            "SELECT coalesce(min(order_key), 0) FROM known WHERE order_key IS NOT NULL")
         let start = min(0, first ?? 0) - Int64(photos.count)
         for (index, photo) in photos.enumerated() {
             _ = try insert(CombinedPhotoID(account, photo), start + Int64(index), 1)

@@ -264,9 +264,7 @@ final class LocalMarks: Sendable {
     private func number(of user: String) async throws -> Int64? {
         if let number = state.withLock({ $0.users[user] }) { return number }
         let number = try await database.run { database in
-            try database.first("SELECT number FROM user WHERE key = ?", [.text(user)]) {
-                $0.integer(0)
-            }
+            try database.integer("SELECT number FROM user WHERE key = ?", [.text(user)])
         }
         state.withLock { $0.users[user] = number }
         return number

@@ -157,7 +157,7 @@ enum LocalUserDatabase {
             let (database, _, damaged) = try Database.open(
                 preserving: "\(folder)/local.sqlite", migrations
             ) { database throws(StorageError) in
-                try database.first("SELECT count(*) FROM user") { $0.integer(0) }
+                try database.integer("SELECT count(*) FROM user")
             }
             if let error = database.writeError {
                 logger.warning(

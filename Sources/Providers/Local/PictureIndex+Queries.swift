@@ -57,8 +57,7 @@ extension PictureIndex {
 
     var photoCount: Int {
         get throws(StorageError) {
-            try database.first("SELECT count(*) FROM file WHERE format > 0") { Int($0.integer(0)) }
-                ?? 0
+            Int(try database.integer("SELECT count(*) FROM file WHERE format > 0") ?? 0)
         }
     }
 
@@ -239,22 +238,19 @@ extension PictureIndex {
     /// Returns the row of an album: a folder with photos, other than the pictures folder.
     func albumID(_ path: RelativePath) throws(StorageError) -> Int64? {
         guard path != .root else { return nil }
-        return try database.first(
+        return try database.integer(
             """
             SELECT id FROM folder WHERE path = ?
                 AND EXISTS (SELECT 1 FROM file WHERE folder = folder.id AND format > 0)
-            """, [.blob(path.bytes)]
-        ) { $0.integer(0) }
+            """, [.blob(path.bytes)])
     }
 
     /// Returns the number of photos that were taken on the day of `date` in earlier years.
     func countMemories(of date: CalendarDate) throws(StorageError) -> Int {
         var count = 0
         for day in date.daysOfMemories {
-            count +=
-                try database.first(Self.countOfDay, [.integer(day), .integer(date.year)]) {
-                    Int($0.integer(0))
-                } ?? 0
+            let values: [SQLValue] = [.integer(day), .integer(date.year)]
+            count += Int(try database.integer(Self.countOfDay, values) ?? 0)
         }
         return count
     }

@@ -71,9 +71,7 @@ struct PictureIndex {
     // MARK: Folders
 
     func folderID(_ path: RelativePath) throws(StorageError) -> Int64? {
-        try database.first("SELECT id FROM folder WHERE path = ?", [.blob(path.bytes)]) {
-            $0.integer(0)
-        }
+        try database.integer("SELECT id FROM folder WHERE path = ?", [.blob(path.bytes)])
     }
 
     /// Finds or creates the row of a folder.
@@ -304,13 +302,12 @@ struct PictureIndex {
     }
 
     func lastFormerPosition() throws(StorageError) -> Int64 {
-        try database.first("SELECT seq FROM sqlite_sequence WHERE name = 'ghost'") { $0.integer(0) }
-            ?? 0
+        try database.integer("SELECT seq FROM sqlite_sequence WHERE name = 'ghost'") ?? 0
     }
 
     /// Returns the number of the last deleted former position: a walk that began before it may miss photos.
     func lastDeletedFormerPosition() throws(StorageError) -> Int64 {
-        try database.first("SELECT value FROM meta WHERE key = 'forgotten'") { $0.integer(0) } ?? 0
+        try database.integer("SELECT value FROM meta WHERE key = 'forgotten'") ?? 0
     }
 
     /// Deletes former positions that only old walks need.
