@@ -7,11 +7,13 @@ internal import Translation
 /// part has widgets.
 final class FeedGrid {
     let widget: ScrollArea
-    /// Shows the months.
+    /// Shows the months and the number of selected photos.
     weak var feedPage: FeedPage?
 
     private let area = FixedArea()
+    private let menu = Menu()
     private let loader: ImageLoader
+    private let actions: PhotoActions
     private var feed: Feed?
     private var layout = JustifiedLayout(width: 1, targetHeight: 1, spacing: 0)
     private var monthList = MonthList()
@@ -35,16 +37,14 @@ final class FeedGrid {
     /// True if the focus returns to the current photo after the photos were replaced.
     private var restoresFocus = false
 
-    /// Opens the menus of photos and performs their commands.
-    private var owner: MainWindow? { feedPage?.owner }
-
     private static let spacing = 6.0
     private static let firstRetry = Duration.seconds(5)
     private var retryDelay = firstRetry
     private lazy var retryTimer = MainLoopTimer { [weak self] in self?.retry() }
 
-    init(_ loader: ImageLoader) {
+    init(_ loader: ImageLoader, _ actions: PhotoActions) {
         self.loader = loader
+        self.actions = actions
         widget = ScrollArea(area, mayOverflow: true).expanding()
         area.setAccessibleName(tr("Photos"))
         widget.onScroll { [weak self] in self?.scheduleUpdate() }
@@ -67,7 +67,7 @@ final class FeedGrid {
             case .removed:
                 selected = selected.filter { self.feed?.index(of: $0) != nil }
                 reset()
-                owner?.updateSelection()
+                feedPage?.updateSelection()
             case .extended: scheduleUpdate()
             case .photo(let index):
                 guard let photo = self.feed?.photos[index] else { return }
@@ -105,8 +105,7 @@ final class FeedGrid {
     }
 
     /// Selects a photo or ends its selection; for a range, selects all photos from the last one.
-    private func select(_ index: Int, isRange: Bool) {
-        guard let feed, feed.photos.indices.contains(index) else { return }
+    private func select(_ index: Int, of feed: Feed, isRange: Bool) {
         if isRange {
             let start = min(anchor, feed.photos.count - 1)
             selected.formUnion(feed.photos[min(start, index)...max(start, index)].map(\.id))
@@ -122,7 +121,7 @@ final class FeedGrid {
         for (index, cell) in cells {
             if let feed { cell.setSelected(selected.contains(feed.photos[index].id)) }
         }
-        owner?.updateSelection()
+        feedPage?.updateSelection()
     }
 
     private func moveToTop() {
@@ -316,21 +315,34 @@ final class FeedGrid {
         focus(month.first)
     }
 
-    /// Opens the menu of a photo at a point of its cell.
-    func openMenu(_ index: Int, _ cell: Widget, _ point: (x: Double, y: Double)) {
-        focus(index)
-        owner?.openMenu(index, cell, point)
+    /// Opens the menu of a photo at a point of its cell; nil for its middle.
+    func openMenu(_ index: Int, _ cell: Widget, _ point: (x: Double, y: Double)?) {
+        guard let feed, let feedPage, feed.photos.indices.contains(index) else { return }
+        menu.removeAll()
+        // Translators: the verb, an entry of a menu
+        menu.add(tr("Open")) { [weak self] in self?.perform(.open, on: index) }
+        for entry in actions.entries(feed.photos[index], in: feed) {
+            menu.add(entry.title, entry.action)
+        }
+        menu.open(in: feedPage.widget, at: cell, point)
     }
 
-    /// Performs a command that the user gave with the pointer.
+    /// True once a photo is selected.
+    var hasSelection: Bool { !selected.isEmpty }
+
+    /// Performs a command on a photo.
     func perform(_ command: Command, on index: Int) {
+        guard let feed, feed.photos.indices.contains(index) else { return }
+        let photo = feed.photos[index]
         switch command {
-        // A touch has no modifiers: once a photo is selected, further touches select, too.
-        case .open where !selected.isEmpty: select(index, isRange: false)
-        case .select, .selectRange: select(index, isRange: command == .selectRange)
-        default:
-            if command == .open { current = index }
-            owner?.perform(command, on: index)
+        case .open:
+            current = index
+            feedPage?.owner?.open(index)
+        case .select, .selectRange: select(index, of: feed, isRange: command == .selectRange)
+        case .like: actions.likes.toggle(photo.id, in: feed)
+        case .trash: if actions.isLocal(photo) { actions.trash([photo], in: feed) }
+        case .menu: if let cell = cells[index] { openMenu(index, cell.widget, nil) }
+        default: break
         }
     }
 
@@ -364,18 +376,12 @@ final class FeedGrid {
             target =
                 (1...rows).reversed().lazy
                 .compactMap { [layout] in layout.neighbor(of: index, rowOffset: sign * $0) }.first
-        case .select, .selectRange:
-            select(index, isRange: command == .selectRange)
-            return true
         case .escape:
             guard !selected.isEmpty else { return false }
             clearSelection()
             return true
-        case .menu:
-            if let cell = cells[index] { owner?.openMenu(index, cell.widget, nil) }
-            return true
         default:
-            owner?.perform(command, on: index)
+            perform(command, on: index)
             return true
         }
         if let target, feed.photos.indices.contains(target) { focus(target) }

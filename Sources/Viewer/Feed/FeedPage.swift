@@ -10,12 +10,12 @@ final class FeedPage {
     let widget: Box
     let header = HeaderBar()
     let grid: FeedGrid
-    let selectionBar = SelectionBar()
     private(set) var feed: Feed?
-    /// Searches, starts remedies and shows other sources.
+    /// Opens photos, searches, starts remedies and shows other sources.
     weak var owner: MainWindow?
 
     private let service: Service
+    private let actions: PhotoActions
     private let stack = Stack().expanding()
     private let status = StatusPage()
     private let statusButton = Button(tr("_Try again"))
@@ -32,6 +32,9 @@ final class FeedPage {
     private let bannerRevealer: Revealer
     private let search = SearchField(tr("Search photos"))
     private let searchRevealer: Revealer
+    private let selectionLabel = Label().ellipsizing().expanding(vertically: false)
+    private let selectionButtons = Box(.horizontal, spacing: 6)
+    private let selectionBar: Revealer
     private let tail = Spinner(size: 24).aligned(.center, .end).margins(12)
     /// The month of the visible part, shown beside the scroll bar while that moves.
     private let monthLabel = Label().styled("osd", "month-label").aligned(.end, .start).margins(18)
@@ -43,9 +46,10 @@ final class FeedPage {
     private var listedMonths: [MonthList.Month] = []
     private var remedy: (ObjectPath, Remedy)?
 
-    init(_ service: Service) {
+    init(_ service: Service, _ actions: PhotoActions) {
         self.service = service
-        grid = FeedGrid(service.images)
+        self.actions = actions
+        grid = FeedGrid(service.images, actions)
         newPhotosRevealer = Revealer(newPhotos).aligned(.center, .start).margins(12)
         tail.setTargetable(false)
         tail.isVisible = false
@@ -55,14 +59,16 @@ final class FeedPage {
         bannerRevealer = Revealer(banner.styled("feed-banner"))
         let searchBox = Box(.vertical, spacing: 0, Clamp(search, maximumWidth: 480))
         searchRevealer = Revealer(searchBox.margins(horizontal: 12, vertical: 6))
+        let selection = Box(.horizontal, spacing: 6, selectionLabel, selectionButtons)
+        selectionBar = Revealer(selection.styled("toolbar", "feed-selection"))
+        selectionBar.setAccessibleName(tr("Selected photos"))
         stack.add(loading, "loading")
         stack.add(status, "status")
         monthLabel.setTargetable(false)
         monthLabel.isVisible = false
         stack.add(Overlay(grid.widget, newPhotosRevealer, tail, monthLabel), "photos")
         widget = Box(
-            .vertical, spacing: 0, header, searchRevealer, bannerRevealer, stack,
-            selectionBar.widget)
+            .vertical, spacing: 0, header, searchRevealer, bannerRevealer, stack, selectionBar)
         widget.expanding()
         header.addEnd(monthButton)
         monthButton.isVisible = false
@@ -71,7 +77,6 @@ final class FeedPage {
             feed?.loadToEnd()
             listMonths()
         }
-        selectionBar.onAction = { [weak self] in self?.grid.clearSelection() }
         grid.feedPage = self
         search.onSubmit { [weak self] in self?.owner?.search($0) }
         search.onStop { [weak self] in self?.endSearch() }
@@ -105,6 +110,26 @@ final class FeedPage {
 
     private func start(_ remedy: (ObjectPath, Remedy)?) {
         if let (account, remedy) = remedy { owner?.start(remedy, of: account) }
+    }
+
+    /// Shows the number of selected photos and the actions for all of them; hides the bar for none.
+    func updateSelection() {
+        guard let feed else { return }
+        let photos = grid.selectedPhotos
+        selectionBar.isRevealed = !photos.isEmpty
+        if photos.isEmpty { return }
+        selectionLabel.text = trn(
+            "{count} photo selected", "{count} photos selected", photos.count)
+        selectionButtons.removeAll()
+        let end = PhotoActions.Entry(
+            title: tr("End the selection"), icon: "window-close-symbolic", action: {})
+        for entry in actions.entries(photos, in: feed) + [end] {
+            let button = Button(icon: entry.icon, tooltip: entry.title) { [weak self] in
+                self?.grid.clearSelection()
+                entry.action()
+            }
+            selectionButtons.append(button.styled("flat"))
+        }
     }
 
     // MARK: Months

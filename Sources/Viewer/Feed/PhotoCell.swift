@@ -49,11 +49,15 @@ final class PhotoCell {
         widget = Overlay(
             button, failureIcon, animationLabel, facts, likeButton, selectionIcon)
         widget.onModifiedPress { [weak self] in self?.send($0 ? .selectRange : .select) }
-        button.onClick { [weak self] in self?.send(.open) }
+        button.onClick { [weak self] in
+            // A touch has no modifiers: once a photo is selected, further touches select, too.
+            self?.send(self?.grid?.hasSelection == true ? .select : .open)
+        }
         likeButton.onClick { [weak self] in self?.send(.like) }
         widget.onSecondaryPress { [weak self] x, y in
-            guard let self, let index else { return }
-            self.grid?.openMenu(index, widget, (x, y))
+            guard let self, let index, let grid = self.grid else { return }
+            grid.focus(index)
+            grid.openMenu(index, widget, (x, y))
         }
         widget.onPointer(
             moved: { [weak self] _, _ in self?.isHovered = true },

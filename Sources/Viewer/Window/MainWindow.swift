@@ -21,7 +21,6 @@ final class MainWindow {
     private let actions: PhotoActions
     private let accounts: AccountDialogs
     private let menuButton = MenuButton(icon: "open-menu-symbolic", tooltip: tr("Main menu"))
-    private let photoMenu = Menu()
     /// The files to look for in the accounts, until these are known.
     private var filesToFind: [String] = []
     /// The name from the command line, until the accounts are known.
@@ -36,12 +35,12 @@ final class MainWindow {
         toasts = ToastArea(pages)
         accounts = AccountDialogs(window, service, toasts)
         sidebar = Sidebar(service, accounts)
-        feedPage = FeedPage(service)
+        actions = PhotoActions(window, service, toasts)
+        feedPage = FeedPage(service, actions)
         feedPage.grid.scale = state.thumbnails.scale
         backButton = Button(icon: "go-previous-symbolic", tooltip: tr("Back to the sources"))
         leaflet.add(sidebar.widget)
         leaflet.add(feedPage.widget)
-        actions = PhotoActions(window, service, toasts)
         photoPage = PhotoPage(window, service.images, actions)
         pages.add(leaflet, "feed")
         pages.add(photoPage.widget, "photo")
@@ -114,7 +113,8 @@ final class MainWindow {
 
     // MARK: Photos
 
-    private func open(_ index: Int) {
+    /// Opens a photo of the grid.
+    func open(_ index: Int) {
         guard let feed = feedPage.feed, feed.photos.indices.contains(index) else { return }
         pages.visiblePage = "photo"
         photoPage.show(feed, index)
@@ -123,38 +123,6 @@ final class MainWindow {
     private func closePhoto(_ index: Int) {
         pages.visiblePage = "feed"
         feedPage.grid.focus(index)
-    }
-
-    /// Performs a command of the grid on a photo.
-    func perform(_ command: Command, on index: Int) {
-        guard let feed = feedPage.feed, feed.photos.indices.contains(index) else { return }
-        let photo = feed.photos[index]
-        switch command {
-        case .open: open(index)
-        case .like: actions.likes.toggle(photo.id, in: feed)
-        case .trash: if actions.isLocal(photo) { actions.trash([photo], in: feed) }
-        default: break
-        }
-    }
-
-    func updateSelection() {
-        guard let feed = feedPage.feed else { return }
-        let photos = feedPage.grid.selectedPhotos
-        let end = PhotoActions.Entry(
-            title: tr("End the selection"), icon: "window-close-symbolic", action: {})
-        feedPage.selectionBar.show(photos.count, actions.entries(photos, in: feed) + [end])
-    }
-
-    /// Opens the menu of a photo at a point of its cell; nil for its middle.
-    func openMenu(_ index: Int, _ cell: Widget, _ point: (x: Double, y: Double)?) {
-        guard let feed = feedPage.feed, feed.photos.indices.contains(index) else { return }
-        photoMenu.removeAll()
-        // Translators: the verb, an entry of a menu
-        photoMenu.add(tr("Open")) { [weak self] in self?.open(index) }
-        for entry in actions.entries(feed.photos[index], in: feed) {
-            photoMenu.add(entry.title, entry.action)
-        }
-        photoMenu.open(in: feedPage.widget, at: cell, point)
     }
 
     /// Performs a command that all pages have.
