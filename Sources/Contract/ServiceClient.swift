@@ -114,13 +114,6 @@ package struct LoginClient {
         try await proxy.properties(.login)
     }
 
-    /// Calls `handler` with the changed properties until the returned subscription is released.
-    package func watch(
-        _ handler: @escaping ([String: Variant]) -> Void
-    ) async throws -> SignalSubscription {
-        try await proxy.watch(.login, handler)
-    }
-
     package func openBrowser() async throws { try await proxy.perform(.login, .openBrowser) }
     package func submitCode(_ code: String) async throws {
         try await proxy.perform(.login, .submitCode, code)
@@ -130,6 +123,17 @@ package struct LoginClient {
     /// Waits for the account, without a time limit.
     package func wait() async throws -> ObjectPath {
         try await proxy.call(.login, .wait, timeout: nil)
+    }
+
+    /// Waits for the account, and calls `handler` with the properties now and with the changed ones after each change.
+    package func wait(
+        _ handler: @escaping ([String: Variant]) -> Void
+    ) async throws -> ObjectPath {
+        let watch = try await proxy.watch(.login, handler)
+        handler(try await properties())
+        let account = try await wait()
+        withExtendedLifetime(watch) {}
+        return account
     }
 }
 

@@ -42,7 +42,7 @@ struct TestClient {
     ) async throws -> (login: LoginClient, url: String) {
         let login = try await startLogin(provider, options)
         let address = Observed("")
-        let watch = try await login.watch { changes in
+        let watch = try await proxy(login.path).watch(.login) { changes in
             if let url = changes["AuthorizationUrl"]?.string { address.update { $0 = url } }
         }
         let known = try await login.properties()["AuthorizationUrl"]?.string ?? ""

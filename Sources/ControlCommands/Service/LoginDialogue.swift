@@ -28,16 +28,11 @@ final class LoginDialogue {
                 let login = service.login(
                     try await service.manager.login(command.provider, options))
                 await interruption.setCancel { try await login.cancel() }
+                defer { browserTask?.cancel() }
                 // If the daemon must first send requests to the service, the URL follows as a property change.
-                let addresses = try await login.watch { [weak self] changes in
-                    self?.handleAddress(changes["AuthorizationUrl"]?.string ?? "", login)
+                return try await login.wait { [weak self] properties in
+                    self?.handleAddress(properties["AuthorizationUrl"]?.string ?? "", login)
                 }
-                handleAddress(try await login.properties()["AuthorizationUrl"]?.string ?? "", login)
-                defer {
-                    withExtendedLifetime(addresses) {}
-                    browserTask?.cancel()
-                }
-                return try await login.wait()
             } catch {
                 throw failure ?? error
             }

@@ -26,7 +26,6 @@ final class LoginDialog: Dialog {
     private let code = EntryRow(tr("Code or address"))
 
     private var login: LoginClient?
-    private var watch: SignalSubscription?
     private var isClosed = false
     private var hasOpenedBrowser = false
 
@@ -198,15 +197,11 @@ final class LoginDialog: Dialog {
                 self.login = login
                 // The dialog was closed before the login had an object.
                 if isClosed { return closed() }
-                watch = try await login.watch { [weak self] in self?.apply($0) }
-                apply(try await login.properties())
-                let result = try await login.wait()
-                succeed(result)
+                succeed(try await login.wait { [weak self] in self?.apply($0) })
             } catch {
                 login = nil
                 show(Problem(error).sentence)
             }
-            watch = nil
         }
     }
 
