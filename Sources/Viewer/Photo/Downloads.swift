@@ -10,20 +10,19 @@ internal import Translation
 
 /// The downloads of this window, with the bar that shows their progress.
 final class Downloads {
-    /// Emitted with a sentence when a download ended.
-    let finished = Event<String>()
     let bar: Revealer
     var isRunning: Bool { !tasks.isEmpty }
 
     private let service: Service
+    private let toasts: ToastArea
     private var tasks: [Int: Task<Void, Never>] = [:]
     private var lastID = 0
-    private var current: (id: Int, name: String, progress: TransferProgress)?
     private let label = Label().ellipsizing()
     private let progressBar = ProgressBar()
 
-    init(_ service: Service) {
+    init(_ service: Service, _ toasts: ToastArea) {
         self.service = service
+        self.toasts = toasts
         let cancel = Button(tr("_Cancel"))
         let texts = Box(.vertical, spacing: 4, label, progressBar)
             .expanding(vertically: false).aligned(.fill, .center)
@@ -56,20 +55,19 @@ final class Downloads {
         lastID += 1
         let id = lastID
         let name = Self.name(photo)
-        current = (id, name, TransferProgress())
         tasks[id] = Task {
-            let message = await download(id, name, photo, feed, path)
+            let message = await download(name, photo, feed, path)
             tasks[id] = nil
-            if current?.id == id { current = nil }
-            updateBar()
-            finished.emit(message)
+            bar.isRevealed = isRunning
+            toasts.show(message)
         }
-        updateBar()
+        bar.isRevealed = true
+        show(name, TransferProgress())
     }
 
     /// Downloads a photo, and returns a sentence about the result.
     private func download(
-        _ id: Int, _ name: String, _ photo: Photo, _ feed: Feed, _ path: String?
+        _ name: String, _ photo: Photo, _ feed: Feed, _ path: String?
     ) async -> String {
         let cancelled = tr("The download was cancelled.")
         do {
@@ -79,7 +77,7 @@ final class Downloads {
                 return try Self.newFile(name)
             }
             defer { file.discard() }
-            try await run(id, name, photo, feed, file.descriptor)
+            try await run(name, photo, feed, file.descriptor)
             let path = try await DispatchQueue.global().run { try file.finish() }
             return tr("Downloaded to {file}", ["file": path.text])
         } catch is CancellationError {
@@ -103,16 +101,13 @@ final class Downloads {
     }
 
     private func run(
-        _ id: Int, _ name: String, _ photo: Photo, _ feed: Feed, _ file: FileDescriptor
+        _ name: String, _ photo: Photo, _ feed: Feed, _ file: FileDescriptor
     ) async throws {
         // The daemon completes a call that it received, also of a cancelled task.
         let path = try await Task { try await feed.client.download(photo.id, to: file) }.value
         let transfer = service.client.transfer(path)
         try await withTaskCancellationHandler {
-            try await transfer.wait { [weak self] progress in
-                self?.current = (id, name, progress)
-                self?.updateBar()
-            }
+            try await transfer.wait { [weak self] in self?.show(name, $0) }
         } onCancel: {
             // A transfer that has ended cannot be cancelled.
             Task { @MainActor in try? await transfer.cancel() }
@@ -123,9 +118,8 @@ final class Downloads {
         for task in tasks.values { task.cancel() }
     }
 
-    private func updateBar() {
-        bar.isRevealed = isRunning
-        guard let (_, name, progress) = current else { return }
+    /// Shows the progress of a download. If there are several, it is that of the last change.
+    private func show(_ name: String, _ progress: TransferProgress) {
         label.text = tr("Downloading {file}", ["file": name])
         if progress.total > 0 {
             progressBar.set(min(1, Double(progress.received) / Double(progress.total)))

@@ -26,11 +26,10 @@ final class PhotoActions {
         self.window = window
         self.service = service
         self.toasts = toasts
-        downloads = Downloads(service)
+        downloads = Downloads(service, toasts)
         likes = Likes(service)
         portal = BusProxy(
             service.connection, "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop")
-        downloads.finished.observe(self) { [toasts] in toasts.show($0) }
     }
 
     /// True if the photo is a file on this computer.
