@@ -167,11 +167,7 @@ package final class BusConnection {
         waiters[Int(serial)] = waiter
         defer { waiters[Int(serial)] = nil }
         scheduleDrain()
-        let reply = try await withTaskCancellationHandler {
-            try await waiter.reply(timeout: timeout)
-        } onCancel: {
-            Task { @MainActor in waiter.fail(CancellationError()) }
-        }
+        let reply = try await waiter.reply(timeout: timeout)
         resumingCalls -= 1
         scheduleDrain()
         if let error = reply.errorReply { throw BusError.reply(error) }

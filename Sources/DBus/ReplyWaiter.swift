@@ -23,7 +23,7 @@ final class ReplyWaiter {
         }
         if let timeout { deadline.start(after: timeout) }
         defer { deadline.cancel() }
-        return try await result.value()
+        return try await result.valueUnlessCancelled()
     }
 
     /// Completes the call with `reply` unless the reply has another sender than the destination.

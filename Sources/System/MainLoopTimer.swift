@@ -217,14 +217,10 @@ package struct MainLoopClock: Clock {
     }
 
     @MainActor private static func sleep(for duration: Duration) async throws {
-        let result = OneShotResult<Void, CancellationError>()
+        let result = OneShotResult<Void, any Error>()
         let timer = MainLoopTimer(after: duration) { result.complete(.success(())) }
         defer { timer.cancel() }
-        try await withTaskCancellationHandler {
-            try await result.value()
-        } onCancel: {
-            Task { @MainActor in result.complete(.failure(CancellationError())) }
-        }
+        try await result.valueUnlessCancelled()
     }
 }
 

@@ -2,8 +2,7 @@ package import Dispatch
 
 /// A result that arrives once, before or after tasks begin to wait for it.
 ///
-/// The first result counts. Cancellation of a waiting task does not end the wait; its owner completes the result
-/// instead.
+/// The first result counts. Cancellation of a waiting task ends the wait only in ``valueUnlessCancelled()``.
 @MainActor
 package final class OneShotResult<Value: Sendable, Failure: Error> {
     private var result: Result<Value, Failure>?
@@ -34,6 +33,17 @@ package final class OneShotResult<Value: Sendable, Failure: Error> {
     package func value() async throws(Failure) -> Value {
         if let result { return try result.get() }
         return try await withCheckedContinuation { waiters.append($0) }.get()
+    }
+
+    /// Waits for the result. Cancellation of the task sets the result unless it is set already.
+    ///
+    /// - Throws: The failure; `CancellationError`.
+    package func valueUnlessCancelled() async throws -> Value where Failure == any Error {
+        try await withTaskCancellationHandler {
+            try await value()
+        } onCancel: {
+            Task { @MainActor in complete(.failure(CancellationError())) }
+        }
     }
 }
 

@@ -38,7 +38,7 @@ final class ImageLoader {
     private var cache = TextureCache<Key, LoadedImage>(limitBytes: 24 << 20)
     private var running = 0
     /// The requests that have not been sent, the newest last.
-    private var waiting: [OneShotResult<Bool, Never>] = []
+    private var waiting: [OneShotResult<Void, any Error>] = []
 
     /// The number of images that are requested from the daemon at the same time.
     private static let mostRunning = 6
@@ -62,7 +62,7 @@ final class ImageLoader {
     /// - Throws: ``BusError``, ``ImageProcessorError`` and `CancellationError`.
     func load(_ key: Key, isKept: Bool = true) async throws -> LoadedImage {
         if let image = cache.value(key) { return image }
-        guard await waitForTurn() else { throw CancellationError() }
+        try await waitForTurn()
         defer { finishTurn() }
         try Task.checkCancellation()
         // The daemon completes a request that it received. If a cancelled task passed its turn on before the reply, fast
@@ -99,28 +99,22 @@ final class ImageLoader {
         try? await helper.probe(Array(path.utf8), urgency: .now)
     }
 
-    private func waitForTurn() async -> Bool {
+    private func waitForTurn() async throws {
         if running < Self.mostRunning {
             running += 1
-            return true
+            return
         }
-        let turn = OneShotResult<Bool, Never>()
+        let turn = OneShotResult<Void, any Error>()
         waiting.append(turn)
-        return await withTaskCancellationHandler {
-            await turn.value()
-        } onCancel: {
-            Task { @MainActor in self.cancel(turn) }
-        }
-    }
-
-    private func cancel(_ turn: OneShotResult<Bool, Never>) {
-        waiting.removeAll { $0 === turn }
-        turn.complete(.success(false))
+        try await turn.valueUnlessCancelled()
     }
 
     private func finishTurn() {
-        // The turn passes to the newest request.
-        if let next = waiting.popLast() { next.complete(.success(true)) } else { running -= 1 }
+        // The turn passes to the newest request that was not cancelled.
+        while let next = waiting.popLast() {
+            if next.complete(.success(())) { return }
+        }
+        running -= 1
     }
 }
 
