@@ -54,8 +54,11 @@ final class PhotoImage {
         load()
     }
 
-    /// Continues in another feed that contains the photo.
-    func adopt(_ feed: Feed) { self.feed = feed }
+    /// Continues in another feed that contains the photo, with the ID that the photo has there.
+    func adopt(_ feed: Feed, _ photo: String) {
+        self.feed = feed
+        photoID = photo
+    }
 
     /// Repeats a failed request, unless it would fail in the same way.
     func retry() {
@@ -82,11 +85,11 @@ final class PhotoImage {
         task = nil
         isRefused = false
         loadedLimits = nil
+        shown = nil
         problemBox.isVisible = false
         if let image = preloaded[photo.id] ?? loader.cached(photo.id, of: feed.account) {
-            show(image, isSamePhoto: false)
+            show(image)
         } else {
-            shown = nil
             view.show(nil, isSamePhoto: false)
             setLoading(true)
         }
@@ -107,26 +110,24 @@ final class PhotoImage {
                 if isFirst, sizes == ["full"], !photo.isFile {
                     let key = Self.key(feed, photo, "small", 512, 512)
                     // Without the small image, the sharp one is the first.
-                    if let image = try? await loader.load(key) {
-                        self?.show(image, photo.id)
+                    if let image = try? await loader.load(key), !Task.isCancelled {
+                        self?.show(image)
                     }
                 }
                 for size in sizes {
                     let key = Self.key(feed, photo, size, limits.width, limits.height)
                     let image = try await loader.load(key, isKept: false)
                     guard let self, !Task.isCancelled else { return }
-                    show(image, photo.id)
+                    show(image)
                     if limits.areMet(by: image, photo.size) { break }
                 }
-                guard let self, !Task.isCancelled, photoID == photo.id else { return }
+                guard let self else { return }
                 task = nil
                 finish(limits)
                 // The zoom may have changed.
                 loadSharp()
             } catch {
-                guard let self, !Task.isCancelled, photoID == photo.id,
-                    !(error is CancellationError)
-                else { return }
+                guard let self, !Task.isCancelled, !(error is CancellationError) else { return }
                 task = nil
                 fail(error)
             }
@@ -157,14 +158,10 @@ final class PhotoImage {
         problemBox.isVisible = true
     }
 
-    /// Shows an image unless another photo is shown meanwhile.
-    private func show(_ image: LoadedImage, _ photo: String) {
-        if photo == photoID, !Task.isCancelled { show(image, isSamePhoto: shown != nil) }
-    }
-
-    private func show(_ image: LoadedImage, isSamePhoto: Bool) {
+    private func show(_ image: LoadedImage) {
         setLoading(false)
         problemBox.isVisible = false
+        let isSamePhoto = shown != nil
         shown = image
         var size = (width: image.fullWidth, height: image.fullHeight)
         // The image may be a smaller one of the service.

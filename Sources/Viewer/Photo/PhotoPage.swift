@@ -165,7 +165,7 @@ final class PhotoPage {
         observe(feed)
         self.index = index
         photoID = feed.photos[index].id
-        image.adopt(feed)
+        image.adopt(feed, photoID)
         showFacts(feed.photos[index])
     }
 
