@@ -20,7 +20,7 @@ nonisolated struct LoadedImage: Sendable {
 
 /// The images of photos: requested with `OpenImage` and decoded in the image helper.
 final class ImageLoader {
-    nonisolated struct Key: Hashable, Sendable {
+    nonisolated struct Key: Equatable, Sendable {
         let account: ObjectPath
         let photo: String
         /// A size of the D-Bus contract.
@@ -161,41 +161,31 @@ nonisolated struct ImageLimits: Equatable {
 }
 
 /// The decoded images that were used last, up to a number of bytes.
-nonisolated struct TextureCache<Key: Hashable & Sendable, Value> {
-    private var entries: [Key: (value: Value, byteCount: Int, lastUse: Int)] = [:]
-    private var clock = 0
-    private(set) var byteCount = 0
+nonisolated struct TextureCache<Key: Equatable & Sendable, Value> {
+    /// The image that was used last is at the end.
+    private var entries: [(key: Key, value: Value, byteCount: Int)] = []
     private let limitBytes: Int
 
     init(limitBytes: Int) { self.limitBytes = limitBytes }
 
+    var byteCount: Int { entries.reduce(0) { $0 + $1.byteCount } }
+
     mutating func value(_ key: Key) -> Value? {
-        guard let value = entries[key]?.value else { return nil }
-        clock += 1
-        entries[key]?.lastUse = clock
-        return value
+        guard let index = entries.lastIndex(where: { $0.key == key }) else { return nil }
+        let entry = entries.remove(at: index)
+        entries.append(entry)
+        return entry.value
     }
 
     /// Returns the images whose key meets a condition.
     func values(where isWanted: (Key) -> Bool) -> [Value] {
-        entries.filter { isWanted($0.key) }.map(\.value.value)
+        entries.filter { isWanted($0.key) }.map(\.value)
     }
 
     mutating func insert(_ value: Value, _ key: Key, byteCount: Int) {
-        remove(key)
-        clock += 1
-        entries[key] = (value, byteCount, clock)
-        self.byteCount += byteCount
-        guard self.byteCount > limitBytes else { return }
-        // Some at once, because the search takes time in proportion to the entries.
-        for (key, _) in entries.sorted(by: { $0.value.lastUse < $1.value.lastUse }) {
-            guard self.byteCount > limitBytes * 3 / 4, entries.count > 1 else { break }
-            remove(key)
-        }
-    }
-
-    private mutating func remove(_ key: Key) {
-        if let old = entries.removeValue(forKey: key) { byteCount -= old.byteCount }
+        entries.removeAll { $0.key == key }
+        entries.append((key, value, byteCount))
+        while self.byteCount > limitBytes, entries.count > 1 { entries.removeFirst() }
     }
 }
 
