@@ -86,10 +86,8 @@ extension BusMember {
         _ name: MemberName, in inputs: [String] = [], out outputs: [String] = [],
         _ handler: @escaping (Object, repeat each In) throws -> (repeat each Out)
     ) -> BusMember {
-        make(
-            name, describe(inputs, repeat (each In).self), describe(outputs, repeat (each Out).self)
-        ) { object, call in
-            let arguments: (repeat each In) = try call.readArguments()
+        preparedMethod(name, in: inputs, out: outputs, returning: repeat (each Out).self) {
+            (object: Object, _: BusMessage, arguments: repeat each In) in
             let results = try handler(object, repeat each arguments)
             return .finished(try PreparedReply(repeat each results))
         }
@@ -120,10 +118,9 @@ extension BusMember {
             @escaping @MainActor (Object, BusName?, repeat each In) async throws
             -> (repeat each Out)
     ) -> BusMember {
-        make(
-            name, describe(inputs, repeat (each In).self), describe(outputs, repeat (each Out).self)
-        ) { object, call in
-            let arguments: (repeat each In) = try call.readArguments()
+        preparedMethod(name, in: inputs, out: outputs, returning: repeat (each Out).self) {
+            (object: Object, call: BusMessage, values: repeat each In) in
+            let arguments = (repeat each values)
             let caller = call.sender
             return .running {
                 let results = try await handler(object, caller, repeat each arguments)
@@ -148,20 +145,13 @@ extension BusMember {
         returning results: repeat (each Out).Type,
         handler: @escaping (Object, BusMessage, repeat each In) throws -> Invocation
     ) -> BusMember {
-        make(
-            name, describe(inputs, repeat (each In).self), describe(outputs, repeat each results)
+        let method = BusMethod(
+            name: name, inputs: describe(inputs, repeat (each In).self),
+            outputs: describe(outputs, repeat each results)
         ) { object, call in
             let arguments: (repeat each In) = try call.readArguments()
-            return try handler(object, call, repeat each arguments)
-        }
-    }
-
-    private static func make(
-        _ name: MemberName, _ inputs: [ArgumentDescription], _ outputs: [ArgumentDescription],
-        invoke: @escaping (Object, BusMessage) throws -> Invocation
-    ) -> BusMember {
-        let method = BusMethod(name: name, inputs: inputs, outputs: outputs) {
-            try invoke(unsafeDowncast($0, to: Object.self), $1)
+            return try handler(
+                unsafeDowncast(object, to: Object.self), call, repeat each arguments)
         }
         return BusMember { $0.methods.append(method) }
     }
