@@ -464,6 +464,15 @@ def sharp(start, step):
     screen.key("1")
     screen.until(lambda: "Zoom 100 %" in view.get_description(), "the whole photo")
     step("a second press returns to the whole photo")
+    session.end(session.window)
+    session.start_window(session.pictures / "B large chart.png")
+    view = screen.wait("B large chart", "image")
+    screen.wait("Like", "push button")
+    screen.key("F11")
+    screen.wait_gone("Back to the photos", "push button")
+    screen.key("1")
+    screen.until(lambda: shows(middle, 800, 600, 12), "the pixels of the opened file")
+    step("a file that was opened, and continues in its feed, is as sharp")
 
 
 def refused(start, step):
