@@ -103,12 +103,6 @@ package final class Application: Object {
     /// The time for the speed of movements.
     package static var seconds: Double { Double(g_get_monotonic_time()) / 1e6 }
 
-    /// True unless the user turned animations off.
-    package static var hasAnimations: Bool {
-        guard let settings = gtk_settings_get_default() else { return false }
-        return shim_flag(UnsafeMutableRawPointer(settings), "gtk-enable-animations") != 0
-    }
-
     /// Opens an address in the user's program for it.
     ///
     /// - Parameters:

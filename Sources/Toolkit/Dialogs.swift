@@ -14,7 +14,7 @@ extension Window {
         _ heading: String, body: String, cancel: String, confirm: String,
         _ handler: @escaping (_ isConfirmed: Bool) -> Void
     ) {
-        let dialog = Widget(shim_message_dialog(window, heading, body))
+        let dialog = Widget(adw_message_dialog_new(window, heading, body))
         for (id, title) in [("cancel", cancel), ("confirm", confirm)] {
             adw_message_dialog_add_response(dialog.cast(), id, title)
         }

@@ -44,6 +44,8 @@ package class Widget: Object {
         gtk_widget_measure(widget, GTK_ORIENTATION_VERTICAL, -1, nil, &height, nil, nil)
         return Double(height)
     }
+    /// True unless the user turned animations off.
+    package var hasAnimations: Bool { adw_get_enable_animations(widget) != 0 }
     /// Device pixels per unit.
     package var scaleFactor: Int { Int(gtk_widget_get_scale_factor(widget)) }
 

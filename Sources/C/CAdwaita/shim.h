@@ -46,15 +46,3 @@ static inline gboolean shim_is(gpointer object, GType type) { return G_TYPE_CHEC
 static inline void shim_set_flag(gpointer object, const char *name, gboolean value) {
     g_object_set(object, name, value, NULL);
 }
-static inline gboolean shim_flag(gpointer object, const char *name) {
-    gboolean value = FALSE;
-    g_object_get(object, name, &value, NULL);
-    return value;
-}
-
-static inline GtkWidget *shim_message_dialog(GtkWindow *parent, const char *heading, const char *body) {
-    GtkWidget *dialog = adw_message_dialog_new(parent, NULL, NULL);
-    adw_message_dialog_set_heading(ADW_MESSAGE_DIALOG(dialog), heading);
-    adw_message_dialog_set_body(ADW_MESSAGE_DIALOG(dialog), body);
-    return dialog;
-}

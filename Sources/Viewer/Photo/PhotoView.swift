@@ -128,7 +128,7 @@ final class PhotoView {
         case .ended:
             guard transform.isZoomed else { return endSwipe(time) }
             inertia.release(time: time)
-            guard Application.hasAnimations, !isMoving else { return }
+            guard widget.hasAnimations, !isMoving else { return }
             inertia.beginGlide(time: Application.seconds)
             isMoving = true
             widget.onFrame { [weak self] in self?.glide() ?? false }
@@ -139,7 +139,7 @@ final class PhotoView {
         let step = swipe.release(width: transform.viewSize.x, time: time)
         // Another photo begins at its place.
         if step != 0, onSwipe?(step) == true { return }
-        guard Application.hasAnimations, swipe.offset != 0 else {
+        guard widget.hasAnimations, swipe.offset != 0 else {
             swipe = Swipe()
             return widget.redraw()
         }
