@@ -24,7 +24,7 @@ struct IndexChanges: Sendable {
     var count: Int { added.count + changed.count + removed.count }
 
     /// The number of new photos in each folder.
-    var new: [RelativePath: Int] {
+    private var new: [RelativePath: Int] {
         added.values.reduce(into: [:]) { $0[$1, default: 0] += 1 }
     }
 }

@@ -124,7 +124,7 @@ final class LocalSession: FolderSession {
         case .album(let path):
             // Until the first scan ends, a folder that is not in the index may still exist.
             if folder.canServeAll, try await !hasSource(source) { throw Self.noSource(source) }
-            return changes.new[path, default: 0]
+            return changes.added.values.count { $0 == path }
         }
     }
 
