@@ -63,8 +63,9 @@ package struct Mount {
         var bytes: [UInt8] = []
         var rest = field
         while let byte = rest.popFirst() {
-            let digits = String(decoding: rest.prefix(3), as: UTF8.self)
-            if byte == UInt8(ascii: "\\"), let value = UInt8(digits, radix: 8) {
+            if byte == UInt8(ascii: "\\"),
+                let value = UInt8(String(decoding: rest.prefix(3), as: UTF8.self), radix: 8)
+            {
                 bytes.append(value)
                 rest = rest.dropFirst(3)
             } else {
