@@ -82,19 +82,16 @@ extension PictureFolder {
     /// Scans, and resumes the refresh calls that wait for the scan. Called on the scan queue.
     private func scanNow(_ entries: [FolderWatcher.Entry]?) throws {
         let refreshers = entries == nil ? beginRefresh() : []
-        let scan = FolderScan(
-            root: root, database, PictureFiles(files), watcher, marks,
-            isStopped: { [self] in isStopped }, publish: { [self] in publish($0) })
-        let result = Result { try run(scan, entries) }
-        endRefresh(refreshers, result.map { scan.published })
-        if entries == nil || scan.published.count > Self.manyChanges {
+        let (result, found) = run(entries)
+        endRefresh(refreshers, result.map { found })
+        if entries == nil || found.count > Self.manyChanges {
             // A large scan allocates much memory, which is returned to the system.
             database.setCache(isLarge: false)
             malloc_trim(0)
         }
         try result.get()
         // Not on the main thread, because there may be very many changes.
-        metadataReader.readRest(after: scan.published.changed)
+        metadataReader.readRest(after: found.changed)
     }
 
     /// Returns true for the first caller that finds the index damaged. This caller recreates the index.
@@ -110,7 +107,7 @@ extension PictureFolder {
         await database.discard()
         state.withLock { state in
             state.isOpen = false
-            state.isComplete = false
+            state.isScanned = false
         }
     }
 
@@ -127,6 +124,18 @@ extension PictureFolder {
             numbers.compactMap { state.refreshers.removeValue(forKey: $0) }
         }
         for refresher in refreshers { refresher.continuation.resume(with: result) }
+    }
+
+    /// Returns the result of a scan, and the changes that it has published, also those before an error. The memory of the
+    /// scan is free after that.
+    private func run(
+        _ entries: [FolderWatcher.Entry]?
+    ) -> (result: Result<Void, any Error>, found: IndexChanges) {
+        let scan = FolderScan(
+            root: root, database, PictureFiles(files), watcher, marks,
+            isStopped: { [self] in isStopped }, publish: { [self] in publish($0) })
+        let result = Result { try run(scan, entries) }
+        return (result, scan.published)
     }
 
     /// Runs a scan, and records the paths that it could not read.

@@ -22,7 +22,7 @@ final class PictureFolder: Sendable {
         /// True if the index is open and belongs to this folder.
         var isOpen = false
         /// True if a scan has ended or failed since the index was created, possibly in an earlier process.
-        var isComplete = false
+        var isScanned = false
         /// True if the index was damaged and has been recreated once.
         var wasRecreated = false
         /// Calls that wait for a scan of everything.
@@ -48,9 +48,9 @@ final class PictureFolder: Sendable {
             timer = nil
         }
 
-        /// Returns true if a page of `count` photos can be served: the index contains that many, or is complete.
+        /// Returns true if a page of `count` photos can be served: the index contains that many, or a scan has ended.
         func canServe(_ count: Int) -> Bool {
-            isComplete || isStopped || isOpen && photoCount >= count
+            isScanned || isStopped || isOpen && photoCount >= count
         }
     }
 
@@ -160,7 +160,7 @@ final class PictureFolder: Sendable {
         state.withLock { state in
             state.isOpen = true
             state.photoCount = known
-            if isComplete { state.isComplete = true }
+            if isComplete { state.isScanned = true }
             if known > 0 || isComplete { state.status = .ready }
         }
         emitStatus()
@@ -278,7 +278,7 @@ final class PictureFolder: Sendable {
 
     func setStatus(_ status: SessionStatus) {
         let isNew = state.withLock { state in
-            state.isComplete = true
+            state.isScanned = true
             defer { state.status = status }
             return state.status != status
         }
