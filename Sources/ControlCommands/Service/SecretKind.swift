@@ -49,7 +49,10 @@ enum SecretKind {
         let first = try await HiddenInput.readLine(tr("Password (empty for none):"))
         guard !first.line.isEmpty else { return nil }
         let second = try await HiddenInput.readLine(tr("Password again:"))
-        guard first.line.elementsEqual(second.line) else {
+        let isEqual = withExtendedLifetime((first, second)) {
+            first.line.elementsEqual(second.line)
+        }
+        guard isEqual else {
             throw CommandFailure.tr("The second password differs from the first one. Try again.")
         }
         return try SecretKind.password.makePipe(first, standardInput)
@@ -60,7 +63,8 @@ enum SecretKind {
         _ secret: SecretBytes, _ path: PathBytes
     ) throws(CommandFailure) -> FileDescriptor {
         guard secret.line.count <= Self.limitBytes else { throw tooLong(path) }
-        guard let pipe = FileDescriptor.pipe(holding: secret.line) else {
+        let pipe = withExtendedLifetime(secret) { FileDescriptor.pipe(holding: secret.line) }
+        guard let pipe else {
             throw unreadable(path, errno)
         }
         return pipe
