@@ -72,7 +72,7 @@ extension FolderScan {
             names = names.dropFirst(Self.filesAtOnce)
             if ContinuousClock.now - lastFlush > Self.collectingTime { try flush() }
         }
-        // The file system may not report the kind of a link.
+        // Links, and entries whose kind the file system does not report.
         let others = listing.visibleNames(.link, .unknown)
         for name in others { followLink(path.appending(name)) }
         try compare(others[...], areLinks: true, in: path, id, &known, &links)

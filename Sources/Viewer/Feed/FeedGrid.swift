@@ -7,7 +7,7 @@ internal import Translation
 /// part has widgets.
 final class FeedGrid {
     let widget: ScrollArea
-    /// Shows the months and the number of selected photos.
+    /// Shows the months and the number of selected photos, and opens photos.
     weak var feedPage: FeedPage?
 
     private let area = FixedArea()
