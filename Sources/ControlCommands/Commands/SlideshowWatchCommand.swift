@@ -90,13 +90,19 @@ final class SlideshowWatch {
             end.complete(.failure(BusError.disconnected))
         }
         let signals = try await slideshow.watch { [weak self] in self?.merge($0) }
+        let (owners, changes) = AsyncStream.makeStream(
+            of: BusName?.self, bufferingPolicy: .bufferingNewest(1))
         let ownerWatch = try await client.connection.watchOwner(of: ServiceName.bus) {
             [weak self] owner in
             self?.isAttached = false
-            // If the attempt fails, the daemon has ended again, or has no slideshow. A later start reports another owner.
-            if owner != nil { Task { try? await self?.attach() } }
+            changes.yield(owner)
         }
         try await attach()
+        let restarts = Task {
+            // If an attempt fails, the daemon has ended again, or has no slideshow. A later start reports another owner.
+            for await owner in owners where owner != nil { try? await attach() }
+        }
+        defer { restarts.cancel() }
         try await end.value()
         withExtendedLifetime((watch, signals, ownerWatch)) {}
     }
