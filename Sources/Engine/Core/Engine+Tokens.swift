@@ -136,7 +136,10 @@ extension Engine {
     /// Returns the token of an account that a login is about to replace, or a token that remained in the secret store;
     /// nil if there is none.
     func storedToken(of account: Account?, _ id: AccountID) async -> OAuthToken? {
-        if let credentials = account?.credentials { return try? await credentials.load() }
+        // A cancelled login must also be able to restore or revoke the token.
+        if let credentials = account?.credentials {
+            return await Task { try? await credentials.load() }.value
+        }
         let stored = try? await ports.secrets.lookUp(.account(id.text))
         return stored.flatMap { OAuthToken(encoded: $0) }
     }
