@@ -81,7 +81,7 @@ nonisolated package struct FeedStore: Sendable {
     package func forget(_ account: AccountID) async throws {
         try await run(account) { try $0.forget() }
         // Best effort: VACUUM may fail on a full disk; the rows are gone.
-        try? await queue.run { try $0.scrub() }
+        try? await queue.run { try? $0.scrub() }
     }
 
     /// Closes the file to free memory. The next use opens it again.
