@@ -48,10 +48,7 @@ enum ErrorTable {
         switch error {
         case let error as EngineError: engineName(error)
         case let error as ProviderError: providerName(error)
-        case HTTPError.unreachable: ServiceError.offline.name
-        case HTTPError.tooLarge: ServiceError.tooLarge.name
-        case HTTPError.cannotWrite(let code): writingName(code)
-        case is HTTPError: ServiceError.serviceFailed.name
+        case let error as HTTPError: httpName(error)
         case let error as SecretStoreError:
             error.isStoreGone
                 ? ServiceError.secretStoreUnavailable.name : ServiceError.secretStoreLocked.name
@@ -94,6 +91,15 @@ enum ErrorTable {
         case .storageFull: ServiceError.storageFull.name
         case .rateLimited: ServiceError.rateLimited.name
         case .unauthorized: ServiceError.needsLogin.name
+        }
+    }
+
+    nonisolated private static func httpName(_ error: HTTPError) -> ErrorName {
+        switch error {
+        case .unreachable: ServiceError.offline.name
+        case .failed, .invalidAddress, .forbiddenAddress: ServiceError.serviceFailed.name
+        case .tooLarge: ServiceError.tooLarge.name
+        case .cannotWrite(let code): writingName(code)
         }
     }
 
