@@ -1,7 +1,9 @@
 package import ProviderKit
 internal import Translation
 
-/// The client registration of the application at a server, as the secret store holds it.
+/// A client of a service, which the server or the user registered.
+///
+/// That of a stored token has only the addresses for tokens; see ``OAuthToken/client``.
 nonisolated package struct RegisteredClient: Sendable {
     /// The OAuth description of the server.
     package let description: OAuthDescription

@@ -1,8 +1,9 @@
-/// The login of a service that needs no browser: an API key, or no credentials.
+/// The requests that carry the key or the token of an account, and the hosts that receive it.
 public struct KeyDescription: Hashable, Sendable {
     /// The header field of the key, up to the key: `x-api-key: `. nil if the service has no keys.
     public var keyField: String?
-    /// The origins (`https://host[:port]`) whose requests carry the key, or those of a service without keys.
+    /// The origins (`https://host[:port]`) whose requests carry the key or the token, or those of a service without
+    /// either.
     public var keyOrigins: [String]
     /// True if the user must name a server.
     public var needsServer: Bool
