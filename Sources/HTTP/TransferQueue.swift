@@ -140,9 +140,8 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
         guard atHost.count(where: { $0.plugin != nil }) < limits.transfersPerHost,
             own.count < limits.transfersPerPlugin, ofPlugins.count < limits.pluginTransfers
         else { return false }
-        let ownDownloads = own.count { $0.kind == .download }
-        let downloads = ofPlugins.count { $0.kind == .download }
-        return lane.kind == .request
-            || ownDownloads < limits.downloadsPerPlugin && downloads < limits.pluginDownloads
+        guard lane.kind == .download else { return true }
+        return own.count { $0.kind == .download } < limits.downloadsPerPlugin
+            && ofPlugins.count { $0.kind == .download } < limits.pluginDownloads
     }
 }
