@@ -20,37 +20,47 @@ package final class Database {
     let raw: OpaquePointer
     /// The error of every write to an in-memory copy of a file that cannot be written; otherwise nil.
     var readOnlyError: StorageError?
-    /// The inode of a file whose contents cannot be recreated; nil for another database.
-    private let preservedInode: Int64?
+    /// True if the contents cannot be recreated.
+    private let isPreserved: Bool
+    /// The identity of the open file; nil for a database in memory.
+    private(set) var identity: FileIdentity?
     private var statements: [String: Statement] = [:]
     private var isInTransaction = false
 
     /// True if SQLite accepted the process-wide configuration, which must precede its first use.
     private static let isConfigured = shim_sqlite3_allocate_pages_one_by_one() == SQLITE_OK
 
-    /// Opens or creates the file at `path` in WAL mode.
+    /// Opens or creates a file, or a database in memory for the path `:memory:`.
     ///
     /// - Parameters:
     ///   - path: The path. Its folder must exist.
     ///   - durability: The point that a commit waits for.
     ///   - cacheKibibytes: The size of the connection's page cache.
+    ///   - isExclusive: True if no other connection uses the file. Then a file with a log needs no shared memory.
     /// - Throws: ``StorageError/cannotOpen(_:_:)``, ``StorageError/damaged(_:)``.
     package init(
-        path: String, durability: Durability, cacheKibibytes: Int = 256
+        path: String, durability: Durability, cacheKibibytes: Int = 256, isExclusive: Bool = false
     ) throws(StorageError) {
         _ = Self.isConfigured
         self.path = path
-        do throws(StorageError) {
-            raw = try Self.open(path, isShared: true)
-        } catch {
-            // The shared-memory file of the WAL needs space, which a full disk does not have. In exclusive mode, the
-            // database can be read without it, and written once there is space.
-            guard case .failed(let code, _) = error, code & 0xff == SQLITE_IOERR else {
-                throw error
-            }
-            raw = try Self.open(path, isShared: false)
+        isPreserved = durability == .full
+        identity = nil
+        var opened: OpaquePointer?
+        // The caller ensures that one thread at a time uses a connection.
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
+        let code = sqlite3_open_v2(path, &opened, flags, nil)
+        guard let opened, code == SQLITE_OK else {
+            let reason = opened.map(Self.reason) ?? "out of memory"
+            sqlite3_close_v2(opened)
+            throw .cannotOpen(path, reason)
         }
-        preservedInode = durability == .full ? Self.inode(path) : nil
+        raw = opened
+        sqlite3_extended_result_codes(raw, 1)
+        // The other connection may be a daemon that is being replaced.
+        sqlite3_busy_timeout(raw, 2000)
+        if isExclusive { try execute("PRAGMA locking_mode = EXCLUSIVE") }
+        // A journal that is truncated leaves nothing of a transaction behind, and needs no change of the folder.
+        try execute("PRAGMA journal_mode = \(isPreserved ? "TRUNCATE" : "WAL")")
         // The log is read at each start, so it is kept short.
         try execute("PRAGMA wal_autocheckpoint = 100")
         try execute("PRAGMA synchronous = \(durability.rawValue)")
@@ -58,39 +68,14 @@ package final class Database {
         try execute("PRAGMA foreign_keys = ON")
         try execute("PRAGMA secure_delete = ON")
         try execute("PRAGMA trusted_schema = OFF")
+        identity = FileStatus(path)?.identity
     }
 
     deinit {
         statements.removeAll()
+        // The empty journal is deleted, unless it belongs to another file now.
+        if isPreserved, !isMoved { try? execute("PRAGMA journal_mode = DELETE") }
         sqlite3_close_v2(raw)
-    }
-
-    private static func open(
-        _ path: String, isShared: Bool
-    ) throws(StorageError) -> OpaquePointer {
-        var opened: OpaquePointer?
-        // The caller ensures that one thread at a time uses a connection.
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
-        let code = sqlite3_open_v2(path, &opened, flags, nil)
-        guard let raw = opened, code == SQLITE_OK else {
-            let reason = opened.map(Self.reason) ?? "out of memory"
-            sqlite3_close_v2(opened)
-            throw .cannotOpen(path, reason)
-        }
-        sqlite3_extended_result_codes(raw, 1)
-        // The other connection may be a daemon that is being replaced.
-        sqlite3_busy_timeout(raw, 2000)
-        do throws(StorageError) {
-            if !isShared {
-                try check(
-                    sqlite3_exec(raw, "PRAGMA locking_mode = EXCLUSIVE", nil, nil, nil), raw, path)
-            }
-            try check(sqlite3_exec(raw, "PRAGMA journal_mode = WAL", nil, nil, nil), raw, path)
-        } catch {
-            sqlite3_close_v2(raw)
-            throw error
-        }
-        return raw
     }
 
     /// The error of every write: the file is read-only, or this is an in-memory copy of a file that cannot be written.
@@ -102,24 +87,30 @@ package final class Database {
     }
 
     /// True if the file was deleted, or replaced by another one. Its contents cannot be recreated.
-    var isDeleted: Bool { preservedInode.map { Self.inode(path) != $0 } ?? false }
+    var isDeleted: Bool { isPreserved && isMoved }
 
-    private static func inode(_ path: String) -> Int64? { FileStatus(path)?.identity.inode }
+    /// True if the file was deleted, or replaced by another one.
+    var isMoved: Bool { identity != nil && FileStatus(path)?.identity != identity }
 
     /// Deletes the file of a database that is closed, and those that belong to it.
     package static func delete(_ path: String) {
-        for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+        for suffix in ["", "-journal", "-wal", "-shm"] { unlink(path + suffix) }
+    }
+
+    /// Writes the contents to a new file.
+    func copy(to path: String) throws(StorageError) {
+        // The statement cannot be cached: its parameter is not a value of a table.
+        let quoted = path.split(separator: "'", omittingEmptySubsequences: false)
+            .joined(separator: "''")
+        try execute("VACUUM INTO '\(quoted)'")
     }
 
     /// Writes the contents of a deleted file to its path. A file that is there now stays.
     func writeAgain() throws(StorageError) {
         try PrivateFolder.create(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
-        guard Self.inode(path) == nil else { return }
+        guard FileStatus(path) == nil else { return }
         Self.delete(path)
-        // The statement cannot be cached: its parameter is not a value of a table.
-        let quoted = path.split(separator: "'", omittingEmptySubsequences: false)
-            .joined(separator: "''")
-        try execute("VACUUM INTO '\(quoted)'")
+        try copy(to: path)
     }
 
     /// Runs statements without parameters and ignores their rows.
@@ -247,8 +238,12 @@ package final class Database {
     /// Removes all deleted data from the file and its log. The time and the additional disk space are proportional to
     /// the size of the remaining data.
     package func scrub() throws(StorageError) {
-        try execute("VACUUM")
-        try execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        let result = Result { () throws(StorageError) in try execute("VACUUM") }
+        // Another connection that reads prevents it.
+        guard try integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
+            throw .failed(code: SQLITE_BUSY, message: "the log is being read")
+        }
+        try result.get()
     }
 
     /// Sets the size of the page cache of this connection.
@@ -317,6 +312,32 @@ package enum StorageError: Error, Equatable {
     case newerVersion(path: String, found: Int, known: Int)
     /// Any other error, with SQLite's extended result code and message.
     case failed(code: Int32, message: String)
+}
+
+extension StorageError {
+    /// True if the contents of the file cause the error, so that a new file helps. Missing tables and columns count,
+    /// too.
+    var isAboutContents: Bool {
+        switch self {
+        case .damaged, .newerVersion: true
+        case .failed(let code, _): code & 0xff == SQLITE_ERROR
+        default: false
+        }
+    }
+
+    /// True if the file cannot be used, whatever its contents.
+    var isAboutFile: Bool {
+        switch self {
+        case .cannotOpen, .readOnly: true
+        case .failed(let code, _): code & 0xff == SQLITE_IOERR
+        default: false
+        }
+    }
+
+    /// The error of a write to a file that is kept in memory because of this error.
+    var ofWrite: StorageError {
+        if case .cannotOpen(let path, let reason) = self { .readOnly(path, reason) } else { self }
+    }
 }
 
 extension StorageError: ExplainedError, CustomStringConvertible {

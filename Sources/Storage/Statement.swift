@@ -100,6 +100,17 @@ package struct Row: ~Copyable {
     /// Returns the text in a column; nil for NULL.
     package func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
 
+    /// Returns the value in a column.
+    func value(_ column: Int32) -> SQLValue {
+        switch sqlite3_column_type(statement.raw, column) {
+        case SQLITE_INTEGER: .integer(integer(column))
+        case SQLITE_FLOAT: .real(optionalReal(column))
+        case SQLITE_TEXT: .text(text(column))
+        case SQLITE_BLOB: .blob(blob(column))
+        default: .null
+        }
+    }
+
     /// Returns true if the column is NULL.
     package func isNull(_ column: Int32) -> Bool {
         sqlite3_column_type(statement.raw, column) == SQLITE_NULL

@@ -163,17 +163,4 @@ import Testing
         #expect(try await !crypt.matches(Secret(""), hashes[0]))
         #expect(try await !crypt.matches(Secret("a\0b"), hashes[0]))
     }
-
-    @Test func `users of an earlier version are preserved`() async throws {
-        try FileManager.default.createDirectory(
-            atPath: directory.appending("data"), withIntermediateDirectories: true)
-        let old = try Database(
-            path: directory.appending("data/local.sqlite"), durability: .process)
-        try old.execute(
-            """
-            CREATE TABLE user (key TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
-            INSERT INTO user VALUES ('ada', 'Ada'); PRAGMA user_version = 1
-            """)
-        #expect(try await logIn("ada").username == "Ada")
-    }
 }

@@ -49,28 +49,4 @@ import Testing
         await queue.close()
         #expect(try open("data/a.sqlite").first("SELECT count(*) FROM a") { $0.integer(0) } == 1)
     }
-
-    @Test(arguments: [false, true])
-    func `a copy includes the log of a killed process`(isIndexed: Bool) throws {
-        let writer = try open("data/a.sqlite")
-        try writer.query("INSERT INTO a VALUES (1)")
-        // A copy of the open files has the state after a kill.
-        mkdir(folder.appending("killed"), 0o700)
-        for suffix in isIndexed ? ["", "-wal", "-shm"] : ["", "-wal"] {
-            try copy("data/a.sqlite\(suffix)", to: "killed/a.sqlite\(suffix)")
-        }
-        let database = try Database(path: ":memory:", durability: .process)
-        try database.copy(from: folder.appending("killed/a.sqlite"))
-        #expect(try database.first("SELECT count(*) FROM a") { $0.integer(0) } == 1)
-    }
-
-    private func copy(_ source: String, to target: String) throws {
-        let input = Glibc.open(folder.appending(source), O_RDONLY)
-        defer { close(input) }
-        var bytes = [UInt8](repeating: 0, count: 1 << 20)
-        let count = read(input, &bytes, bytes.count)
-        let output = Glibc.open(folder.appending(target), O_WRONLY | O_CREAT, 0o600)
-        defer { close(output) }
-        #expect(count >= 0 && write(output, bytes, count) == count)
-    }
 }

@@ -1,0 +1,481 @@
+internal import Dispatch
+internal import Glibc
+package import Logging
+internal import Synchronization
+internal import System
+package import Translation
+
+/// A database file with its own serial queue: tasks run one at a time, in the order of the calls.
+///
+/// The file is opened, checked and repaired on the queue, by the first task and after a failure. Tasks always have a
+/// database: one in memory while the file cannot be used.
+package final class Store: Sendable {
+    /// The handling of the file.
+    package enum Policy: Sendable {
+        /// The contents cannot be fetched again. Each commit is on the disk. A damaged file is kept, and what can be
+        /// read of it is copied into a new one. A file that cannot be written is read, and each write tries again.
+        case durable
+        /// The contents can be created again. A file that cannot be used is deleted. While there can be no file, the
+        /// contents are in memory.
+        case disposable
+    }
+
+    private struct State {
+        /// The messages about files that were set aside, by their paths.
+        var copies: [(path: String, message: Message)] = []
+        /// The reason why the file cannot be written; nil if it can.
+        var problem: StorageError?
+        /// The time of the last failure to use the file; nil if it is used.
+        var failed: SuspendingClock.Instant?
+        /// The identity of the file that readers use; nil if they wait for the queue.
+        var shared: FileIdentity?
+    }
+
+    /// The pause before the next attempt to use a disposable file.
+    private static let pause = Duration.seconds(60)
+    /// The size of the largest disposable file that is read into memory.
+    private static let maximumBytes = 32 << 20
+
+    /// The path of the file, or `:memory:`.
+    package let path: String
+    private let policy: Policy
+    private let formats: [TableFormat]
+    private let lock: FolderLock?
+    private let cacheKibibytes: Int
+    private let logger: Logger
+    private let onNotices: @Sendable () -> Void
+    private let queue: DispatchQueue
+    /// The queue of a second connection that reads; nil if there is none.
+    private let readers: DispatchQueue?
+    // Accessed only on `queue`.
+    nonisolated(unsafe) private var database: Database?
+    // Accessed only on `readers`.
+    nonisolated(unsafe) private var reader: Database?
+    /// The time at which deleted data are removed from the file; nil if there are none. Accessed only on `queue`.
+    nonisolated(unsafe) private var scrubTime: SuspendingClock.Instant?
+    private let state = Mutex(State())
+    private let runs = Atomic(0)
+
+    /// The number of tasks so far, for measurements.
+    package var runCount: Int { runs.load(ordering: .relaxed) }
+
+    /// The sentences for the user about the file: that it was set aside, or why it cannot be written.
+    package var notices: [Message] {
+        state.withLock { state in
+            guard policy == .durable else { return [] }
+            return state.copies.map(\.message) + (state.problem.map { [$0.message] } ?? [])
+        }
+    }
+
+    /// The reason why a durable file cannot be written; nil if it can, or before the first task.
+    package var writeError: StorageError? { state.withLock(\.problem) }
+
+    /// - Parameters:
+    ///   - path: The path of the file, whose folder is created if necessary; or `:memory:`.
+    ///   - policy: The handling of the file.
+    ///   - formats: The tables. They are copied from a damaged file in this order.
+    ///   - lock: The lock of the folder. A folder that could not be locked because it is read-only is locked before
+    ///     the file is opened.
+    ///   - hasReader: True if ``read(_:)`` uses a connection of its own.
+    ///   - cacheKibibytes: The size of the page cache.
+    ///   - logger: Receives problems with the file.
+    ///   - onNotices: Called when ``notices`` have changed.
+    package init(
+        _ path: String, _ policy: Policy, _ formats: [TableFormat], lock: FolderLock? = nil,
+        hasReader: Bool = false, cacheKibibytes: Int = 256,
+        logger: Logger = Logger(label: "imagefeed"),
+        onNotices: @escaping @Sendable () -> Void = {}
+    ) {
+        let name = String(path.split(separator: "/").last ?? "")
+        self.path = path
+        self.policy = policy
+        self.formats = formats
+        self.lock = lock
+        self.cacheKibibytes = cacheKibibytes
+        self.logger = logger
+        self.onNotices = onNotices
+        queue = DispatchQueue(label: name)
+        readers = hasReader ? DispatchQueue(label: "\(name)-reader") : nil
+    }
+
+    /// Creates a store in memory.
+    package static func inMemory(_ formats: [TableFormat]) -> Store {
+        Store(":memory:", .disposable, formats)
+    }
+
+    // MARK: Tasks
+
+    /// Runs `body` on the queue. It runs again if the file was damaged and its contents were copied into a new one.
+    ///
+    /// - Throws: The errors of `body`. ``StorageError/damaged(_:)`` after a disposable file was replaced by an empty
+    ///   one; the next call uses that.
+    package func run<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        runs.add(1, ordering: .relaxed)
+        return try await queue.run { [self] () throws -> Value in try perform(body) }
+    }
+
+    /// Runs `body` on the queue and blocks the calling thread until `body` returns. Must not be called on the main
+    /// thread or on this queue.
+    ///
+    /// - Throws: See ``run(_:)``.
+    package func runAndWait<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try queue.sync { try perform(body) }
+    }
+
+    /// Runs `body`, which only reads, on one state of the database, beside the other tasks if there is a reader.
+    ///
+    /// - Throws: See ``run(_:)``.
+    package func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        if let readers, let shared = try await sharedFile() {
+            let result: Result<Value, any Error>? = await readers.run { [self] in
+                if reader?.identity != shared || reader?.isMoved == true { reader = nil }
+                do throws(StorageError) {
+                    if reader == nil { reader = try Database(path: path, durability: .process) }
+                } catch {
+                    return nil
+                }
+                guard let reader, reader.identity == shared else { return nil }
+                let result = Result { try reader.snapshot { try body(reader) } }
+                if case .failure(let error as StorageError) = result, error.isAboutContents {
+                    self.reader = nil
+                    return nil
+                }
+                return result
+            }
+            if let result { return try result.get() }
+        }
+        // The file was replaced or is damaged, which the other connection finds, too.
+        return try await run { database in try database.snapshot { try body(database) } }
+    }
+
+    /// Returns the identity of the file that readers may open; nil if there is none.
+    private func sharedFile() async throws -> FileIdentity? {
+        if let shared = state.withLock(\.shared) { return shared }
+        try await run { _ in }
+        return state.withLock(\.shared)
+    }
+
+    /// Releases cached memory, after the earlier tasks.
+    package func releaseMemory() async {
+        await queue.run { [self] () -> Void in database?.releaseMemory() }
+        await readers?.run { [self] () -> Void in reader?.releaseMemory() }
+    }
+
+    /// Sets the size of the page cache. Blocks.
+    package func setCache(kibibytes: Int) {
+        queue.sync {
+            try? database?.setCacheSize(kibibytes: kibibytes)
+            if kibibytes <= cacheKibibytes { database?.releaseMemory() }
+        }
+    }
+
+    /// Closes the file after the earlier tasks, unless the contents are in memory. The next task opens it again.
+    package func closeFile() async {
+        await queue.run { [self] () -> Void in
+            if database?.identity != nil { closeAll() }
+        }
+    }
+
+    /// Waits for the queued tasks and closes the file. Blocks; only for use at the end of a program.
+    package func close() { queue.sync { closeAll() } }
+
+    /// Removes all deleted data from the file and from what SQLite has created for it, and deletes the copies that were
+    /// set aside and contain a text. It is tried again after a failure, such as a full disk.
+    ///
+    /// - Parameter text: A text that all data to be deleted belong to, such as the ID of an account; nil for none.
+    package func scrub(copiesWith text: String? = nil) async {
+        await queue.run { [self] () -> Void in
+            if let text { deleteCopies(with: text) }
+            scrubTime = .now
+            if let database = try? opened() { scrubIfDue(database) }
+        }
+    }
+
+    private func scrubIfDue(_ database: Database) {
+        guard let scrubTime, scrubTime <= .now else { return }
+        self.scrubTime = (try? database.scrub()) == nil ? .now + Self.pause : nil
+    }
+
+    private func deleteCopies(with text: String) {
+        let file = StoreFile(path)
+        let deleted = file.copies.filter { StoreFile($0).contains(text) }
+        for path in deleted { unlink(path) }
+        change { state in
+            state.copies.removeAll { deleted.contains($0.path) }
+        }
+    }
+
+    private func perform<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        let database = try opened()
+        do {
+            let value = try body(database)
+            scrubIfDue(database)
+            return value
+        } catch let error as StorageError {
+            guard try replaceDatabase(after: error) else { throw error }
+            return try body(opened())
+        }
+    }
+
+    /// Opens another database, if that helps against an error.
+    ///
+    /// - Returns: True if the task can be repeated.
+    /// - Throws: ``StorageError/damaged(_:)`` if the contents are gone.
+    private func replaceDatabase(after error: StorageError) throws(StorageError) -> Bool {
+        guard path != ":memory:" else { return false }
+        switch policy {
+        case .durable:
+            guard error.isAboutContents || database?.writeError != nil else { return false }
+            // The disk may be writable again.
+            closeAll()
+            let reopened = try opened()
+            return error.isAboutContents || reopened.writeError == nil
+        case .disposable:
+            if error.isAboutContents {
+                reportReplacement(error)
+                closeAll()
+                StoreFile(path).delete()
+            } else if error.isAboutFile, database?.identity != nil {
+                closeAll()
+                recordFailure(error)
+            } else {
+                return false
+            }
+            throw .damaged(path)
+        }
+    }
+
+    // MARK: Opening
+
+    private func opened() throws(StorageError) -> Database {
+        if let database {
+            switch policy {
+            case .durable:
+                guard database.isMoved else { return database }
+                try writeAgain(database)
+                closeAll()
+            case .disposable:
+                let isGone = database.isMoved
+                guard isGone || isRetryDue else { return database }
+                closeAll()
+                // The caller must know that the contents are gone.
+                if isGone { throw .damaged(path) }
+            }
+        }
+        let opened = try policy == .durable ? openDurable() : openDisposable()
+        database = opened
+        return opened
+    }
+
+    private func closeAll() {
+        if let database, scrubTime != nil {
+            scrubTime = .now
+            scrubIfDue(database)
+        }
+        readers?.sync { reader = nil }
+        database = nil
+        state.withLock { $0.shared = nil }
+    }
+
+    /// Changes the state, and announces changed notices.
+    private func change(_ body: (inout State) -> Void) {
+        let before = notices
+        state.withLock { body(&$0) }
+        if notices != before { onNotices() }
+    }
+
+    // MARK: Durable files
+
+    private func openDurable() throws(StorageError) -> Database {
+        let file = StoreFile(path)
+        do throws(StorageError) {
+            if case .inUse = lock?.attempt() {
+                throw .readOnly(path, "another imagefeedd uses it")
+            }
+            try PrivateFolder.create(file.folder)
+            let database = try openRepaired(file)
+            let problem = database.writeError
+            report(problem)
+            return database
+        } catch {
+            report(error)
+            let database = try Database.inMemory(formats)
+            _ = try DamagedDatabase(file, maximumBytes: 1 << 30)?.copy(to: database)
+            try database.execute("PRAGMA query_only = ON")
+            database.readOnlyError = error.ofWrite
+            return database
+        }
+    }
+
+    private func report(_ problem: StorageError?) {
+        if let problem, problem != writeError {
+            logger.warning(
+                "Accounts and likes cannot be changed", metadata: ["reason": "\(problem)"])
+        }
+        change { $0.problem = problem }
+    }
+
+    private func openRepaired(_ file: StoreFile) throws(StorageError) -> Database {
+        switch try file.state() {
+        case .new:
+            let (new, _) = try writeNew(file, from: nil)
+            try file.take(new)
+        case .lost: try replace(file, .damaged(path))
+        case .present:
+            do throws(StorageError) {
+                return try openChecked(file)
+            } catch {
+                guard error.isAboutContents else { throw error }
+                try replace(file, error)
+            }
+        }
+        return try openChecked(file)
+    }
+
+    /// Writes the contents of a deleted file, which are still readable through the open one, to its path. A file that
+    /// is there now stays.
+    private func writeAgain(_ database: Database) throws(StorageError) {
+        let file = StoreFile(path)
+        if case .inUse = lock?.attempt() { return }
+        try PrivateFolder.create(file.folder)
+        guard try file.state() == .new else { return }
+        let new = StoreFile("\(file.path).new")
+        new.delete()
+        try database.copy(to: new.path)
+        try new.sync()
+        try file.take(new.path)
+    }
+
+    private func openChecked(_ file: StoreFile) throws(StorageError) -> Database {
+        let database = try Database(
+            path: file.path, durability: .full, cacheKibibytes: cacheKibibytes)
+        try database.verify()
+        try database.prepare(formats)
+        database.releaseMemory()
+        return database
+    }
+
+    /// Sets a file aside. The new one gets what can be read of it, if it is damaged.
+    private func replace(_ file: StoreFile, _ error: StorageError) throws(StorageError) {
+        let message: Message
+        var copy = ""
+        var rejected = 0
+        if case .newerVersion = error {
+            copy = try file.setAside("newer", for: writeNew(file, from: nil).path)
+            message = Message(
+                "{file} was written by a newer version of Image Feed; it was renamed to {copy}, and a new file was created.",
+                ["file": file.path, "copy": copy])
+        } else {
+            let damaged = DamagedDatabase(file, maximumBytes: 1 << 30)
+            let new: String
+            (new, rejected) = try writeNew(file, from: damaged)
+            copy = try file.setAside("damaged", for: new)
+            message = Message(
+                "{file} was damaged; it was renamed to {copy}, and what could be read was taken over.",
+                ["file": file.path, "copy": copy])
+        }
+        logger.error(
+            "\(message)", metadata: ["reason": "\(error)", "rejected rows": "\(rejected)"])
+        change { $0.copies.append((copy, message)) }
+    }
+
+    /// Writes a file with the tables, and the rows of a damaged one, beside the path.
+    private func writeNew(
+        _ file: StoreFile, from damaged: DamagedDatabase?
+    ) throws(StorageError) -> (path: String, rejected: Int) {
+        let new = StoreFile("\(file.path).new")
+        new.delete()
+        do throws(StorageError) {
+            let database = try Database(path: new.path, durability: .full)
+            try database.prepare(formats)
+            let rejected = try database.transaction { () throws(StorageError) in
+                try damaged?.copy(to: database) ?? 0
+            }
+            return (new.path, rejected)
+        } catch {
+            new.delete()
+            throw error
+        }
+    }
+
+    // MARK: Disposable files
+
+    private func reportReplacement(_ error: StorageError) {
+        logger.warning(
+            "A file of the cache cannot be used and is created again",
+            metadata: ["path": "\(path)", "reason": "\(error)"])
+    }
+
+    /// True if a file that could not be used may be usable again. The contents in memory stay until then.
+    private var isRetryDue: Bool {
+        state.withLock { state in
+            guard let failed = state.failed, SuspendingClock.now >= failed + Self.pause else {
+                return false
+            }
+            let isWritable = access(StoreFile(path).folder, W_OK) == 0
+            if !isWritable { state.failed = .now }
+            return isWritable
+        }
+    }
+
+    private func recordFailure(_ error: StorageError) {
+        let isFirst = state.withLock { state in
+            defer { state.failed = .now }
+            return state.failed == nil
+        }
+        guard isFirst else { return }
+        logger.warning(
+            "A file of the cache cannot be written; its contents are kept in memory",
+            metadata: ["path": "\(path)", "reason": "\(error)"])
+    }
+
+    private func openDisposable() throws(StorageError) -> Database {
+        guard path != ":memory:" else { return try Database.inMemory(formats) }
+        let failed = state.withLock(\.failed)
+        if failed.map({ SuspendingClock.now >= $0 + Self.pause }) ?? true {
+            do throws(StorageError) {
+                let database = try openFile()
+                state.withLock { state in
+                    state.failed = nil
+                    state.shared = readers == nil ? nil : database.identity
+                }
+                return database
+            } catch {
+                recordFailure(error)
+            }
+        }
+        let database = try Database.inMemory(formats)
+        let file = DamagedDatabase(StoreFile(path), maximumBytes: Self.maximumBytes)
+        _ = try? file?.copy(to: database)
+        return database
+    }
+
+    private func openFile() throws(StorageError) -> Database {
+        let file = StoreFile(path)
+        try PrivateFolder.create(file.folder)
+        do throws(StorageError) {
+            if try file.state() == .present { return try openPrepared(file) }
+        } catch  where error.isAboutContents || error.isAboutFile {
+            // If the folder cannot be written, it is opened in vain again.
+            reportReplacement(error)
+        }
+        file.delete()
+        return try openPrepared(StoreFile(path))
+    }
+
+    private func openPrepared(_ file: StoreFile) throws(StorageError) -> Database {
+        // The last process may have left another size than its contents need.
+        unlink(file.path + "-shm")
+        let database = try Database(
+            path: file.path, durability: .process, cacheKibibytes: cacheKibibytes,
+            isExclusive: readers == nil)
+        try database.prepare(formats)
+        // The connections of this process share it, and no other process can change it.
+        unlink(file.path + "-shm")
+        return database
+    }
+}

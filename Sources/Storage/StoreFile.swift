@@ -1,0 +1,162 @@
+internal import Glibc
+internal import System
+
+/// The file of a store, before SQLite opens it.
+struct StoreFile {
+    /// The state of a file that SQLite may open.
+    enum State {
+        /// There is no file, or an empty one.
+        case new
+        case present
+        /// The file is empty or missing, and the journal of a transaction remains.
+        case lost
+    }
+
+    /// The path, or the target of a link to a regular file.
+    let path: String
+    private let name: String
+
+    init(_ path: String) {
+        name = path
+        let target = realpath(path, nil).map { target in
+            defer { free(target) }
+            return String(cString: target)
+        }
+        self.path = target.flatMap { FileStatus($0)?.kind == .file ? $0 : nil } ?? path
+    }
+
+    var folder: String { String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
+    private var journal: String { path + "-journal" }
+
+    /// Reads the state.
+    ///
+    /// - Throws: ``StorageError/cannotOpen(_:_:)`` for anything but a readable, regular file, because opening a FIFO or a
+    ///   device may block; ``StorageError/readOnly(_:_:)`` for a file that this user may only read.
+    func state() throws(StorageError) -> State {
+        let status = try Self.status(path)
+        let journalBytes = try Self.status(journal)?.st_size
+        for suffix in ["-wal", "-shm"] { _ = try Self.status(path + suffix) }
+        guard let status else { return journalBytes ?? 0 > 0 ? .lost : .new }
+        guard status.st_mode & S_IRUSR != 0 else {
+            throw .cannotOpen(path, String(cString: strerror(EACCES)))
+        }
+        guard status.st_uid == geteuid() else {
+            throw .readOnly(path, "it belongs to another user")
+        }
+        guard status.st_mode & S_IWUSR != 0 else {
+            throw .readOnly(path, String(cString: strerror(EACCES)))
+        }
+        guard status.st_size == 0 else { return .present }
+        return journalBytes == nil ? .new : .lost
+    }
+
+    private static func status(_ path: String) throws(StorageError) -> stat? {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            guard errno != ENOENT else { return nil }
+            throw .cannotOpen(path, String(cString: strerror(errno)))
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return status
+        case S_IFLNK: throw .cannotOpen(path, "it is a link, and not to a regular file")
+        default: throw .cannotOpen(path, "it is not a regular file")
+        }
+    }
+
+    /// Reads the contents of a regular file.
+    ///
+    /// - Parameter maximumBytes: The largest accepted size.
+    /// - Returns: nil if the file cannot be read.
+    func bytes(maximumBytes: Int) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0,
+            status.st_mode & (S_IFMT | S_IRUSR) == S_IFREG | S_IRUSR,
+            status.st_size <= maximumBytes
+        else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Int(status.st_size))
+        var block = [UInt8](repeating: 0, count: 4096)
+        while bytes.count < status.st_size {
+            let count = pread(descriptor, &block, block.count, off_t(bytes.count))
+            if count < 0, errno == EINTR { continue }
+            // A block that cannot be read is empty.
+            bytes += count > 0 ? Array(block.prefix(count)) : block.map { _ in 0 }
+        }
+        return bytes
+    }
+
+    /// Returns true if the file contains a text.
+    func contains(_ text: String) -> Bool {
+        guard let bytes = bytes(maximumBytes: 1 << 30) else { return false }
+        return bytes.contains(Array(text.utf8))
+    }
+
+    // MARK: Changes
+
+    /// Deletes the file and those that SQLite has created for it. The target of a link stays, because it may be any
+    /// file of the user. A folder is deleted only if it is empty.
+    func delete() {
+        for suffix in ["", "-journal", "-wal", "-shm"] where unlink(name + suffix) != 0 {
+            if errno == EISDIR { rmdir(name + suffix) }
+        }
+    }
+
+    /// Gives the file and its journal a new name.
+    ///
+    /// - Parameters:
+    ///   - kind: The reason, `damaged` or `newer`.
+    ///   - replacement: The path of the file that takes the place.
+    /// - Returns: The new path.
+    /// - Throws: ``StorageError``; then the file has its old name.
+    func setAside(_ kind: String, for replacement: String) throws(StorageError) -> String {
+        let number = (1..<1000).first { number in
+            ["", "-journal"].allSatisfy { access("\(path).\(kind)-\(number)\($0)", F_OK) != 0 }
+        }
+        guard let number else { throw .cannotOpen(path, "there are too many copies of it") }
+        let name = "\(path).\(kind)-\(number)"
+        // With a second link, there is a file at the path at each moment.
+        let isLinked = link(path, name) == 0 || rename(path, name) == 0 || errno == ENOENT
+        // The new file must not have the journal of this one, which may help to repair this one.
+        guard isLinked, rename(journal, name + "-journal") == 0 || errno == ENOENT else {
+            throw .cannotOpen(name, String(cString: strerror(errno)))
+        }
+        try take(replacement)
+        return name
+    }
+
+    /// Moves a file to the path.
+    func take(_ replacement: String) throws(StorageError) {
+        guard rename(replacement, path) == 0 else {
+            throw .cannotOpen(path, String(cString: strerror(errno)))
+        }
+        syncFolder()
+    }
+
+    /// Waits until the contents are on the disk.
+    func sync() throws(StorageError) {
+        guard Self.sync(path, O_RDONLY) else {
+            throw .cannotOpen(path, String(cString: strerror(errno)))
+        }
+    }
+
+    /// Waits until the names in the folder are on the disk, which SQLite does only for journals.
+    private func syncFolder() { _ = Self.sync(folder, O_RDONLY | O_DIRECTORY) }
+
+    private static func sync(_ path: String, _ flags: Int32) -> Bool {
+        let descriptor = open(path, flags | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return fsync(descriptor) == 0
+    }
+
+    /// The files that were set aside.
+    var copies: [String] {
+        let name = path[path.index(after: path.lastIndex(of: "/") ?? path.startIndex)...]
+        let names = (try? DirectoryListing(folder))?.names ?? []
+        return names.filter { $0.hasPrefix("\(name).damaged-") || $0.hasPrefix("\(name).newer-") }
+            .map { "\(folder)/\($0)" }
+    }
+}

@@ -1,0 +1,419 @@
+import Dispatch
+import FoundationEssentials
+import Glibc
+import Logging
+import Storage
+import Synchronization
+import TestSupport
+import Testing
+import Translation
+
+/// The tables of two modules, one of which refers to the other.
+let testFormats = [
+    TableFormat(
+        "accounts",
+        sql: """
+            CREATE TABLE account (
+                position INTEGER PRIMARY KEY,
+                id TEXT NOT NULL UNIQUE,
+                is_logged_in INTEGER NOT NULL CHECK (is_logged_in IN (0, 1))
+            );
+            CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+            """),
+    TableFormat(
+        "likes",
+        sql: """
+            CREATE TABLE liked (
+                number INTEGER PRIMARY KEY AUTOINCREMENT,
+                account TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+                photo TEXT NOT NULL,
+                UNIQUE (account, photo)
+            );
+            """),
+]
+
+extension Database {
+    func add(account: String) throws(StorageError) {
+        try query("INSERT INTO account (id, is_logged_in) VALUES (?, 1)", [.text(account)])
+    }
+
+    func add(photos: Range<Int>, of account: String) throws(StorageError) {
+        try transaction { () throws(StorageError) in
+            for photo in photos {
+                try query(
+                    "INSERT INTO liked (account, photo) VALUES (?, ?)",
+                    [.text(account), .text("photo \(photo)")])
+            }
+        }
+    }
+
+    func count(_ table: String) throws(StorageError) -> Int {
+        Int(try integer("SELECT count(*) FROM \(table)") ?? 0)
+    }
+}
+
+@Suite struct StoreTests {
+    private let folder: TemporaryDirectory
+    private let path: String
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        path = folder.appending("data/data.sqlite")
+    }
+
+    private func durable(
+        _ formats: [TableFormat] = testFormats, onNotices: @escaping @Sendable () -> Void = {}
+    ) -> Store {
+        Store(path, .durable, formats, onNotices: onNotices)
+    }
+
+    private func disposable(hasReader: Bool = false) -> Store {
+        Store(path, .disposable, testFormats, hasReader: hasReader)
+    }
+
+    private var names: [String] {
+        get throws {
+            try FileManager.default.contentsOfDirectory(atPath: folder.appending("data")).sorted()
+        }
+    }
+
+    /// Stores an account with likes, and closes the file.
+    private func fill(_ store: Store, photos: Int = 3) throws {
+        try store.runAndWait { database in
+            try database.add(account: "a")
+            try database.add(photos: 0..<photos, of: "a")
+        }
+        store.close()
+    }
+
+    private func write(_ bytes: [UInt8], at offset: Int) {
+        let file = open(path, O_WRONLY)
+        defer { close(file) }
+        #expect(pwrite(file, bytes, bytes.count, off_t(offset)) == bytes.count)
+    }
+
+    private func edit(_ sql: String) throws {
+        let database = try Database(path: path, durability: .full)
+        try database.execute("PRAGMA foreign_keys = OFF")
+        try database.execute(sql)
+    }
+
+    // MARK: Formats
+
+    @Test func `a format of an earlier version is changed step by step`() throws {
+        try durable([TableFormat("a", sql: "CREATE TABLE a (b)")]).runAndWait {
+            try $0.query("INSERT INTO a VALUES (1)")
+        }
+        let newer = TableFormat(
+            "a", version: 3, sql: "CREATE TABLE a (b, c, d)",
+            steps: [
+                "ALTER TABLE a ADD COLUMN c DEFAULT 2", "ALTER TABLE a ADD COLUMN d DEFAULT 3",
+            ])
+        for _ in 0..<2 {
+            let store = durable([newer])
+            let values = try store.runAndWait { database in
+                try database.all("SELECT b, c, d FROM a") { row in
+                    [row.integer(0), row.integer(1), row.integer(2)]
+                }
+            }
+            #expect(values == [[1, 2, 3]])
+            #expect(store.notices.isEmpty)
+        }
+    }
+
+    @Test func `another module adds its tables to a file`() throws {
+        try fill(durable())
+        let added = durable(testFormats + [TableFormat("b", sql: "CREATE TABLE b (c)")])
+        #expect(try added.runAndWait { try $0.count("b") + $0.count("account") } == 1)
+        // The tables of the other module remain.
+        #expect(try durable().runAndWait { try $0.count("account") } == 1)
+        #expect(try names == ["data.sqlite"])
+    }
+
+    @Test func `a file of a newer version is set aside`() throws {
+        try fill(durable())
+        try edit("UPDATE format SET version = 2 WHERE name = 'likes'")
+        let store = durable()
+        #expect(try store.runAndWait { try $0.count("account") } == 0)
+        #expect(try names == ["data.sqlite", "data.sqlite.newer-1"])
+        #expect(
+            store.notices.map(\.english) == [
+                """
+                \(path) was written by a newer version of Image Feed; it was renamed to \
+                \(path).newer-1, and a new file was created.
+                """
+            ])
+    }
+
+    // MARK: Damage
+
+    @Test(arguments: [
+        "UPDATE format SET version = 0",
+        "DELETE FROM format WHERE name = 'likes'",
+        "DROP TABLE format",
+        "PRAGMA writable_schema = 1; UPDATE sqlite_master SET sql = replace(sql, 'is_logged_in', 'is_logged_iN_')",
+        "PRAGMA writable_schema = 1; UPDATE sqlite_master SET sql = 'CREATE TABLE setting (key' WHERE name = 'setting'",
+        "PRAGMA ignore_check_constraints = 1; UPDATE setting SET value = 5; INSERT INTO account VALUES (9, 'z', 7)",
+        "ALTER TABLE setting RENAME TO settinh",
+        "INSERT INTO liked (account, photo) VALUES ('nobody', 'x')",
+    ])
+    func `the tables of a damaged file are copied`(damage: String) throws {
+        try fill(durable())
+        try edit(damage)
+        let changes = Atomic(0)
+        let store = durable { changes.add(1, ordering: .relaxed) }
+        #expect(
+            try store.runAndWait { [try $0.count("account"), try $0.count("liked")] } == [1, 3])
+        #expect(try names == ["data.sqlite", "data.sqlite.damaged-1"])
+        #expect(store.notices.count == 1 && changes.load(ordering: .relaxed) == 1)
+        store.close()
+        let again = durable()
+        #expect(try again.runAndWait { try $0.count("liked") } == 3)
+        #expect(again.notices.isEmpty)
+    }
+
+    @Test func `the header of a file is restored`() throws {
+        try fill(durable())
+        write([UInt8](repeating: 0xa5, count: 100), at: 0)
+        #expect(try durable().runAndWait { try $0.count("liked") } == 3)
+    }
+
+    @Test func `rows between damaged pages are copied`() throws {
+        try fill(durable(), photos: 20_000)
+        let pages = try #require(
+            try Database(path: path, durability: .full).integer("PRAGMA page_count"))
+        for page in stride(from: 20, to: Int(pages), by: 40) {
+            write([UInt8](repeating: 0, count: 4096), at: page * 4096)
+        }
+        let store = durable()
+        let (count, last) = try store.runAndWait { database in
+            (try database.count("liked"), try database.integer("SELECT max(number) FROM liked"))
+        }
+        // About every fortieth page is missing.
+        #expect(18_500..<20_000 ~= count)
+        #expect(last == 20_000)
+    }
+
+    @Test func `numbers of deleted rows are not used again in a copy`() throws {
+        let store = durable()
+        try store.runAndWait { database in
+            try database.add(account: "a")
+            try database.add(photos: 0..<9, of: "a")
+            try database.query("DELETE FROM liked WHERE number > 2")
+        }
+        store.close()
+        try edit("UPDATE format SET version = 0")
+        try durable().runAndWait { database in
+            try database.add(photos: 20..<21, of: "a")
+            #expect(try database.integer("SELECT max(number) FROM liked") == 10)
+        }
+    }
+
+    @Test func `damage that a task finds is repaired, and the task runs again`() throws {
+        let store = durable()
+        try store.runAndWait { try $0.add(account: "a") }
+        write([UInt8](repeating: 0xa5, count: 40), at: 0)
+        try store.runAndWait { try $0.add(account: "b") }
+        #expect(try store.runAndWait { try $0.count("account") } == 2)
+        #expect(try names.contains("data.sqlite.damaged-1"))
+    }
+
+    @Test func `an empty file beside a journal is damaged, and alone it is new`() throws {
+        try folder.write("", to: "data/data.sqlite")
+        #expect(try durable().runAndWait { try $0.count("account") } == 0)
+        #expect(try names == ["data.sqlite"])
+        truncate(path, 0)
+        try folder.write("journal", to: "data/data.sqlite-journal")
+        #expect(try durable().runAndWait { try $0.count("account") } == 0)
+        #expect(
+            try names == [
+                "data.sqlite", "data.sqlite.damaged-1", "data.sqlite.damaged-1-journal",
+            ])
+    }
+
+    @Test func `a disposable file is created again after any damage`() throws {
+        for damage in ["garbage that is no database", ""] {
+            try fill(disposable())
+            try folder.write(damage, to: "data/data.sqlite")
+            let store = disposable()
+            #expect(try store.runAndWait { try $0.count("account") } == 0)
+            #expect(store.notices.isEmpty)
+            store.close()
+            #expect(try names == ["data.sqlite"])
+        }
+        try fill(disposable())
+        try edit("DROP TABLE liked")
+        #expect(try disposable().runAndWait { try $0.count("account") } == 0)
+    }
+
+    @Test(arguments: [false, true])
+    func `a task learns that a disposable file was replaced`(hasReader: Bool) async throws {
+        let store = disposable(hasReader: hasReader)
+        try await store.run { try $0.add(account: "a") }
+        #expect(try await store.read { try $0.count("account") } == 1)
+        try FileManager.default.removeItem(atPath: folder.appending("data"))
+        await #expect(throws: StorageError.damaged(path)) {
+            try await store.run { try $0.count("account") }
+        }
+        #expect(try await store.read { try $0.count("account") } == 0)
+        try await store.run { try $0.execute("DROP TABLE liked") }
+        await #expect(throws: StorageError.damaged(path)) {
+            try await store.run { try $0.count("liked") }
+        }
+        #expect(try await store.read { try $0.count("liked") } == 0)
+    }
+
+    // MARK: Files that are not databases
+
+    enum Alien: CaseIterable { case fifo, folder, deadLink, link, unreadable, foreign, protected }
+
+    private func replaceFile(by alien: Alien) throws {
+        switch alien {
+        case .unreadable: chmod(path, 0o200)
+        case .protected: chmod(path, 0o400)
+        case .foreign: try #require(chown(path, 12_345, 12_345) == 0)
+        case .fifo, .folder, .deadLink, .link:
+            unlink(path)
+            switch alien {
+            case .fifo: mkfifo(path, 0o600)
+            case .folder: mkdir(path, 0o700)
+            case .deadLink: symlink("/nowhere/else", path)
+            default:
+                mkfifo(folder.appending("fifo"), 0o600)
+                symlink(folder.appending("fifo"), path)
+            }
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0), arguments: Alien.allCases)
+    func `a file that cannot be used is read-only with a reason and stays`(alien: Alien) throws {
+        try fill(durable())
+        try replaceFile(by: alien)
+        let store = durable()
+        let isReadable = alien == .foreign || alien == .protected
+        #expect(try store.runAndWait { try $0.count("liked") } == (isReadable ? 3 : 0))
+        #expect(store.notices.map(\.english).first?.contains("data.sqlite") == true)
+        let error = #expect(throws: StorageError.self) {
+            try store.runAndWait { try $0.add(account: "b") }
+        }
+        guard case .readOnly = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(try names == ["data.sqlite"])
+        store.close()
+        let cache = disposable()
+        try cache.runAndWait { try $0.add(account: "c") }
+        #expect(FileManager.default.fileExists(atPath: path))
+        #expect(alien != .link || folder.has("fifo"))
+    }
+
+    @Test func `a journal that is not a file is named`() throws {
+        try fill(durable())
+        mkfifo("\(path)-journal", 0o600)
+        let store = durable()
+        #expect(try store.runAndWait { try $0.count("liked") } == 3)
+        #expect(store.notices.first?.english.contains("data.sqlite-journal") == true)
+        unlink("\(path)-journal")
+        try store.runAndWait { try $0.add(account: "b") }
+        #expect(store.notices.isEmpty)
+    }
+
+    @Test func `a link to a file of the user is followed`() throws {
+        mkdir(folder.appending("data"), 0o700)
+        symlink(folder.appending("other.sqlite"), path)
+        try folder.write("", to: "other.sqlite")
+        try fill(durable())
+        try edit("UPDATE format SET version = 0")
+        #expect(try durable().runAndWait { try $0.count("liked") } == 3)
+        #expect(try names == ["data.sqlite"])
+        #expect(folder.has("other.sqlite.damaged-1"))
+    }
+
+    // MARK: Deleted folders
+
+    @Test func `a durable file that is deleted with its folder is written again whole`() throws {
+        let store = durable()
+        try store.runAndWait { try $0.add(account: "a") }
+        try FileManager.default.removeItem(atPath: folder.appending("data"))
+        try store.runAndWait { try $0.add(account: "b") }
+        #expect(try durable().runAndWait { try $0.count("account") } == 2)
+    }
+
+    @Test func `a task fails while a deleted folder cannot be created again`() throws {
+        let store = durable()
+        try store.runAndWait { try $0.add(account: "a") }
+        try FileManager.default.removeItem(atPath: folder.appending("data"))
+        try folder.write("", to: "data")
+        #expect(throws: StorageError.self) { try store.runAndWait { try $0.add(account: "b") } }
+        unlink(folder.appending("data"))
+        try store.runAndWait { try $0.add(account: "c") }
+        #expect(try durable().runAndWait { try $0.count("account") } == 2)
+    }
+
+    // MARK: Files beside the database
+
+    @Test func `a durable file needs no log, and none of the files has a transaction`() throws {
+        let store = durable()
+        try store.runAndWait { try $0.add(account: "secret") }
+        #expect(try names == ["data.sqlite", "data.sqlite-journal"])
+        #expect(try Data(contentsOf: URL(filePath: "\(path)-journal")).isEmpty)
+        store.close()
+        #expect(try names == ["data.sqlite"])
+    }
+
+    @Test(arguments: [false, true])
+    func `a disposable file has no shared memory in the folder`(hasReader: Bool) async throws {
+        try folder.write("short", to: "data/data.sqlite-shm")
+        let store = disposable(hasReader: hasReader)
+        try await store.run { try $0.add(account: "a") }
+        #expect(try await store.read { try $0.count("account") } == 1)
+        #expect(try names == ["data.sqlite", "data.sqlite-wal"])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a reader reads while a task writes`() async throws {
+        let store = disposable(hasReader: true)
+        try await store.run { try $0.add(account: "a") }
+        _ = try await store.read { try $0.count("account") }
+        let read = DispatchSemaphore(value: 0)
+        let writing = Task {
+            try await store.run { database in
+                try database.execute("BEGIN")
+                try database.add(account: "b")
+                read.wait()
+                try database.execute("COMMIT")
+            }
+        }
+        #expect(try await store.read { try $0.count("account") } == 1)
+        read.signal()
+        try await writing.value
+        #expect(try await store.read { try $0.count("account") } == 2)
+    }
+
+    // MARK: Deleted data
+
+    @Test(arguments: [true, false])
+    func `scrubbed data are in no file`(isDurable: Bool) async throws {
+        let store = isDurable ? durable() : disposable()
+        let secret = "a secret title"
+        try await store.run { database in
+            for number in 0..<500 {
+                try database.query(
+                    "INSERT INTO setting VALUES (?, ?)", [.text("\(number)"), .text(secret)])
+            }
+            try database.query(
+                "INSERT INTO account (id, is_logged_in) VALUES (?, 0)", [.text(secret)])
+        }
+        if isDurable {
+            try folder.write("before \(secret) after", to: "data/data.sqlite.damaged-1")
+            try folder.write("another", to: "data/data.sqlite.damaged-2")
+        }
+        try await store.run { try $0.execute("DELETE FROM setting; DELETE FROM account") }
+        await store.scrub(copiesWith: secret)
+        for name in try names {
+            let bytes = try Data(contentsOf: URL(filePath: folder.appending("data/\(name)")))
+            #expect(bytes.firstRange(of: Data(secret.utf8)) == nil, "\(name)")
+        }
+        #expect(try names.contains("data.sqlite.damaged-2") == isDurable)
+    }
+}
