@@ -33,7 +33,8 @@ package final class CurlClient: nonisolated HTTPClient {
     private var idleTimer: MainLoopTimer?
     private var isClosed = false
     private var queue: TransferQueue<WebAddress.Origin, ObjectIdentifier>
-    let responseMemory: ResponseMemory
+    /// The bytes of the large responses to plugins.
+    private var pluginBytes = 0
     /// The queue on which the files of downloads are written.
     let fileQueue = DispatchQueue(label: "org.imagefeed.http.files")
 
@@ -59,7 +60,6 @@ package final class CurlClient: nonisolated HTTPClient {
         self.limits = limits
         self.onRest = onRest
         queue = TransferQueue(limits: limits)
-        responseMemory = ResponseMemory(limit: limits.pluginBodyBytes)
     }
 
     isolated deinit { close() }
@@ -144,6 +144,19 @@ package final class CurlClient: nonisolated HTTPClient {
 
     private func sendAdmitted(_ admitted: [ObjectIdentifier]) {
         for id in admitted { transfers[id]?.send() }
+    }
+
+    // MARK: Memory
+
+    /// Reserves memory for a large response to a plugin.
+    ///
+    /// - Returns: The reservation; nil if the responses to all plugins together would exceed their limit.
+    func reserve(_ bytes: Int) -> MemoryReservation? {
+        guard pluginBytes + bytes <= limits.pluginBodyBytes else { return nil }
+        pluginBytes += bytes
+        return MemoryReservation { [weak self] in
+            Task { @MainActor in self?.pluginBytes -= bytes }
+        }
     }
 
     // MARK: Connections

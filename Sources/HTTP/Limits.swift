@@ -39,8 +39,8 @@ nonisolated struct Limits {
     /// The largest number of bytes per second of a transfer of a plugin. Without a limit, the transfers from fast servers
     /// would delay other work of the main thread.
     var pluginBytesPerSecond = 16 << 20
-    /// The largest number of bytes of the large responses to one plugin.
-    var pluginBodyBytes = 8 << 20
+    /// The largest number of bytes of the large responses to all plugins. One plugin has at most 8 requests of 8 MiB.
+    var pluginBodyBytes = 128 << 20
     /// The size above which a response to a plugin is large.
     var smallBodyBytes = 256 << 10
     /// The longest time that a download waits for a connection. The waiting time of a request is limited only by its

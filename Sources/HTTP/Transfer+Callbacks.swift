@@ -137,11 +137,10 @@ extension Transfer {
             }
             download.append(bytes)
         } else {
-            let isPermitted = hasMemory(
-                forBodyOf: body.count + bytes.count, atMost: bodyLimit)
-            guard isPermitted else {
-                hold()
-                return Int(CURL_WRITEFUNC_PAUSE)
+            guard hasMemory(forBodyOf: body.count + bytes.count, atMost: bodyLimit) else {
+                failure = .failed(
+                    Message(verbatim: "the large responses to plugins exceed their limit"))
+                return 0
             }
             body += bytes
         }

@@ -49,8 +49,6 @@ final class Transfer {
     var download: Download?
     /// The memory reservation of a large body; nil while the body is small.
     private var memory: MemoryReservation?
-    /// True while the transfer waits for memory.
-    private var isAwaitingMemory = false
 
     init(_ request: HTTPRequest, _ client: CurlClient) {
         self.request = request
@@ -99,7 +97,7 @@ final class Transfer {
         opensConnection = false
         isNetworkChanged = false
         body = []
-        releaseMemory()
+        memory = nil
         if resumption == nil { received = 0 }
     }
 
@@ -165,7 +163,7 @@ final class Transfer {
         watchdog?.state = .connected
     }
 
-    /// Pauses the transfer until earlier data is written to the file, or memory is available.
+    /// Pauses the transfer until earlier data is written to the file.
     func hold() { watchdog?.state = .held }
 
     private var isPaused: Bool { watchdog?.state == .held }
@@ -311,28 +309,14 @@ final class Transfer {
 
     // MARK: Memory
 
-    /// Returns true if the body may grow. Otherwise requests the memory; the transfer resumes when it is granted.
+    /// Reserves memory for a large body of a response to a plugin.
+    ///
+    /// - Returns: False if the body is large and no memory is left for it.
     func hasMemory(forBodyOf count: Int, atMost bodyLimit: Int) -> Bool {
-        guard let plugin = request.plugin, count > client.limits.smallBodyBytes, memory == nil
+        guard request.plugin != nil, count > client.limits.smallBodyBytes, memory == nil
         else { return true }
-        guard !isAwaitingMemory else { return false }
-        let bytes = min(head.bodyLength ?? bodyLimit, bodyLimit)
-        memory = client.responseMemory.request(bytes, for: plugin, self)
-        isAwaitingMemory = memory == nil
-        return !isAwaitingMemory
-    }
-
-    /// Receives the memory that the transfer waits for.
-    func receiveMemory(_ memory: MemoryReservation) {
-        self.memory = memory
-        isAwaitingMemory = false
-        if isPaused { resume() }
-    }
-
-    private func releaseMemory() {
-        memory = nil
-        if isAwaitingMemory { client.responseMemory.cancel(self) }
-        isAwaitingMemory = false
+        memory = client.reserve(min(head.bodyLength ?? bodyLimit, bodyLimit))
+        return memory != nil
     }
 
     /// Ends the transfer, unless it has ended. Must not be called in a callback of libcurl.
@@ -349,7 +333,7 @@ final class Transfer {
         pause = nil
         removeHandle()
         client.leave(self)
-        releaseMemory()
+        memory = nil
         if case .failure = result { download?.stop() }
         complete()
     }
