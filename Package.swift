@@ -44,7 +44,6 @@ let libraries = [
     library("CHomepage"),
     library("CImages"),
     library("CLinux"),
-    library("CPango", pkgConfig: "glib-2.0", package: "libglib2.0-dev"),
     library("CProcesses"),
     library("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
     library("CSandbox"),
@@ -129,7 +128,7 @@ let modules = [
     module("ImageProtocol", "CLinux ImageMetadata Web", in: "ImageHelper/Protocol"),
     module(
         "ImageHelper",
-        "CImages CLinux CPango ImageMetadata ImageProtocol Sandbox Web",
+        "CImages CLinux ImageMetadata ImageProtocol Sandbox",
         in: "ImageHelper/Helper"),
     program("imagefeed-image-helper", "ImageHelper", in: "ImageHelper/imagefeed-image-helper"),
     tests(

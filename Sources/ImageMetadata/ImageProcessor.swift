@@ -21,12 +21,11 @@ package protocol ImageProcessor: Sendable {
     ///
     /// - Parameters:
     ///   - image: The new image.
-    ///   - file: The path of the file that is converted, as bytes of the file system; nil for
-    ///     ``NewImage/initials(name:pixels:)``.
+    ///   - file: The path of the file that is converted, as bytes of the file system.
     ///   - destination: The path of the new image.
     /// - Throws: ``ImageProcessorError``.
     func make(
-        _ image: NewImage, from file: [UInt8]?, to destination: String
+        _ image: NewImage, from file: [UInt8], to destination: String
     ) async throws(ImageProcessorError)
 }
 
@@ -37,10 +36,6 @@ package enum NewImage: Hashable, Sendable {
     case scaled(pixels: Int, texts: [String: String])
     /// The central square of an image, with this width. A smaller image is enlarged.
     case square(pixels: Int)
-    /// A default avatar: initials of a user on a colour, as a square of this width.
-    ///
-    /// A name always has the same colour. Without the libraries that draw text, the image has the colour only.
-    case initials(name: String, pixels: Int)
 }
 
 /// The priority of an image job.

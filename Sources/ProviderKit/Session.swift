@@ -42,8 +42,6 @@ public enum SessionEvent: Sendable {
     case rateLimit(RateLimit)
     /// The number of photos that a user of this computer likes changed.
     case likes(count: Int)
-    /// The profile changed, for a provider that stores its users itself.
-    case profileChanged
     /// Sentences for the user about photos and sources that the session omits although the service has them, and the
     /// remedies; they replace the earlier ones.
     case notices([String])

@@ -66,14 +66,6 @@ struct ImageHelperClientTests {
         #expect(fixture.outputHead().dropFirst() == Array("PNG".utf8)[...])
     }
 
-    @Test(arguments: ["Ada Lovelace", "文", "", "🙂", String(repeating: "x", count: 5000)])
-    func `initials are drawn for any name`(name: String) async throws {
-        let fixture = try ImageHelperFixture()
-        try await fixture.client.make(
-            .initials(name: name, pixels: 128), from: nil, to: fixture.output)
-        #expect(try await fixture.size(fixture.output) == [128, 128])
-    }
-
     @Test func `one helper runs at a time, and an idle helper ends`() async throws {
         var limits = HelperLimits.wide
         // Longer than a slow machine takes from one job to the next.

@@ -10,7 +10,7 @@ struct MessageTests {
         .probe,
         .make(.scaled(pixels: 256, texts: ["Thumb::URI": "file:///%C3%A4", "Software": ""])),
         .make(.scaled(pixels: 4096, texts: [:])), .make(.square(pixels: 1)),
-        .make(.initials(name: "Ada Lovelace", pixels: 96)), .pixels(width: 65_535, height: 1),
+        .pixels(width: 65_535, height: 1),
     ]
     private static let replies: [ImageReply] = [
         .ready(confinesFiles: true), .done, .facts(ImageFacts(width: 1, height: 2)),
@@ -47,8 +47,8 @@ struct MessageTests {
         }
         let tooLarge = try #require(ImageJob.make(.square(pixels: 4097)).message)
         #expect((try? ImageJob(message: tooLarge)) == nil)
-        let name = String(repeating: "x", count: 20_000)
-        #expect(ImageJob.make(.initials(name: name, pixels: 1)).message == nil)
+        let text = String(repeating: "x", count: 20_000)
+        #expect(ImageJob.make(.scaled(pixels: 1, texts: ["Software": text])).message == nil)
     }
 
     @Test(arguments: [

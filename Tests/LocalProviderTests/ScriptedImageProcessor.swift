@@ -31,7 +31,7 @@ final class ScriptedImageProcessor: ImageProcessor {
     }
 
     func make(
-        _ image: NewImage, from file: [UInt8]?, to destination: String
+        _ image: NewImage, from file: [UInt8], to destination: String
     ) async throws(ImageProcessorError) {
         guard case .scaled(let pixels, let texts) = image else {
             throw .failed(Message(verbatim: "not expected"))

@@ -13,7 +13,7 @@ package struct UnavailableImageProcessor: ImageProcessor {
 
     /// Throws ``ImageProcessorError/notSupported(_:)``.
     package func make(
-        _ image: NewImage, from file: [UInt8]?, to destination: String
+        _ image: NewImage, from file: [UInt8], to destination: String
     ) async throws(ImageProcessorError) { throw Self.error }
 
     private static let error = ImageProcessorError.notSupported(

@@ -161,7 +161,6 @@ package final class Account {
         case .likes(let count):
             photos?.likeCount = count
             emit(.changed(.likes))
-        case .profileChanged: Task { try? await refreshProfile() }
         case .notices(let sentences):
             let sentences = sentences.prefix(RemoteService.maximumNotices).compactMap(
                 ServiceText.message)

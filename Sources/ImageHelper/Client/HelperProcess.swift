@@ -38,11 +38,8 @@ final class HelperProcess {
     /// True if the process has ended or is ending.
     private(set) var hasEnded = false
 
-    /// The environment variables with the locations of libraries and fonts.
-    private static let variables = [
-        "FONTCONFIG_FILE", "FONTCONFIG_PATH", "HOME", "LANG", "LC_ALL",
-        "LD_LIBRARY_PATH", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_DIRS", "XDG_DATA_HOME",
-    ]
+    /// The environment variables with the location of libraries, and the encoding of texts.
+    private static let variables = ["LANG", "LC_ALL", "LD_LIBRARY_PATH"]
 
     /// Starts a process.
     ///

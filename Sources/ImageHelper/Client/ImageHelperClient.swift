@@ -53,7 +53,7 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     }
 
     package func make(
-        _ image: NewImage, from file: [UInt8]?, to destination: String
+        _ image: NewImage, from file: [UInt8], to destination: String
     ) async throws(ImageProcessorError) {
         guard case .done = try await perform(.make(image), reading: file, writing: destination)
         else { throw Self.versionMismatch }
@@ -90,14 +90,14 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     /// The first bytes of the file are read before that, if possible, so that other jobs do not wait for a file that
     /// does not respond.
     private func perform(
-        _ job: ImageJob, reading source: [UInt8]? = nil, writing destination: String? = nil,
+        _ job: ImageJob, reading source: [UInt8], writing destination: String? = nil,
         urgency: ImageUrgency = .now
     ) async throws(ImageProcessorError) -> ImageReply {
         guard let message = job.message else { throw Self.versionMismatch }
-        if let source { _ = try await openSource(source) }
+        _ = try await openSource(source)
         await turns.begin(inBackground: urgency == .later)
         defer { turns.end() }
-        let opened = if let source { try await openSource(source) } else { JobFiles() }
+        let opened = try await openSource(source)
         if let destination {
             try await files.run { () throws(ImageProcessorError) in
                 try opened.openDestination(destination)
@@ -230,7 +230,6 @@ extension ImageJob {
         case .probe: "probe"
         case .make(.scaled): "scale"
         case .make(.square): "square"
-        case .make(.initials): "initials"
         case .pixels: "pixels"
         }
     }
@@ -241,7 +240,6 @@ extension HelperRole {
     init(_ job: ImageJob, _ format: ImageFormat?) {
         self =
             switch (job, format) {
-            case (.make(.initials), _): .draw
             case (.probe, _): .decode
             case (_, .heic), (_, .avif): .decodeHEIF
             case (_, .jpegXL): .decodeJPEGXL

@@ -38,7 +38,7 @@ struct ImageDecoders {
         load(GIFDecoder.self, .gif)
         load(BMPDecoder.self, .bmp)
         switch role {
-        case .decode, .draw: break
+        case .decode: break
         case .decodeHEIF: load(HEIFDecoder.self, .heic, .avif)
         case .decodeJPEGXL: load(JPEGXLDecoder.self, .jpegXL)
         case .decodeTIFF: load(TIFFDecoder.self, .tiff)

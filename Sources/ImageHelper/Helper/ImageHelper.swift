@@ -33,7 +33,7 @@ package enum ImageHelper {
         do {
             try limitResources(parent)
             let executor = JobExecutor(role)
-            let confinesFiles = try applyRestrictions(role)
+            let confinesFiles = try applyRestrictions()
             guard socket.send(ImageReply.ready(confinesFiles: confinesFiles).message) else {
                 return EXIT_SUCCESS
             }
@@ -62,10 +62,10 @@ package enum ImageHelper {
         try ProcessRestrictions.limit(RLIMIT_NOFILE.rawValue, to: 64)
     }
 
-    /// Applies all restrictions that the role permits. Libraries must be loaded before.
+    /// Applies all restrictions. Libraries must be loaded before.
     ///
     /// - Returns: False if the kernel does not support the rules for files.
-    static func applyRestrictions(_ role: HelperRole) throws(SandboxError) -> Bool {
+    static func applyRestrictions() throws(SandboxError) -> Bool {
         // The private memory that can be written.
         try ProcessRestrictions.limit(RLIMIT_DATA.rawValue, to: usedBytes(5) + memoryBytes)
         // The mapped address space. About a tenth of it is resident.
@@ -73,14 +73,8 @@ package enum ImageHelper {
             RLIMIT_AS.rawValue, to: usedBytes(0) + memoryBytes + mappedFileBytes)
         try ProcessRestrictions.forbidInspection()
         try ProcessRestrictions.forbidNewPrivileges()
-        var rules = FileRules()
-        var filter = SystemCallFilter.computing
-        if role == .draw {
-            rules.readable = fontFolders()
-            filter.allowReadingFiles()
-        }
-        let confinesFiles = try rules.enforce()
-        try filter.enforce()
+        let confinesFiles = try FileRules().enforce()
+        try SystemCallFilter.computing.enforce()
         return confinesFiles
     }
 
@@ -90,20 +84,6 @@ package enum ImageHelper {
         let fields = text.split(separator: " ")
         let pages = fields.count > field ? Int(fields[field]) : nil
         return (pages ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
-    }
-
-    private static func fontFolders() -> [String] {
-        var folders = [
-            "/etc/fonts", "/etc/ld.so.cache", "/nix/store", "/run/current-system/sw/share",
-            "/usr/lib", "/usr/local/share/fonts", "/usr/share", "/var/cache/fontconfig",
-        ]
-        if let home = getenv("HOME").map({ String(cString: $0) }) {
-            folders += [
-                "\(home)/.cache/fontconfig", "\(home)/.config/fontconfig", "\(home)/.fonts",
-                "\(home)/.local/share/fonts",
-            ]
-        }
-        return folders
     }
 
     private static func serve(

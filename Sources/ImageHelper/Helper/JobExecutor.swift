@@ -1,21 +1,16 @@
-internal import CPango
 internal import ImageMetadata
 internal import ImageProtocol
 
 /// An executor of jobs that uses the loaded libraries.
 struct JobExecutor {
-    private let decoders: ImageDecoders?
-    private let drawing: shim_drawing?
+    private let decoders: ImageDecoders
 
-    init(_ role: HelperRole) {
-        decoders = role == .draw ? nil : ImageDecoders(role)
-        drawing = role == .draw ? (try? InitialsAvatar.library()) : nil
-    }
+    init(_ role: HelperRole) { decoders = ImageDecoders(role) }
 
     /// Performs the job in a message.
     func reply(to message: [UInt8], _ descriptors: [Int32]) -> ImageReply {
         guard let job = try? ImageJob(message: message),
-            descriptors.count == job.inputs + job.outputs
+            descriptors.count == 1 + job.outputs
         else { return .failure(.misunderstood) }
         do {
             return try perform(job, descriptors)
@@ -33,18 +28,10 @@ struct JobExecutor {
             try writePNG(descriptors, .fit(width: pixels, height: pixels), texts)
         case .make(.square(let pixels)): try writePNG(descriptors, .square(pixels), [:])
         case .pixels(let width, let height):
-            guard let decoders else { throw .misunderstood }
             // The memory is unmapped before the reply, because the receiver seals it.
             let image = try decoders.decode(
                 descriptors[0], .fit(width: width, height: height), sharedIn: descriptors[1])
             return .pixels(image.size)
-        case .make(.initials(let name, let pixels)):
-            let avatar = InitialsAvatar(name: name, pixels: pixels)
-            if let drawing {
-                try avatar.draw(drawing, to: descriptors[0])
-            } else {
-                try avatar.fill(to: descriptors[0])
-            }
         }
         return .done
     }
@@ -62,7 +49,6 @@ struct JobExecutor {
     private func writePNG(
         _ descriptors: [Int32], _ size: ImageSizeRequest, _ texts: [String: String]
     ) throws(ImageFailure) {
-        guard let decoders else { throw .misunderstood }
         try decoders.decode(descriptors[0], size, sharedIn: nil)
             .writePNG(texts, try decoders.png.get().functions, to: descriptors[1])
     }

@@ -83,7 +83,6 @@ extension ImageJob {
                     2, pixels, texts.count,
                     texts: texts.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] })
             case .make(.square(let pixels)): encoded(4, pixels)
-            case .make(.initials(let name, let pixels)): encoded(5, name, pixels)
             case .pixels(let width, let height): encoded(3, width, height)
             }
         return bytes.count <= maximumMessageBytes ? bytes : nil
@@ -108,9 +107,6 @@ extension ImageJob {
             self = .pixels(
                 width: try reader.number(in: sides), height: try reader.number(in: sides))
         case 4: self = .make(.square(pixels: try reader.number(in: sizes)))
-        case 5:
-            self = .make(
-                .initials(name: try reader.text(), pixels: try reader.number(in: sizes)))
         default: throw MalformedMessage()
         }
         try reader.checkEnd()

@@ -1,17 +1,14 @@
 package import ImageMetadata
 
-/// A request to the image helper. The message carries descriptors: first ``inputs``, then ``outputs``.
+/// A request to the image helper. The message carries descriptors: first the file that is read, then ``outputs``.
 package enum ImageJob: Hashable, Sendable {
     /// Reads the headers of a file. One descriptor, to read.
     case probe
-    /// Makes a PNG file. Two descriptors, to read and to write; for initials, one descriptor, to write.
+    /// Makes a PNG file. Two descriptors, to read and to write.
     case make(NewImage)
     /// Decodes the image into a memory file, scaled down to this width and height. Two descriptors, to read and to
     /// write.
     case pixels(width: Int, height: Int)
-
-    /// The number of files that are read.
-    package var inputs: Int { if case .make(.initials) = self { 0 } else { 1 } }
 
     /// The number of files that are written.
     package var outputs: Int { if case .probe = self { 0 } else { 1 } }
@@ -20,17 +17,15 @@ package enum ImageJob: Hashable, Sendable {
 /// The jobs that one helper process can perform. Their libraries are loaded before the restrictions are applied; those of
 /// rare formats, which take up to 9 ms and 3 MB, only if they are needed.
 package enum HelperRole: String, Sendable {
-    /// Decodes the common formats, and opens no files. The next three roles also do this.
+    /// Decodes the common formats. The other roles also do this.
     case decode
     case decodeHEIF = "decode-heif"
     case decodeJPEGXL = "decode-jxl"
     case decodeTIFF = "decode-tiff"
-    /// Reads fonts, but no files of the user.
-    case draw
 
     /// Returns true if a process with this role can also perform the jobs of another role.
     package func includes(_ other: HelperRole) -> Bool {
-        self == other || other == .decode && self != .draw
+        self == other || other == .decode
     }
 }
 

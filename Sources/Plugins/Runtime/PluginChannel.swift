@@ -68,7 +68,7 @@ final class PluginChannel {
         case .status(let status): (method, json) = (.status, status.json)
         case .rateLimit(let limit): (method, json) = (.rateLimit, limit.json)
         // The daemon detects these changes itself.
-        case .added, .updated, .changed, .removed, .likes, .profileChanged, .notices: return
+        case .added, .updated, .changed, .removed, .likes, .notices: return
         }
         let members = [JSON.Member("account", .string(account))] + json.members
         send(.notification(method: method.rawValue, parameters: .object(members)))

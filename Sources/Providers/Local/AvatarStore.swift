@@ -45,18 +45,23 @@ final class AvatarStore: Sendable {
     ///
     /// - Throws: `ProviderError`.
     func set(_ user: String, to file: String) async throws {
-        try await make(.square(pixels: Self.pixels), from: Array(file.utf8), of: user)
-    }
-
-    /// Draws an avatar for a user without one.
-    ///
-    /// - Returns: False if the user has one.
-    /// - Throws: `ProviderError`.
-    func draw(_ user: String, name: String) async throws -> Bool {
-        guard await path(of: user).isEmpty else { return false }
-        let image = NewImage.initials(name: name, pixels: Self.pixels)
-        try await make(image, from: nil, of: user, replacing: false)
-        return true
+        let name = Self.name(user)
+        try await changeQueue(of: name).run {
+            await loadNumbers()
+            let old = number(name)
+            let new = (old ?? 0) + 1
+            do {
+                try PrivateFolder.create(folder)
+                try await images.make(
+                    .square(pixels: Self.pixels), from: Array(file.utf8), to: path(name, new))
+            } catch let error as StorageError {
+                throw ProviderError(error)
+            } catch let error as ImageProcessorError {
+                throw error.providerError
+            }
+            state.withLock { $0.numbers?[name] = new }
+            if let old { await delete(path(name, old)) }
+        }
     }
 
     func remove(_ user: String) async {
@@ -66,36 +71,6 @@ final class AvatarStore: Sendable {
             guard let number = number(name) else { return }
             state.withLock { $0.numbers?[name] = nil }
             await delete(path(name, number))
-        }
-    }
-
-    /// Creates a new avatar.
-    ///
-    /// - Parameters:
-    ///   - image: The avatar.
-    ///   - file: The path of the image that is converted; nil for initials.
-    ///   - user: The ``UserName/key`` of the user.
-    ///   - replaces: False to leave an existing avatar in place.
-    /// - Throws: `ProviderError`.
-    private func make(
-        _ image: NewImage, from file: [UInt8]?, of user: String, replacing replaces: Bool = true
-    ) async throws {
-        let name = Self.name(user)
-        try await changeQueue(of: name).run {
-            await loadNumbers()
-            let old = number(name)
-            guard replaces || old == nil else { return }
-            let new = (old ?? 0) + 1
-            do {
-                try PrivateFolder.create(folder)
-                try await images.make(image, from: file, to: path(name, new))
-            } catch let error as StorageError {
-                throw ProviderError(error)
-            } catch let error as ImageProcessorError {
-                throw error.providerError
-            }
-            state.withLock { $0.numbers?[name] = new }
-            if let old { await delete(path(name, old)) }
         }
     }
 

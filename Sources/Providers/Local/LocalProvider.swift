@@ -144,7 +144,6 @@ extension LocalProvider {
                 Message("There is no user {user}; register the name first.", ["user": name.text]))
         }
         try await check(password, of: user, name.key)
-        drawAvatar(name.key, user.name)
         return AccountIdentity(username: user.name)
     }
 
@@ -152,24 +151,7 @@ extension LocalProvider {
         var hash: String?
         if let password { hash = try await crypt.hash(password) }
         try await users.register(name, password: hash)
-        drawAvatar(name.key, name.text)
         return AccountIdentity(username: name.text)
-    }
-
-    /// Draws an avatar for a user without one, in the background: a login does not wait for images.
-    private func drawAvatar(_ key: String, _ name: String) {
-        Task { @MainActor in
-            do {
-                guard try await avatars.draw(key, name: name) else { return }
-                // The user may have been removed meanwhile.
-                if let name = UserName(name), try await users.find(name) == nil {
-                    return await avatars.remove(key)
-                }
-                state.withLock(\.folder)?.emit(.profileChanged, to: key)
-            } catch {
-                logger.notice("The avatar cannot be drawn", metadata: ["reason": "\(error)"])
-            }
-        }
     }
 
     private func check(
