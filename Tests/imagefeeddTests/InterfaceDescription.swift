@@ -23,31 +23,6 @@ struct InterfaceDescription: Equatable {
 
     /// Returns the names of the child nodes in introspection data.
     static func children(_ xml: Data) -> [String] { IntrospectionParser.parse(xml).children }
-
-    /// Returns the differences between released interfaces and later ones that the rules of the contract do not allow.
-    ///
-    /// Nothing may be removed or changed. An interface with additional members needs a higher version.
-    static func violations(
-        released: [String: InterfaceDescription], later: [String: InterfaceDescription]
-    ) -> [String] {
-        var violations: [String] = []
-        for (name, old) in released.sorted(by: { $0.key < $1.key }) {
-            guard let new = later[name] else {
-                violations.append("\(name) was removed")
-                continue
-            }
-            violations += old.members.subtracting(new.members).sorted().map {
-                "\(name): removed or changed: \($0)"
-            }
-            guard let before = old.version, let after = new.version else { continue }
-            if after < before { violations.append("\(name): version \(after) after \(before)") }
-            guard after == before else { continue }
-            violations += new.members.subtracting(old.members).sorted().map {
-                "\(name): added without a new version: \($0)"
-            }
-        }
-        return violations
-    }
 }
 
 /// A parser of introspection data.

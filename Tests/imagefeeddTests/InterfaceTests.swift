@@ -8,9 +8,9 @@ import UnsplashSimulator
 /// Tests that the documented interfaces equal the introspection data of the daemon, and contain the released ones.
 @Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct InterfaceTests {
-    private static let folder = repository.appending(path: "dist/interfaces")
+    private nonisolated static let folder = repository.appending(path: "dist/interfaces")
     /// The interfaces of the last release of major version 1. See "Releases" in the contributor page.
-    private static let releasedFolder = folder.appending(path: "1")
+    private nonisolated static let releasedFolder = folder.appending(path: "1")
 
     @Test func `the documented interfaces equal those of the daemon`() async throws {
         let fixture = try await UnsplashFixture()
@@ -44,84 +44,20 @@ struct InterfaceTests {
         for (name, interface) in served {
             #expect(documented[name]?.members == interface.members, "\(name)")
         }
-        let released = try InterfaceDescription.files(in: Self.releasedFolder)
-        let violations = InterfaceDescription.violations(released: released, later: served)
-        #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
     }
 
-    @Test func `the documented interfaces contain those of the last release`() throws {
-        let released = try InterfaceDescription.files(in: Self.releasedFolder)
-        let violations = InterfaceDescription.violations(
-            released: released, later: try InterfaceDescription.files(in: Self.folder))
-        #expect(!released.isEmpty)
-        #expect(released.values.allSatisfy { $0.version != nil && !$0.members.isEmpty })
-        #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
-    }
-
-    @Test(arguments: [
-        ("<method name=\"Next\"/>", "", "method Next"),
-        ("type=\"s\" direction=\"in\"", "type=\"o\" direction=\"in\"", "method Show in photo s"),
-        ("name=\"photo\"", "name=\"image\"", "method Show in photo s"),
-        ("direction=\"in\"", "direction=\"out\"", "method Show in photo s"),
-        ("access=\"readwrite\"", "access=\"read\"", "property Paused b readwrite"),
-        ("<arg name=\"count\" type=\"u\"/>", "", "signal Changed out count u"),
-        ("value=\"const\"", "value=\"true\"", "property Version u read"),
-    ])
-    func `the comparison reports a removed or changed member`(
-        _ text: String, _ replacement: String, _ member: String
-    ) throws {
-        let released = Self.example(version: 1)
-        let later = released.replacing(text, with: replacement)
-            .replacing("version 1 of", with: "version 2 of")
-        #expect(released != later)
-        let violations = InterfaceDescription.violations(
-            released: InterfaceDescription.parse(Data(released.utf8)),
-            later: InterfaceDescription.parse(Data(later.utf8)))
-        try #require(violations.count == 1, "\(violations)")
-        #expect(violations[0].hasPrefix("org.example.A: removed or changed: \(member)"))
-    }
-
-    @Test func `the comparison reports a removed interface and a lower version`() {
-        let released = InterfaceDescription.parse(Data(Self.example(version: 2).utf8))
-        #expect(
-            InterfaceDescription.violations(released: released, later: [:]) == [
-                "org.example.A was removed"
-            ])
-        let lower = InterfaceDescription.parse(Data(Self.example(version: 1).utf8))
-        #expect(
-            InterfaceDescription.violations(released: released, later: lower) == [
-                "org.example.A: version 1 after 2"
-            ])
-    }
-
-    @Test(arguments: [1, 2])
-    func `an addition needs a higher version`(version: Int) {
-        let released = Self.example(version: 1)
-        let later = Self.example(version: version)
-            .replacing("</interface>", with: "<method name=\"B\"/></interface>")
-        let violations = InterfaceDescription.violations(
-            released: InterfaceDescription.parse(Data(released.utf8)),
-            later: InterfaceDescription.parse(Data(later.utf8)))
-        #expect(
-            violations
-                == (version == 1 ? ["org.example.A: added without a new version: method B"] : []))
-    }
-
-    private static func example(version: Int) -> String {
-        """
-        <node>
-          <!-- This documentation describes version \(version) of this interface. -->
-          <interface name="org.example.A">
-            <method name="Next"/>
-            <method name="Show"><arg name="photo" type="s" direction="in"/></method>
-            <signal name="Changed"><arg name="count" type="u"/></signal>
-            <property name="Paused" type="b" access="readwrite"/>
-            <property name="Version" type="u" access="read">
-              <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="const"/>
-            </property>
-          </interface>
-        </node>
-        """
+    @Test(
+        .enabled("nothing has been released") {
+            FileManager.default.fileExists(atPath: releasedFolder.path)
+        })
+    func `the documented interfaces contain those of the last release`() throws {
+        let documented = try InterfaceDescription.files(in: Self.folder)
+        for (name, released) in try InterfaceDescription.files(in: Self.releasedFolder) {
+            let current = try #require(documented[name], "\(name) was removed")
+            let removed = released.members.subtracting(current.members)
+            #expect(removed.isEmpty, "\(name): removed or changed")
+            #expect(current == released || current.version ?? 0 > released.version ?? 0, "\(name)")
+        }
     }
 
     @Test func `all objects are found by introspection from the root`() async throws {
