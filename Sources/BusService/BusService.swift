@@ -29,20 +29,16 @@ package final class BusService: EngineObserver {
     ///   - tree: An empty tree whose root is ``ServiceName/root``.
     ///   - builtInProviders: The IDs of the providers that come with the program.
     ///   - runtimeFolder: The folder for the files with the current photos; nil for no files.
-    ///   - missingLimits: Returns the limits of the systemd unit that are not in force. Called when a client reads
-    ///     them.
     package init(
         _ engine: Engine, _ tree: ObjectTree, builtInProviders: Set<String> = [],
-        runtimeFolder: String? = nil, missingLimits: @escaping () -> [String] = { [] }
+        runtimeFolder: String? = nil
     ) {
         self.builtInProviders = builtInProviders
         self.engine = engine
         self.tree = tree
         watchers = FollowedClients(tree.connection) { engine.unwatch(.client($0.text)) }
         self.runtimeFolder = runtimeFolder
-        manager.add(
-            ManagerObject.interface,
-            on: ManagerObject(engine, missingLimits: missingLimits, secrets))
+        manager.add(ManagerObject.interface, on: ManagerObject(engine, secrets))
         tree.export(manager)
         for slideshow in engine.slideshows.all { slideshowAdded(slideshow) }
         engine.addObserver(self)
@@ -52,7 +48,7 @@ package final class BusService: EngineObserver {
         tree.onRead = { [weak engine] in engine?.checkAvatars() }
     }
 
-    /// Creates the tree that ``init(_:_:builtInProviders:runtimeFolder:missingLimits:)`` fills.
+    /// Creates the tree that ``init(_:_:builtInProviders:runtimeFolder:)`` fills.
     package static func makeTree(_ connection: BusConnection) -> ObjectTree {
         ObjectTree(
             connection, root: ServiceName.root, maximumTextBytes: 64 << 10,

@@ -7,17 +7,14 @@ internal import ProviderKit
 /// `org.imagefeed.ImageFeed1.Manager` of the root object.
 final class ManagerObject {
     private let engine: Engine
-    private let missingLimits: () -> [String]
     private let secrets: SecretReader
     /// The limit of logins, which exceeds the number that a user or a script starts over one connection.
     private var loginRate = CallRate(burst: 128, interval: .milliseconds(500))
 
     /// - Parameters:
     ///   - engine: The engine.
-    ///   - missingLimits: Returns the limits of the systemd unit that are not in force.
     ///   - secrets: Reads passwords.
-    init(_ engine: Engine, missingLimits: @escaping () -> [String], _ secrets: SecretReader) {
-        self.missingLimits = missingLimits
+    init(_ engine: Engine, _ secrets: SecretReader) {
         self.engine = engine
         self.secrets = secrets
     }
@@ -44,7 +41,6 @@ final class ManagerObject {
                 try await $0.setDefaultAccount($1)
             },
             .property(.online) { $0.engine.isOnline },
-            .property(.missingLimits, emits: .constant) { $0.missingLimits() },
         ])
 
     private func logIn(

@@ -39,10 +39,6 @@ final class ProviderObject {
                 (object: ProviderObject, caller, settings: CallOptions<ProviderSetting>) in
                 try await object.configure(settings, caller)
             },
-            .method(.trace, in: ["destination"]) {
-                (object: ProviderObject, destination: FileDescriptor) in
-                try object.trace(to: destination)
-            },
             .property(.id, emits: .constant) { $0.info.id },
             .property(.name, emits: .constant) { $0.info.translatedName },
             .property(.iconName, emits: .constant) { $0.info.iconName },
@@ -58,24 +54,6 @@ final class ProviderObject {
 
     /// The actions that the user must take before `Configure`, as plain text; empty if there are none.
     private var help: String { provider.loginMethod.oauth?.registrationHelp ?? "" }
-
-    private func trace(to destination: FileDescriptor) throws {
-        let installed = isBuiltIn ? nil : provider.installed
-        if let condition, condition.state == .invalid {
-            throw EngineError.notSupported(condition.reason)
-        }
-        switch installed?.startTrace(destination.rawValue) ?? .notSupported {
-        case .started: break
-        case .notSupported:
-            throw EngineError.notSupported(
-                Message(
-                    verbatim: "\(info.name) is not a plugin and has no messages to trace."))
-        case .noPipe:
-            throw EngineError.invalidArgument("A trace requires the writing end of a pipe.")
-        case .tooMany:
-            throw ErrorReply(.limitsExceeded, "There are too many traces of \(info.name).")
-        }
-    }
 
     /// Stores settings. Unknown ones are ignored.
     private func configure(

@@ -55,8 +55,6 @@ package struct DaemonMirror {
     package var version: String { manager["Version"]?.string ?? "" }
     /// False while NetworkManager reports no network.
     package var isOnline: Bool { manager["Online"]?.bool ?? true }
-    /// The limits of the daemon's systemd unit that are not in force.
-    package var missingLimits: [String] { manager["MissingLimits"]?.strings ?? [] }
     /// The path of the default account; nil if no account is logged in.
     package var defaultAccount: ObjectPath? {
         manager["DefaultAccount"]?.objectPath.flatMap { $0 == .root ? nil : $0 }

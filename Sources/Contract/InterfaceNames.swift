@@ -20,7 +20,7 @@ extension InterfaceName {
     /// The properties of each interface in the order of their documentation, without the version of the interface.
     static let properties: [InterfaceName: [String]] = [
         .manager: [
-            "Version", "DefaultAccount", "Online", "MissingLimits", "InterfaceVersion",
+            "Version", "DefaultAccount", "Online", "InterfaceVersion",
         ],
         .provider: [
             "Id", "Name", "IconName", "Authentication", "Capabilities", "Configured", "State",
@@ -93,7 +93,6 @@ extension MemberName {
     package static let location: MemberName = "Location"
     package static let login: MemberName = "Login"
     package static let logout: MemberName = "Logout"
-    package static let missingLimits: MemberName = "MissingLimits"
     package static let name: MemberName = "Name"
     package static let next: MemberName = "Next"
     package static let notices: MemberName = "Notices"
@@ -130,7 +129,6 @@ extension MemberName {
     package static let toggle: MemberName = "Toggle"
     package static let tokenRemains: MemberName = "TokenRemains"
     package static let total: MemberName = "Total"
-    package static let trace: MemberName = "Trace"
     package static let unhide: MemberName = "Unhide"
     package static let unlike: MemberName = "Unlike"
     package static let updated: MemberName = "Updated"

@@ -96,11 +96,6 @@ package struct ProviderClient {
         // Without a time limit: the keyring may prompt.
         try await proxy.perform(.provider, .configure, named, timeout: nil)
     }
-
-    /// Starts to write the messages of the provider's program to a pipe, until its reader closes it.
-    package func trace(to destination: FileDescriptor) async throws {
-        try await proxy.perform(.provider, .trace, destination)
-    }
 }
 
 /// `org.imagefeed.ImageFeed1.Login`.

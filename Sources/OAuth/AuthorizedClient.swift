@@ -26,8 +26,7 @@ nonisolated package struct AuthorizedClient: HTTPClient {
 
     package func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try await authorized(request) { request in
-            var response = try await base.send(request)
-            response.sentSecret = request.token
+            let response = try await base.send(request)
             // A refused token, a rate limit or a missing photo at another server does not concern the service.
             if !response.isSuccess, Self.leftOrigin(response, request), request.token != nil {
                 let host = WebAddress(response.url)?.host ?? "another server"

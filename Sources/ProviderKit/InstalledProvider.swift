@@ -8,18 +8,10 @@ package protocol InstalledProvider: Provider {
     /// The hosts that get the token of an account, and the program that requests them. A stored token is used only
     /// while this set equals the set at the login. Empty if there is no token.
     var tokenRecipients: Set<String> { get }
-
-    /// Starts to write the messages of the provider's program to a pipe, until the reader closes the pipe.
-    ///
-    /// - Parameter descriptor: The writing end of a pipe. It stays the caller's.
-    /// - Returns: The result.
-    @MainActor func startTrace(_ descriptor: Int32) -> TraceStart
 }
 
 extension InstalledProvider {
     package var tokenRecipients: Set<String> { [] }
-
-    @MainActor package func startTrace(_ descriptor: Int32) -> TraceStart { .notSupported }
 }
 
 extension Provider {
@@ -27,17 +19,6 @@ extension Provider {
     ///
     /// This is a cast, because a public protocol cannot have a requirement that only this package sees.
     package var installed: (any InstalledProvider)? { self as? any InstalledProvider }
-}
-
-/// The result of an attempt to start a trace.
-package enum TraceStart: Sendable {
-    case started
-    /// The provider has no program.
-    case notSupported
-    /// The descriptor is not the writing end of a pipe with a reader.
-    case noPipe
-    /// There are too many traces.
-    case tooMany
 }
 
 /// The state of an installed provider.

@@ -50,16 +50,4 @@ extension SystemCallFilter {
         filter.check(allowing, __NR_prlimit64, argument: 2, is: 0)
         return filter
     }
-
-    /// Allows opening files for reading, in addition. ``FileRules`` determines which ones.
-    package mutating func allowReadingFiles() {
-        let writing = UInt32(O_ACCMODE | O_CREAT | O_TRUNC | 0x400000)
-        check(Self.allowing, __NR_openat, argument: 2, mask: writing, is: UInt32(O_RDONLY))
-        allow([__NR_newfstatat, __NR_statx, __NR_getdents64, __NR_faccessat, __NR_readlinkat])
-        allow([__NR_fstatfs, __NR_statfs, __NR_getcwd, __NR_fcntl])
-        #if arch(x86_64)
-            check(Self.allowing, __NR_open, argument: 1, mask: writing, is: UInt32(O_RDONLY))
-            allow([__NR_stat, __NR_lstat, __NR_access, __NR_readlink])
-        #endif
-    }
 }

@@ -4,7 +4,7 @@ internal import Glibc
 extension SystemCallFilter {
     /// Creates a filter for a program in any language that uses only its open descriptors. It allows all calls except
     /// network, other processes, memory that no limit counts, and calls for administrators. Calls that no such program
-    /// needs are reported. `imagefeed-plugin-launcher` adds a filter for the calls that it uses itself: they pass
+    /// needs fail. `imagefeed-plugin-launcher` adds a filter for the calls that it uses itself: they pass
     /// descriptors to other processes.
     ///
     /// - Parameters:
@@ -17,7 +17,7 @@ extension SystemCallFilter {
         seesOthers: Bool, refusesSignals: Bool, consultsAboutThreads: Bool
     ) -> SystemCallFilter {
         var filter = SystemCallFilter(allowsOthers: true)
-        filter.report(reported.map(\.call))
+        filter.refuse(unneeded)
         filter.refuse([
             // Complex parts of the kernel that the program does not need
             __NR_bpf, __NR_perf_event_open, __NR_userfaultfd, __NR_io_uring_setup,
@@ -39,22 +39,23 @@ extension SystemCallFilter {
         // Only pairs of connected stream sockets. A datagram can be sent to any socket that has a path, also from a
         // pair; SOCK_RAW is an alias of SOCK_DGRAM. Sockets of other families are not restricted to this computer.
         filter.check(
-            reporting, __NR_socketpair, argument: 1, mask: 0xf, is: UInt32(SOCK_DGRAM.rawValue))
+            failure(EPERM), __NR_socketpair, argument: 1, mask: 0xf, is: UInt32(SOCK_DGRAM.rawValue)
+        )
         filter.check(
-            reporting, __NR_socketpair, argument: 1, mask: 0xf, is: UInt32(SOCK_RAW.rawValue))
+            failure(EPERM), __NR_socketpair, argument: 1, mask: 0xf, is: UInt32(SOCK_RAW.rawValue))
         filter.check(allowing, __NR_socketpair, argument: 0, is: UInt32(AF_UNIX))
-        filter.report([__NR_socketpair])
+        filter.refuse([__NR_socketpair])
         // Shared memory can be allocated without being counted and written later; a mapping that grows downwards counts
         // as a stack.
         filter.check(failure(EPERM), __NR_mmap, argument: 3, mask: 1, is: 1)
         filter.check(failure(EPERM), __NR_mmap, argument: 3, mask: 0x100, is: 0x100)
         // One table of descriptors of limited length: CLOSE_RANGE_UNSHARE, and threads without CLONE_FILES.
-        filter.check(reporting, __NR_close_range, argument: 2, mask: 2, is: 2)
-        filter.check(reporting, __NR_clone, argument: 0, mask: 0x400, is: 0)
+        filter.check(failure(EPERM), __NR_close_range, argument: 2, mask: 2, is: 2)
+        filter.check(failure(EPERM), __NR_clone, argument: 0, mask: 0x400, is: 0)
         // A listener of its own could allow the refused calls: SECCOMP_FILTER_FLAG_NEW_LISTENER.
-        filter.check(reporting, __NR_seccomp, argument: 1, mask: 8, is: 8)
+        filter.check(failure(EPERM), __NR_seccomp, argument: 1, mask: 8, is: 8)
         // The program must end with its parent: PR_SET_PDEATHSIG.
-        filter.check(reporting, __NR_prctl, argument: 0, is: 1)
+        filter.check(failure(EPERM), __NR_prctl, argument: 0, is: 1)
         // Reading limits without changing them: the third argument points to the new limit.
         filter.allow(__NR_prlimit64, argumentIsZero: 2)
         filter.refuse([__NR_prlimit64])
@@ -62,11 +63,11 @@ extension SystemCallFilter {
         // which use kernel memory that no limit counts: F_SETOWN, F_SETSIG and F_SETOWN_EX; F_SETLEASE and F_NOTIFY;
         // F_SETPIPE_SZ; F_SETLK, F_SETLKW, F_OFD_SETLK and F_OFD_SETLKW.
         for command: UInt32 in [8, 10, 15, 1024, 1026, 1031, 6, 7, 37, 38] {
-            filter.check(reporting, __NR_fcntl, argument: 1, is: command)
+            filter.check(failure(EPERM), __NR_fcntl, argument: 1, is: command)
         }
         // FIOASYNC, FIOSETOWN and SIOCSPGRP.
         for command: UInt32 in [0x5452, 0x8901, 0x8902] {
-            filter.check(reporting, __NR_ioctl, argument: 1, is: command)
+            filter.check(failure(EPERM), __NR_ioctl, argument: 1, is: command)
         }
         // The requests that C libraries make for any descriptor; the others change files or are for devices: TCGETS and
         // TCGETS2, TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX and FIOCLEX.
@@ -83,23 +84,23 @@ extension SystemCallFilter {
                 __NR_flistxattr, 464, 465,
             ], with: EOPNOTSUPP)
         // The processor and disk priorities of other processes. One number selects all processes of the user.
-        filter.check(reporting, __NR_setpriority, argument: 0, is: 2)
-        filter.check(reporting, __NR_ioprio_set, argument: 0, is: 3)
+        filter.check(failure(EPERM), __NR_setpriority, argument: 0, is: 2)
+        filter.check(failure(EPERM), __NR_ioprio_set, argument: 0, is: 3)
         if seesOthers {
             for call in [
                 __NR_sched_setaffinity, __NR_sched_setscheduler, __NR_sched_setparam,
                 __NR_sched_setattr,
             ] {
                 filter.check(allowing, call, argument: 0, is: 0)
-                filter.report([call])
+                filter.refuse([call])
             }
             for call in [__NR_setpriority, __NR_ioprio_set] {
                 filter.check(allowing, call, argument: 1, is: 0)
-                filter.report([call])
+                filter.refuse([call])
             }
         }
         // Threads, but no processes. The flags of clone3 are in memory; without it, C libraries use clone.
-        filter.check(reporting, __NR_clone, argument: 0, mask: 0x10000, is: 0)
+        filter.check(failure(EPERM), __NR_clone, argument: 0, mask: 0x10000, is: 0)
         filter.refuse([__NR_clone3], with: ENOSYS)
         if consultsAboutThreads {
             filter.check(consulting, __NR_clone, argument: 0, mask: 0x10000, is: 0x10000)
@@ -115,74 +116,42 @@ extension SystemCallFilter {
         return filter
     }
 
-    /// Returns the name of a reported call.
-    static func name(_ call: Int32) -> String {
-        (reported + reportedAtTimes).first { $0.call == call }?.name ?? "\(call)"
-    }
-
-    /// The calls that are reported only with certain arguments.
-    private static let reportedAtTimes: [(name: String, call: Int32)] = [
-        ("clone", __NR_clone), ("close_range", __NR_close_range), ("fcntl", __NR_fcntl),
-        ("ioctl", __NR_ioctl), ("prctl", __NR_prctl),
-        ("seccomp", __NR_seccomp), ("socketpair", __NR_socketpair),
-        ("setpriority", __NR_setpriority),
-        ("ioprio_set", __NR_ioprio_set), ("sched_setaffinity", __NR_sched_setaffinity),
-        ("sched_setscheduler", __NR_sched_setscheduler), ("sched_setparam", __NR_sched_setparam),
-        ("sched_setattr", __NR_sched_setattr),
-    ]
-
     /// The calls of Landlock.
     private static let landlock: [Int32] = [444, 445, 446]
 
     /// The calls that no program needs that uses only its open descriptors.
-    private static let reported: [(name: String, call: Int32)] = {
-        var calls: [(String, Int32)] = [
+    private static let unneeded: [Int32] = {
+        var calls: [Int32] = [
             // Network and other processes' sockets
-            ("socket", __NR_socket), ("connect", __NR_connect), ("bind", __NR_bind),
-            ("listen", __NR_listen), ("accept", __NR_accept), ("accept4", __NR_accept4),
+            __NR_socket, __NR_connect, __NR_bind, __NR_listen, __NR_accept, __NR_accept4,
             // Memory that no limit counts: System V and named memory, queues; also shared with other processes
-            ("memfd_create", __NR_memfd_create), ("shmget", __NR_shmget), ("shmat", __NR_shmat),
-            ("shmctl", __NR_shmctl), ("msgget", __NR_msgget), ("msgsnd", __NR_msgsnd),
-            ("msgrcv", __NR_msgrcv), ("msgctl", __NR_msgctl), ("semget", __NR_semget),
-            ("semop", __NR_semop), ("semtimedop", __NR_semtimedop), ("semctl", __NR_semctl),
-            ("mq_open", __NR_mq_open), ("mq_unlink", __NR_mq_unlink),
+            __NR_memfd_create, __NR_shmget, __NR_shmat, __NR_shmctl, __NR_msgget, __NR_msgsnd,
+            __NR_msgrcv, __NR_msgctl, __NR_semget, __NR_semop, __NR_semtimedop, __NR_semctl,
+            __NR_mq_open, __NR_mq_unlink,
             // Pages that no limit counts while a pipe holds them
-            ("vmsplice", __NR_vmsplice), ("splice", __NR_splice), ("tee", __NR_tee),
+            __NR_vmsplice, __NR_splice, __NR_tee,
             // Other processes
-            ("ptrace", __NR_ptrace), ("process_vm_readv", __NR_process_vm_readv),
-            ("process_vm_writev", __NR_process_vm_writev), ("kcmp", __NR_kcmp),
-            ("process_madvise", __NR_process_madvise), ("pidfd_open", __NR_pidfd_open),
-            ("pidfd_getfd", __NR_pidfd_getfd), ("pidfd_send_signal", __NR_pidfd_send_signal),
-            ("migrate_pages", __NR_migrate_pages), ("move_pages", __NR_move_pages),
+            __NR_ptrace, __NR_process_vm_readv, __NR_process_vm_writev, __NR_kcmp,
+            __NR_process_madvise, __NR_pidfd_open, __NR_pidfd_getfd, __NR_pidfd_send_signal,
+            __NR_migrate_pages, __NR_move_pages,
             // Namespaces and mounts
-            ("unshare", __NR_unshare), ("setns", __NR_setns), ("mount", __NR_mount),
-            ("umount2", __NR_umount2), ("pivot_root", __NR_pivot_root), ("chroot", __NR_chroot),
-            ("open_tree", __NR_open_tree), ("move_mount", __NR_move_mount), ("fsopen", __NR_fsopen),
-            ("fsconfig", __NR_fsconfig), ("fsmount", __NR_fsmount), ("fspick", __NR_fspick),
-            ("name_to_handle_at", __NR_name_to_handle_at),
-            ("open_by_handle_at", __NR_open_by_handle_at), ("fanotify_init", __NR_fanotify_init),
+            __NR_unshare, __NR_setns, __NR_mount, __NR_umount2, __NR_pivot_root, __NR_chroot,
+            __NR_open_tree, __NR_move_mount, __NR_fsopen, __NR_fsconfig, __NR_fsmount, __NR_fspick,
+            __NR_name_to_handle_at, __NR_open_by_handle_at, __NR_fanotify_init,
             // Modes, owners, times, attributes and lengths of files, which Landlock does not control or not in every
             // version, and file activity of other processes. C libraries do not yet define the numbers of the last
-            // ones.
-            ("fchmod", __NR_fchmod), ("fchmodat", __NR_fchmodat), ("fchown", __NR_fchown),
-            ("fchownat", __NR_fchownat), ("setxattr", __NR_setxattr),
-            ("lsetxattr", __NR_lsetxattr), ("fsetxattr", __NR_fsetxattr),
-            ("removexattr", __NR_removexattr), ("lremovexattr", __NR_lremovexattr),
-            ("fremovexattr", __NR_fremovexattr), ("utimensat", __NR_utimensat),
-            ("truncate", __NR_truncate), ("inotify_init1", __NR_inotify_init1),
-            ("inotify_add_watch", __NR_inotify_add_watch), ("io_setup", __NR_io_setup),
-            ("mount_setattr", 442), ("memfd_secret", 447), ("fchmodat2", 452),
-            ("setxattrat", 463), ("removexattrat", 466), ("open_tree_attr", 467),
-            ("file_setattr", 469),
+            // ones: mount_setattr, memfd_secret, fchmodat2, setxattrat, removexattrat, open_tree_attr, file_setattr.
+            __NR_fchmod, __NR_fchmodat, __NR_fchown, __NR_fchownat, __NR_setxattr, __NR_lsetxattr,
+            __NR_fsetxattr, __NR_removexattr, __NR_lremovexattr, __NR_fremovexattr, __NR_utimensat,
+            __NR_truncate, __NR_inotify_init1, __NR_inotify_add_watch, __NR_io_setup, 442, 447, 452,
+            463, 466, 467, 469,
             // Kernel keys
-            ("add_key", __NR_add_key), ("request_key", __NR_request_key), ("keyctl", __NR_keyctl),
+            __NR_add_key, __NR_request_key, __NR_keyctl,
         ]
         #if arch(x86_64)
             calls += [
-                ("fork", __NR_fork), ("vfork", __NR_vfork), ("chmod", __NR_chmod),
-                ("chown", __NR_chown), ("lchown", __NR_lchown), ("utime", __NR_utime),
-                ("utimes", __NR_utimes), ("futimesat", __NR_futimesat),
-                ("inotify_init", __NR_inotify_init),
+                __NR_fork, __NR_vfork, __NR_chmod, __NR_chown, __NR_lchown, __NR_utime, __NR_utimes,
+                __NR_futimesat, __NR_inotify_init,
             ]
         #endif
         return calls

@@ -82,9 +82,6 @@ package struct SystemCallFilter {
         decide(calls, Self.failure(code))
     }
 
-    /// Makes calls fail and reports them to the ``SystemCallListener``. Without a listener, they fail with `ENOSYS`.
-    package mutating func report(_ calls: [some BinaryInteger]) { decide(calls, Self.reporting) }
-
     /// Enforces the filter for all threads.
     ///
     /// - Throws: ``SandboxError``.
@@ -112,13 +109,9 @@ package struct SystemCallFilter {
     // MARK: Instructions
 
     static let allowing: UInt32 = 0x7fff_0000  // SECCOMP_RET_ALLOW
-    /// The call fails, and is reported: see ``report(_:)``.
-    static let reporting: UInt32 = 0x7fc0_0000  // SECCOMP_RET_USER_NOTIF
     /// The call waits for the decision of the ``SystemCallListener``. Without a listener, `imagefeed-plugin-launcher`
     /// makes the filter allow it.
-    ///
-    /// The kernel ignores the low 16 bits; `imagefeed-plugin-launcher` uses them.
-    static let consulting: UInt32 = reporting | 1
+    static let consulting: UInt32 = 0x7fc0_0000  // SECCOMP_RET_USER_NOTIF
     // struct seccomp_data; both architectures are little-endian.
     private static let numberOffset: UInt32 = 0
     private static let architectureOffset: UInt32 = 4

@@ -2,8 +2,8 @@ internal import CLinux
 internal import CSandbox
 internal import Glibc
 
-/// The receiver of the system calls that a ``SystemCallFilter`` of another process reports. Each call waits for the
-/// reply of the listener.
+/// The receiver of the starts of threads that a ``SystemCallFilter`` of another process reports. Each start waits for
+/// the reply of the listener.
 ///
 /// Source: seccomp_unotify(2).
 package struct SystemCallListener {
@@ -16,7 +16,7 @@ package struct SystemCallListener {
     ///
     /// - Parameters:
     ///   - socket: The socket from which the listener is received.
-    ///   - threads: The number of threads that the process may have, if the filter reports their start.
+    ///   - threads: The number of threads that the process may have.
     /// - Throws: ``SandboxError`` if too many descriptors are open to receive it.
     package init?(from socket: Int32, threads: Int) throws(SandboxError) {
         var byte: UInt8 = 0
@@ -34,32 +34,19 @@ package struct SystemCallListener {
 
     /// Receives and answers the next report, without waiting.
     ///
-    /// - Parameter onRefusal: Called with the name of a call that failed.
     /// - Returns: False if no further call is possible: no process is under the filter.
-    package mutating func answerNext(onRefusal: (String) -> Void) -> Bool {
+    package mutating func answerNext() -> Bool {
         var call = shim_call()
         switch shim_take_call(descriptor, &call) {
         case 0: return true
         case 1: break
         default: return false
         }
-        let isThread = call.number == __NR_clone && call.first_argument & Self.threadFlag != 0
-        // Threads must share the descriptor table, because its length is limited: CLONE_FILES.
-        if isThread, call.first_argument & 0x400 != 0 {
-            let count = Int(shim_thread_count(call.thread))
-            if threads.permitsStart(
-                by: call.thread, running: count > 0 ? count : nil, now: .now)
-            {
-                shim_answer_call(descriptor, call.id, 0)
-                return true
-            }
-        }
+        let count = Int(shim_thread_count(call.thread))
+        let isPermitted = threads.permitsStart(
+            by: call.thread, running: count > 0 ? count : nil, now: .now)
         // The error of pthread_create(3).
-        shim_answer_call(descriptor, call.id, isThread ? EAGAIN : EPERM)
-        onRefusal(SystemCallFilter.name(call.number))
+        shim_answer_call(descriptor, call.id, isPermitted ? 0 : EAGAIN)
         return true
     }
-
-    /// CLONE_THREAD.
-    private static let threadFlag: UInt64 = 0x10000
 }

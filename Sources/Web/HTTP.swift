@@ -163,9 +163,7 @@ public struct HTTPResponse: Sendable {
     /// True if a redirect left the origin of the request. The credentials were not sent there, and the response says
     /// nothing about them.
     package var leftOrigin = false
-    /// The secret that the request carried; nil if it carried none. Traces remove it from the response.
-    package var sentSecret: Secret?
-    /// The memory of a large body that was requested by a plugin. Other responses to this plugin wait while it is held.
+    /// The memory of a large body that was requested by a plugin; nil for other bodies.
     package var memory: MemoryReservation?
 
     /// Creates a response.

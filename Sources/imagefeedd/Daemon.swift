@@ -159,7 +159,7 @@ final class Daemon {
         engine.setRefreshInterval(settings.configuration.refreshInterval)
         service = BusService(
             engine, tree, builtInProviders: Set(providers.map(\.info.id)),
-            runtimeFolder: folders.runtime, missingLimits: { [unowned self] in missingLimits })
+            runtimeFolder: folders.runtime)
         // The caller that made the bus start the daemon is served first.
         tree.start()
         let network = NetworkWatch(logger: logger) { status in
@@ -193,11 +193,18 @@ final class Daemon {
         }
         engine.start()
         reportProblems()
+        reportMissingLimits()
     }
 
-    /// The limits of the systemd unit that are not in force; none if another program started the daemon.
-    private lazy var missingLimits: [String] =
-        Supervision.isService ? UnitLimits.ofThisProcess(home: folders.home)?.missing ?? [] : []
+    /// Logs the limits of the systemd unit that are not in force, if systemd started the daemon.
+    private func reportMissingLimits() {
+        guard Supervision.isService, let limits = UnitLimits.ofThisProcess(home: folders.home),
+            !limits.missing.isEmpty
+        else { return }
+        logger.warning(
+            "Limits of the systemd unit are not in force; imagefeedd(1) explains why",
+            metadata: ["limits": "\(limits.missing.joined(separator: ","))"])
+    }
 
     /// Retries accounts when the keyring is unlocked. Called only if an account needs the keyring.
     private func watchKeyring() {

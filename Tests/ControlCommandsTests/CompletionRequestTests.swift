@@ -28,7 +28,6 @@ struct CompletionRequestTests {
     @Test func `a subcommand has its own arguments`() throws {
         #expect(try request("provider", "t").command.commandName == "provider")
         #expect(try request("provider", "t").expected == .command)
-        #expect(try request("provider", "trace", "").expected == .value("provider"))
         #expect(try request("provider", "test", "").expected == .value("manifest-file"))
         let option = try request("provider", "test", "--")
         #expect(option.expected == .option(orValue: "manifest-file"))

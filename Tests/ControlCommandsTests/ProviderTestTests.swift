@@ -15,7 +15,7 @@ struct ProviderTestTests {
         for name in [
             "Manifest", "Sandbox", "initialize", "identify", "sources", "page, source home",
             "Photos as shown", "photo", "Images", "Unknown photo", "Unknown place",
-            "Two calls at a time", "Restart", "Requests on the web", "System calls",
+            "Two calls at a time", "Restart", "Requests on the web",
             "Limits", "End",
         ] {
             #expect(names.contains(name))
@@ -273,12 +273,6 @@ struct ProviderTestTests {
             name: "a message that is too long",
             answers: ["page": "{'photos': [], 'pad': 'x' * (9 << 20)}"], section: "LIMITS",
             text: "The plugin failed"),
-        Fault(
-            name: "a system call that is denied",
-            opening: """
-                try: socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-                except OSError: pass
-                """, section: "SANDBOX", text: "socket", isWarning: true),
         Fault(
             name: "an exit at the start", opening: "sys.exit(3)", section: "THE PROTOCOL",
             text: "status 3"),
@@ -585,6 +579,30 @@ struct ProviderTestTests {
             environment: folder.directory.environment
         ).result()
         #expect(result.exit == .code(0), "\(result.output)")
+    }
+
+    @Test func `the messages are printed on standard error if they are requested`() async throws {
+        let folder = try PluginFolder()
+        try folder.write(opening: "print('here I am', file=sys.stderr, flush=True)")
+        let arguments = [
+            "--set", "AllowLoopback=true", "--username", "ada", folder.manifest("odd"),
+        ]
+        let environment = folder.directory.environment
+        let result = try await ChildProcess(
+            Control.path, ["provider", "test", "--verbose"] + arguments, environment: environment
+        ).result()
+        #expect(result.exit == .code(0))
+        for line in [
+            #"→ {"jsonrpc":"2.0","id":1,"method":"initialize""#,
+            #"← {"jsonrpc": "2.0", "id": 1, "result": {"protocol": 1}}"#, "! here I am",
+        ] {
+            #expect(result.error.contains(line))
+        }
+        #expect(!result.output.contains("jsonrpc"))
+        let other = try await ChildProcess(
+            Control.path, ["provider", "test"] + arguments, environment: environment
+        ).result()
+        #expect(!other.error.contains("jsonrpc"))
     }
 
     @Test func `a call that takes too long is found`() async throws {

@@ -38,21 +38,6 @@ struct RenderingTests {
         #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
     }
 
-    @Test func `status names limits that are not in force`() {
-        var manager = Samples.snapshot.manager
-        manager["MissingLimits"] = .array(
-            [.string("ProtectSystem"), .string("ProtectHome")], of: "s")
-        let screen = StatusScreen(
-            snapshot: DaemonMirror(manager: manager, objects: [:]), installedVersion: "1.2.3")
-        #expect(
-            screen.text(for: terminal(200)).contains(
-                "\nLimits of the daemon's systemd unit are not in force: ProtectSystem, ProtectHome. "
-            ))
-        #expect(
-            screen.text(for: .pipe)
-                == "daemon\t1.2.3\tonline\nmissing-limits\tProtectSystem ProtectHome\n")
-    }
-
     @Test(arguments: [
         ("offline", "The service cannot be reached.", 0 as Int64, "The service cannot be reached."),
         ("locked", "The keyring is locked.", 0, "The keyring is locked."),

@@ -32,7 +32,7 @@ struct FloodTests {
 /// The floods of `dist/development/flood-plugin.py`.
 private enum Flood: String, CaseIterable {
     case log, values, rates, requests, silent, large, unread, incomplete, packets
-    case errors, threads, memory, spin, denied
+    case errors, threads, memory, spin
 }
 
 private let sandboxes = [SandboxKind.bubblewrap, .landlock].map(\.rawValue)

@@ -21,7 +21,6 @@ struct HostileTests {
             """, level: level)
         #expect(try await plugin.shown() == "PermissionError")
         #expect(server.connections.value.accepted == 0)
-        try await plugin.logged("A system call of a plugin was denied call=socket plugin=odd")
     }
 
     @Test(arguments: sandboxes)
@@ -45,7 +44,6 @@ struct HostileTests {
         let shown = try #require(try await plugin.shown())
         #expect(!shown.contains("done"), "\(shown)")
         #expect(shown.contains("PermissionError"))
-        try await plugin.logged("call=socket")
     }
 
     @Test(arguments: sandboxes)
@@ -84,8 +82,6 @@ struct HostileTests {
         #expect(plugin.log.value.contains { $0.contains("https://evil.test is not in Hosts") })
         #expect(
             plugin.log.value.contains { $0.contains("“file:///etc/passwd” is not an absolute") })
-        // Python itself makes no denied call.
-        #expect(!plugin.log.value.contains { $0.contains("was denied") })
     }
 
     @Test(arguments: ["http://127.0.0.1:9/", "https://evil.test/", "http://192.168.0.1/"])
@@ -147,11 +143,6 @@ struct HostileTests {
             """, level: level)
         #expect(
             try await plugin.shown() == "['PermissionError', 'PermissionError', 'PermissionError']")
-        // Each call is logged once.
-        _ = try await plugin.shown()
-        let named = plugin.log.value.filter { $0.contains("A system call of a plugin was denied") }
-        #expect(named.count { $0.contains("call=clone") } == 1, "\(named)")
-        #expect(named.count <= 3, "\(named)")
     }
 
     @Test(arguments: sandboxes)
@@ -181,8 +172,6 @@ struct HostileTests {
             """, level: level, directory: directory)
         let shown = try #require(try await plugin.shown())
         #expect(!shown.contains("done"), "\(shown)")
-        try await plugin.logged("call=chmod")
-        try await plugin.logged("call=fcntl")
         var status = stat()
         #expect(stat(key, &status) == 0 && status.st_mode & 0o777 == 0o600)
         #expect(status.st_size == 7 && status.st_mtim.tv_sec > 0)
@@ -256,16 +245,6 @@ struct HostileTests {
     }
 
     @Test(arguments: sandboxes)
-    func `a plugin that repeats denied calls without end is ended`(_ level: SandboxKind)
-        async throws
-    {
-        let plugin = try PluginFixture(
-            "while True: attempt(os.fork)", limits: Self.littleTime, level: level)
-        await plugin.expectFailure(Self.excessiveTime)
-        try await plugin.logged("call=clone")
-    }
-
-    @Test(arguments: sandboxes)
     func `a plugin gets no memory beyond its limit`(_ level: SandboxKind) async throws {
         let plugin = try PluginFixture(
             """
@@ -282,7 +261,6 @@ struct HostileTests {
         let shown = try #require(try await plugin.shown())
         #expect(shown.hasPrefix("['MemoryError', True, 'PermissionError', 'PermissionError', "))
         #expect(!shown.contains("done"), "\(shown)")
-        try await plugin.logged("call=memfd_create")
     }
 
     /// Each forwarded notification becomes a signal on the bus.

@@ -75,7 +75,7 @@ struct SystemCallFilterTests {
         }
     }
 
-    @Test func `System V shared memory and semaphores are reported`() async {
+    @Test func `System V shared memory and semaphores are refused`() async {
         await #expect(processExitsWith: .success) {
             await recordErrors {
                 // The number of a segment is sufficient to access it.
@@ -87,27 +87,11 @@ struct SystemCallFilterTests {
                 try SystemCallFilter.program(
                     seesOthers: false, refusesSignals: false, consultsAboutThreads: false
                 ).enforce()
-                expectReport(shmget(IPC_PRIVATE, 4096, 0o600))
+                expectRefusal(shmget(IPC_PRIVATE, 4096, 0o600))
                 precondition(shmat(number, nil, 0) == UnsafeMutableRawPointer(bitPattern: -1))
-                expectReport(shmctl(number, IPC_RMID, nil))
+                expectRefusal(shmctl(number, IPC_RMID, nil))
                 var operation = sembuf(sem_num: 0, sem_op: 1, sem_flg: 0)
-                expectReport(semop(0, &operation, 1))
-            }
-        }
-    }
-
-    @Test func `a filter with file access refuses writing`() async {
-        await #expect(processExitsWith: .success) {
-            await recordErrors {
-                try ProcessRestrictions.forbidNewPrivileges()
-                var filter = SystemCallFilter.computing
-                filter.allowReadingFiles()
-                try filter.enforce()
-                precondition(open("/etc/passwd", O_RDONLY | O_CLOEXEC) >= 0)
-                expectRefusal(open("/tmp/imagefeed-sandbox-test", O_WRONLY | O_CREAT, 0o600))
-                expectRefusal(open("/dev/null", O_RDWR))
-                expectRefusal(open("/tmp", O_RDWR | 0o20200000))
-                expectRefusal(mkdir("/tmp/imagefeed-sandbox-test", 0o700))
+                expectRefusal(semop(0, &operation, 1))
             }
         }
     }
@@ -118,12 +102,6 @@ private func readyPipe() throws -> Int32 {
     var ends: [Int32] = [-1, -1]
     precondition(pipe(&ends) == 0 && write(ends[1], "x", 1) == 1)
     return ends[0]
-}
-
-/// Expects that a call is reported. Without a listener, it fails with `ENOSYS`.
-private func expectReport(_ result: Int32, line: UInt = #line) {
-    precondition(
-        result < 0 && errno == ENOSYS, "It was allowed, or failed with \(errno)", line: line)
 }
 
 func expectRefusal(_ result: Int32, line: UInt = #line) {

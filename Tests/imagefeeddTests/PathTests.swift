@@ -64,17 +64,18 @@ struct PathTests {
 
     @Test func `a daemon that systemd started reports limits that are not in force`() async throws {
         // The variable is valid only with the ID of the process itself.
-        _ = try await RunningDaemon(launcher: [
+        let daemon = try await RunningDaemon(launcher: [
             "/bin/sh", "-c", "SYSTEMD_EXEC_PID=$$ exec \"$0\" \"$@\"",
         ])
-        let manager = try TestClient().proxy(ServiceName.root)
-        let limits = try await manager.property(.manager, "MissingLimits").strings
-        #expect(limits?.contains("NoNewPrivileges") == true, "\(String(describing: limits))")
+        let line = try await daemon.process.standardError.wait { output in
+            output.text.split(separator: "\n").first { $0.contains("are not in force") }
+        }
+        #expect(line.contains("NoNewPrivileges"))
     }
 
     @Test func `a daemon that was started by hand reports no limits`() async throws {
-        _ = try await RunningDaemon(launcher: ["/usr/bin/env", "SYSTEMD_EXEC_PID=1"])
-        let manager = try TestClient().proxy(ServiceName.root)
-        #expect(try await manager.property(.manager, "MissingLimits").strings == [])
+        let daemon = try await RunningDaemon(launcher: ["/usr/bin/env", "SYSTEMD_EXEC_PID=1"])
+        try await daemon.stop()
+        #expect(!daemon.process.standardError.value.text.contains("are not in force"))
     }
 }

@@ -176,18 +176,6 @@ def spin(account, end):
         pass
 
 
-def denied(account, end):
-    """System calls that the daemon is told of, less than 500 in 10 seconds."""
-
-    def burst(number):
-        try:
-            os.fork()
-        except OSError:
-            pass
-
-    repeat(end, 0.021, burst)
-
-
 def calm(account, end):
     """No flood: the call is answered at once."""
 
@@ -210,7 +198,7 @@ FLOODS = {
     flood.__name__: flood
     for flood in (
         log, values, rates, requests, silent, large, unread, incomplete, packets, errors, threads, memory, spin,
-        denied, calm, pages, images, answers)
+        calm, pages, images, answers)
 }
 # The flood runs on the thread that reads messages.
 ANSWERS = (calm, pages, images, answers, unread)

@@ -40,8 +40,6 @@ struct shim_call {
     uint64_t id;
     // The ID of the thread that made the call.
     pid_t thread;
-    int number;
-    uint64_t first_argument;
 };
 
 // Receives the next system call that waits for a decision. Does not block.
@@ -60,8 +58,6 @@ static inline int shim_take_call(int listener, struct shim_call *call) {
     if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &report) != 0) return errno == ENOENT || errno == EINTR ? 0 : -1;
     call->id = report.call.id;
     call->thread = (pid_t)report.call.pid;
-    call->number = report.call.data.nr;
-    call->first_argument = report.call.data.args[0];
     return 1;
 }
 

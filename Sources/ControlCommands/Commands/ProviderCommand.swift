@@ -9,10 +9,10 @@ internal import Translation
 /// The commands for authors of plugins.
 struct ProviderCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "provider", abstract: tr("Test a plugin, or show its messages."),
+        commandName: "provider", abstract: tr("Test a plugin."),
         discussion:
             tr("A plugin is a provider that is a program of its own: see imagefeed-providers(7)."),
-        subcommands: [ProviderTestCommand.self, ProviderTraceCommand.self])
+        subcommands: [ProviderTestCommand.self])
 }
 
 struct ProviderTestCommand: AsyncParsableCommand {
@@ -48,6 +48,9 @@ struct ProviderTestCommand: AsyncParsableCommand {
             "Use this sandbox: bubblewrap or landlock. (default: the one of the daemon)",
             valueName: "kind"))
     var sandbox: String?
+    @Flag(
+        help: .tr("Print the messages of the plugin on standard error, with the secrets in them."))
+    var verbose = false
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -75,13 +78,15 @@ struct ProviderTestCommand: AsyncParsableCommand {
         let options: JSON = [
             "manifest": JSON(manifest), "settings": .object(settings.mapValues { JSON($0) }),
             "user_agent": JSON(userAgent), "username": JSON(username), "server": JSON(server),
-            "sandbox": JSON(sandbox),
+            "sandbox": JSON(sandbox), "verbose": .bool(verbose),
             "key_descriptor": JSON(key == nil ? nil : Int(Self.keyDescriptor)),
         ]
         var report = ProviderTestReport()
         let target = OutputTarget.standardOutput
         try await runProgram(options, key: key) { line in
-            guard let text = try report.add(line, target), !output.json else { return }
+            let line = try JSON(parsing: line)
+            if let message = Self.message(line) { return Console.printMessage(message) }
+            guard let text = report.add(line, target), !output.json else { return }
             try Console.write(text)
         }
         if output.json {
@@ -90,6 +95,14 @@ struct ProviderTestCommand: AsyncParsableCommand {
             Console.printMessage(summary)
         }
         guard report.status == .done else { throw CommandFailure(report.status, "") }
+    }
+
+    /// Returns the text for a line of the test program with a message of the plugin; nil for another line.
+    private static func message(_ line: JSON) -> String? {
+        for (key, mark) in [("sent", "→ "), ("received", "← "), ("error", "! ")] {
+            if let text = line[key]?.string { return mark + TerminalText.line(text) }
+        }
+        return nil
     }
 
     /// Runs the program that tests a plugin, to its end.
@@ -119,7 +132,7 @@ struct ProviderTestCommand: AsyncParsableCommand {
             throw CommandFailure.tr(
                 "The test cannot be started: {reason}", ["reason": error.message.translated])
         }
-        _ = try await LineReader().run(ends.takeReading(), handler)
+        try await LineReader().run(ends.takeReading(), handler)
         if case .signal(let number) = await process.exit() {
             throw CommandFailure.tr(
                 "The test was ended by signal {signal}.", ["signal": String(number)])
@@ -142,9 +155,7 @@ struct ProviderTestReport {
     /// Adds a line of the test program.
     ///
     /// - Returns: The text for users; nil if there is none.
-    /// - Throws: ``JSONSyntaxError`` if the line does not have the format of the program.
-    mutating func add(_ bytes: [UInt8], _ target: OutputTarget) throws -> String? {
-        let line = try JSON(parsing: bytes)
+    mutating func add(_ line: JSON, _ target: OutputTarget) -> String? {
         if line["section"] != nil {
             checks.append(line)
             return Self.text(line, target)

@@ -67,24 +67,12 @@ struct StatusScreen: Renderable {
                     """, ["version": installedVersion])
             )
         }
-        if !snapshot.missingLimits.isEmpty {
-            messages.append(
-                tr(
-                    """
-                    Limits of the daemon's systemd unit are not in force: {limits}. \
-                    imagefeedd(1) explains why.
-                    """, ["limits": list(snapshot.missingLimits)])
-            )
-        }
         return messages
     }
 
     /// The status as tab-separated fields: one object per line, with its kind in the first field.
     private var pipeText: String {
         let daemon = ["daemon", snapshot.version, snapshot.isOnline ? "online" : "offline"]
-        let limits =
-            snapshot.missingLimits.isEmpty
-            ? [] : [["missing-limits", snapshot.missingLimits.joined(separator: " ")]]
         let accounts = snapshot.accounts.map { account in
             [
                 "account", account.id, account.label, account.providerID, account.stateText,
@@ -96,7 +84,7 @@ struct StatusScreen: Renderable {
             ["provider", provider.id, provider.shownState]
                 + (provider.stateReason.isEmpty ? [] : [provider.stateReason])
         }
-        return ([daemon] + limits + accounts + providers).map(TerminalText.fields).joined()
+        return ([daemon] + accounts + providers).map(TerminalText.fields).joined()
     }
 
     /// Returns the table of the accounts, with the details of each account below its row.

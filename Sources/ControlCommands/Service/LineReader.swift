@@ -5,37 +5,31 @@ internal import System
 @MainActor
 final class LineReader {
     private var lines = LineBuffer()
-    private let result = OneShotResult<Bool, any Error>()
+    private let result = OneShotResult<Void, any Error>()
 
     private static let chunkBytes = 1 << 16
 
-    /// Reads lines until the end of the pipe, or until ``end()``.
+    /// Reads lines until the end of the pipe.
     ///
     /// - Parameters:
     ///   - descriptor: The reading end, which is closed at the end.
     ///   - handler: Called with each line, without its line feed. An error ends the reading.
-    /// - Returns: True if ``end()`` was called.
     /// - Throws: The error of the handler.
-    func run(_ descriptor: Int32, _ handler: @escaping ([UInt8]) throws -> Void) async throws
-        -> Bool
-    {
+    func run(_ descriptor: Int32, _ handler: @escaping ([UInt8]) throws -> Void) async throws {
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         // The source keeps the reader until it is cancelled.
         let source = DescriptorSource(descriptor, .reading) { self.read(descriptor, handler) }
         source.resume()
         defer { source.cancel() }
-        return try await result.value()
+        try await result.value()
     }
-
-    /// Ends the reading.
-    func end() { result.complete(.success(true)) }
 
     private func read(_ descriptor: Int32, _ handler: ([UInt8]) throws -> Void) {
         var chunk = [UInt8](repeating: 0, count: Self.chunkBytes)
         let count = Glibc.read(descriptor, &chunk, chunk.count)
         if count < 0, errno == EAGAIN || errno == EINTR { return }
         guard count > 0 else {
-            result.complete(.success(false))
+            result.complete(.success(()))
             return
         }
         do {

@@ -31,7 +31,7 @@ nonisolated extension Manifest {
         }
         main.expect([
             "Id", "Name", "Icon", "Exec", "Capabilities", "DefaultSource", "Sources", "Hosts",
-            "LastingPlaces", "LikedTogether", "SecretSettings",
+            "LastingPlaces", "LikedTogether",
         ])
         login.expect(PluginLogin.keys)
         if let id = main.required("Id"), id != found.id {
@@ -55,7 +55,6 @@ nonisolated extension Manifest {
         if allowsHomeServers { kind?.checkHomeServers(login, hasHosts: !hosts.patterns.isEmpty) }
         hasStablePageTokens = main.flag("LastingPlaces")
         likeGroupEnd = main.character("LikedTogether")
-        secretSettings = Set(main.list("SecretSettings"))
         let loopbackServers = LoopbackServers(
             allowsLoopback ? settings["LoopbackServers"] ?? "" : "")
         if loopbackServers == nil {

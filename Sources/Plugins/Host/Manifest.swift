@@ -24,8 +24,6 @@ nonisolated struct Manifest: Sendable {
     let likeGroupEnd: Character?
     /// Servers on this computer. Empty unless the configuration permits them.
     let loopbackServers: LoopbackServers
-    /// The settings whose values are not shown in traces.
-    let secretSettings: Set<String>
     /// The stamps of the manifest and the program, which change with their versions.
     let stamp: FileStamps
 

@@ -19,10 +19,8 @@ final class PipeWriter {
     private(set) var count = 0
     /// Calls ``flush()`` when the pipe has room. The source runs while bytes wait.
     private var room: DescriptorSource?
-    /// Runs while bytes wait; nil if the reader may take any time.
-    private var timer: MainLoopTimer?
-    /// Called when no bytes wait any more.
-    var onEmpty: (() -> Void)?
+    /// Runs while bytes wait.
+    private let timer: MainLoopTimer
 
     /// The size up to which further lines are appended to a chunk.
     private static let smallChunk = 64 << 10
@@ -32,19 +30,19 @@ final class PipeWriter {
     /// - Parameters:
     ///   - descriptor: The pipe. The writer closes it.
     ///   - timeout: The time in which the reader must read a part of the waiting bytes.
-    ///   - work: Records the processor time; nil if it is not limited.
-    ///   - onTimeout: Called if the reader does not read in time; nil for no timeout.
+    ///   - work: Records the processor time.
+    ///   - onTimeout: Called if the reader does not read in time.
     init(
-        _ descriptor: Int32, timeout: Duration = .zero, work: PluginWork? = nil,
-        onTimeout: (@MainActor () -> Void)? = nil
+        _ descriptor: Int32, timeout: Duration, work: PluginWork,
+        onTimeout: @escaping @MainActor () -> Void
     ) {
         self.descriptor = descriptor
         self.timeout = timeout
+        timer = MainLoopTimer(onTimeout)
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         room = DescriptorSource(descriptor, .writing) { [weak self] in
-            if let work { work.measure { self?.flush() } } else { self?.flush() }
+            work.measure { self?.flush() }
         }
-        timer = onTimeout.map { MainLoopTimer($0) }
     }
 
     isolated deinit { room?.cancel() }
@@ -75,7 +73,7 @@ final class PipeWriter {
     }
 
     private func flush() {
-        var isReading = timer?.isRunning == false
+        var isReading = !timer.isRunning
         var rest = Self.roundBytes
         while rest > 0, let first = waiting.first {
             let result = first.bytes.withUnsafeBytes {
@@ -98,11 +96,10 @@ final class PipeWriter {
         }
         if waiting.isEmpty {
             room?.suspend()
-            timer?.cancel()
-            onEmpty?()
+            timer.cancel()
         } else {
             room?.resume()
-            if isReading { timer?.start(after: timeout) }
+            if isReading { timer.start(after: timeout) }
         }
     }
 }

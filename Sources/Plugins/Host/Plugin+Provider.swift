@@ -28,12 +28,6 @@ extension Plugin {
 
     package nonisolated var tokenRecipients: Set<String> { manifest.tokenRecipients }
 
-    package func startTrace(_ descriptor: Int32) -> TraceStart {
-        guard trace.hasRoom else { return .tooMany }
-        let writer = TraceWriter(descriptor, trace, secretSettings: manifest.secretSettings)
-        return writer == nil ? .noPipe : .started
-    }
-
     package nonisolated func makeSession(
         _ account: AccountIdentity, _ ports: SessionPorts
     ) -> any Session {

@@ -16,7 +16,7 @@ extension Plugin {
     package convenience init?(
         _ path: String, _ settings: ProviderSettings, _ limits: PluginLimits,
         confinements: [SandboxKind], _ problems: inout [(text: String, line: Int?)],
-        observer: @escaping (PluginEvent) -> Void
+        observer: @escaping PluginObserver
     ) {
         let found = ManifestProblems()
         let manifest = Manifest(path: path, settings: settings, found)
@@ -27,8 +27,7 @@ extension Plugin {
         limits.firstPause = .zero
         let logger = Logger(label: "plugin") { _ in SwiftLogNoOpLogHandler() }
         let launcher = SandboxLauncher(confinements, limits, programs: .installed, logger: logger)
-        self.init(manifest, settings, launcher, PluginTrace())
-        trace.add(observer)
+        self.init(manifest, settings, launcher, observer)
     }
 
     /// The prefixes of the sources that the manifest names with a `*`.

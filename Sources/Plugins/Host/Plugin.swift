@@ -17,7 +17,8 @@ package final class Plugin: InstalledProvider, KeyLogin, OAuthLogin, FederatedLo
     /// The hash of the settings, each of which may affect the pages of the plugin; empty if there are none.
     nonisolated let cacheVariant: String
     private let launcher: SandboxLauncher
-    let trace: PluginTrace
+    /// Receives the events of the plugin; nil in the daemon.
+    let observer: PluginObserver?
     private let logger: Logger
     private var connection: PluginConnection?
     private var starting: Task<PluginConnection, any Error>?
@@ -33,9 +34,9 @@ package final class Plugin: InstalledProvider, KeyLogin, OAuthLogin, FederatedLo
 
     init(
         _ manifest: Manifest, _ settings: ProviderSettings, _ launcher: SandboxLauncher,
-        _ trace: PluginTrace
+        _ observer: PluginObserver? = nil
     ) {
-        self.trace = trace
+        self.observer = observer
         self.manifest = manifest
         self.settings = settings
         cacheVariant = Self.cacheVariant(settings)
@@ -126,7 +127,7 @@ package final class Plugin: InstalledProvider, KeyLogin, OAuthLogin, FederatedLo
         case .failure(let error):
             logger.warning("A plugin sent an invalid result", metadata: ["reason": "\(error)"])
             let reason = ServiceText.message("\(error)") ?? "the reason is unknown"
-            trace.record(.invalidResult(method: method.rawValue, reason: reason))
+            observer?(.invalidResult(reason: reason))
             throw ProviderError.failed(
                 Message(
                     "The plugin of {provider} failed: it sent an invalid result: {reason}.",

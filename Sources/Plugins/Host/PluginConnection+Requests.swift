@@ -28,7 +28,13 @@ extension PluginConnection {
         perform(id, bytes: request.body.count) { [self] in
             do {
                 let response = try await account.ports.http.send(request)
-                if let secret = response.sentSecret { trace.hide(secret) }
+                logger.debug(
+                    "A request of a plugin was answered",
+                    metadata: [
+                        "method": "\(request.method.rawValue)", "status": "\(response.status)",
+                        "host": "\(WebAddress(request.url)?.host ?? "")",
+                        "sent": "\(request.body.count)", "received": "\(response.body.count)",
+                    ])
                 return response
             } catch HTTPError.forbiddenAddress(let reason) {
                 log(.warning, "an HTTP request was refused: \(reason)")

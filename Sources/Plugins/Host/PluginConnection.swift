@@ -29,8 +29,7 @@ final class PluginConnection {
     }
 
     let logger: Logger
-    /// The receivers of the events of the plugin.
-    let trace: PluginTrace
+    private let observer: PluginObserver?
     private let name: String
     private let limits: PluginLimits
     let work: PluginWork
@@ -54,8 +53,6 @@ final class PluginConnection {
     private var idleSince = SuspendingClock.now
     private var killTimer: MainLoopTimer?
     private var logLines: Allowance
-    /// The names of the denied system calls.
-    private var deniedCalls: Set<String> = []
     private var requests: [Int: Task<Void, Never>] = [:]
     private var lastRequest = 0
     /// The bytes of the bodies of the requests.
@@ -80,7 +77,7 @@ final class PluginConnection {
         _ launch: PluginLaunch, _ plugin: Plugin, _ limits: PluginLimits, _ logger: Logger
     ) throws {
         name = plugin.manifest.info.name
-        trace = plugin.trace
+        observer = plugin.observer
         self.plugin = plugin
         self.limits = limits
         self.logger = logger
@@ -90,7 +87,7 @@ final class PluginConnection {
         work = PluginWork(limits)
         process = try PluginProcess(launch, limits, self)
         processID = process?.id ?? 0
-        trace.record(.started(process: processID))
+        observer?(.started)
     }
 
     /// The time since the start.
@@ -168,8 +165,11 @@ final class PluginConnection {
     }
 
     func send(_ message: PluginMessage) {
-        let line = message.line
-        trace.record(.sent(line))
+        send(message.line)
+    }
+
+    private func send(_ line: [UInt8]) {
+        observer?(.sent(line))
         process?.send(line)
     }
 
@@ -218,10 +218,8 @@ final class PluginConnection {
         var line = await work.run(bytes: response.body.count) {
             ResponseLine(response, answering: id)
         }
-        trace.record(.sent(line.reduce(into: []) { $0 += $1 }))
-        guard let memory = response.memory else {
-            process?.send(line.reduce(into: []) { $0 += $1 })
-            return
+        guard observer == nil, let memory = response.memory else {
+            return send(line.reduce(into: []) { $0 += $1 })
         }
         process?.send { withExtendedLifetime(memory) { line.next() } }
     }
@@ -233,7 +231,7 @@ final class PluginConnection {
     /// Handles a line of the standard output. A long line is parsed off the main thread.
     func take(_ line: [UInt8]) async {
         guard !isOver else { return }
-        trace.record(.received(line))
+        observer?(.received(line))
         let count = line.count
         let message = await work.run(bytes: count) { Self.message(line) }
         handle(message, bytes: count)
@@ -286,24 +284,15 @@ final class PluginConnection {
     func takeErrorLine(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return }
         lastErrorLine = bytes
-        guard trace.isActive || logLines.used() < Double(limits.logLines),
+        guard observer != nil || logLines.used() < Double(limits.logLines),
             let line = Self.text(bytes)
         else { return }
-        trace.record(.errorLine(line))
+        observer?(.errorLine(line))
         log(.warning, line)
     }
 
     private static func text(_ bytes: [UInt8]) -> String? {
         ServiceText.message(String(decoding: bytes, as: UTF8.self))
-    }
-
-    /// Records a system call that was denied.
-    func recordDeniedCall(_ call: String) {
-        guard deniedCalls.insert(call).inserted else { return }
-        trace.record(.deniedSystemCall(call))
-        logger.warning(
-            "A system call of a plugin was denied",
-            metadata: ["process": "\(processID)", "call": "\(call)"])
     }
 
     // MARK: End
@@ -356,7 +345,7 @@ final class PluginConnection {
     /// Kills the plugin, and reports its failure.
     func fail(_ reason: String, _ kind: PluginFailure = .violation) {
         guard !isOver else { return }
-        trace.record(.failed(kind, process: processID, reason: reason))
+        observer?(.failed(kind, reason: reason))
         process?.kill()
         logger.warning(
             "A plugin failed", metadata: ["process": "\(processID)", "reason": "\(reason)"])
@@ -373,7 +362,7 @@ final class PluginConnection {
             startFailure = Self.text(lastErrorLine) ?? "no reason was given"
         }
         fail(reason)
-        trace.record(.ended(process: processID, reason: reason))
+        observer?(.ended)
     }
 
     private func close(reason: String) {

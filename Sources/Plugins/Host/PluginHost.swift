@@ -18,8 +18,6 @@ package final class PluginHost {
     private let launcher: SandboxLauncher
     private var watcher: FolderWatch?
     private var installed: [String: Installed] = [:]
-    /// The traces of the plugins, by the IDs of the providers.
-    private var traces: [String: PluginTrace] = [:]
     /// Called after providers were added, removed or changed.
     package var onChange: ((_ change: Change) -> Void)?
 
@@ -146,9 +144,7 @@ package final class PluginHost {
             problems.add(
                 "The ID “\(base)” belongs to a provider of Image Feed; choose another file name.")
         } else if let manifest = Manifest(path: path, settings: settings, problems) {
-            let trace = traces[id] ?? PluginTrace()
-            traces[id] = trace
-            let plugin = Plugin(manifest, settings, launcher, trace)
+            let plugin = Plugin(manifest, settings, launcher)
             plugin.onChange = { [weak self, weak plugin] in
                 guard let self, let plugin else { return }
                 onChange?(Change(changed: [plugin]))

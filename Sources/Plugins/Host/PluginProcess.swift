@@ -166,13 +166,10 @@ final class PluginProcess {
         }
     }
 
-    /// Handles the system calls that the filter reports. Each of them fails, except for the start of a thread within
-    /// the limit.
+    /// Decides about the starts of threads, which the filter reports.
     private func listen(_ listener: SystemCallListener) {
         var calls = listener
-        watch(listener.descriptor) { [unowned self] in
-            calls.answerNext { if !isTerminated { connection.recordDeniedCall($0) } }
-        }
+        watch(listener.descriptor) { calls.answerNext() }
     }
 
     // MARK: Exit

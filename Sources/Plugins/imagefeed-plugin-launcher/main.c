@@ -1,10 +1,10 @@
-// Starts a plugin under a system call filter, and sends the listener for the reported calls to the daemon.
+// Starts a plugin under a system call filter, and sends the listener for the starts of threads to the daemon.
 //
 //   imagefeed-plugin-launcher FILTER SOCKET PROGRAM [ARGUMENT...]
 //   imagefeed-plugin-launcher --wait PIPE PROGRAM [ARGUMENT...]
 //
 // FILTER is a descriptor from which the instructions of the filter are read. SOCKET is a descriptor of a Unix socket
-// to which the listener is sent: the descriptor on which the kernel reports system calls.
+// to which the listener is sent if the filter has one: the descriptor on which the kernel reports the starts of threads.
 //
 // The second form starts PROGRAM after a byte was written to PIPE: the daemon has placed the process, whose children
 // will be in the same control group. Without the byte, it exits.
@@ -57,28 +57,28 @@ static int can_send(void) {
     return result == 0;
 }
 
-// Replaces the reports of a filter by fixed results if the daemon has no listener. Reported calls fail with EPERM.
-// Calls that wait for a decision of the daemon, marked with 1, are allowed.
-static void silence(struct sock_fprog *program) {
+// Returns the instruction that makes a call wait for a decision of the daemon; NULL if the filter has none.
+static struct sock_filter *report(struct sock_fprog *program) {
     for (unsigned short index = 0; index < program->len; index++) {
         struct sock_filter *instruction = program->filter + index;
-        if (instruction->code != (BPF_RET | BPF_K)) continue;
-        if (instruction->k == SECCOMP_RET_USER_NOTIF) instruction->k = SECCOMP_RET_ERRNO | EPERM;
-        if (instruction->k == (SECCOMP_RET_USER_NOTIF | 1)) instruction->k = SECCOMP_RET_ALLOW;
+        if (instruction->code == (BPF_RET | BPF_K) && instruction->k == SECCOMP_RET_USER_NOTIF) return instruction;
     }
+    return NULL;
 }
 
 // Installs the filter, and sends its listener. Returns 0 for success.
 static int filter_calls(struct sock_fprog *program, int socket) {
     int listener = -1;
-    if (can_send()) {
+    struct sock_filter *reporting = report(program);
+    if (reporting != NULL && can_send()) {
         listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, program);
-        // A listener that is not received would make the reported calls wait or fail, also the start of threads.
+        // A listener that is not received would make the starts of threads wait or fail.
         if (listener >= 0 && send_descriptor(socket, listener) != 0) return failed("Sending the listener");
     }
     // The process may have a listener of another program already.
     if (listener < 0) {
-        silence(program);
+        // Without a decision of the daemon, the calls are allowed.
+        if (reporting != NULL) reporting->k = SECCOMP_RET_ALLOW;
         if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0) != 0) return failed("Filtering system calls");
     }
     // Descriptors in transit are in no table whose length is limited. The calls were needed until here.

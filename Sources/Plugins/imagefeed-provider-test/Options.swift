@@ -33,6 +33,8 @@ struct Options {
     var timeLimit: Duration? { json["time_limit"]?.integer.map { .seconds($0) } }
     /// The only sandbox to use; nil for the strictest one that is available.
     var sandbox: SandboxKind? { json["sandbox"]?.string.flatMap(SandboxKind.init) }
+    /// True if the messages are printed.
+    var isVerbose: Bool { json["verbose"] == .bool(true) }
     /// True if there is a key.
     var hasKey: Bool { json["key_descriptor"] != nil }
 

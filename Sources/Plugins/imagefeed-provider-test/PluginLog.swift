@@ -22,9 +22,10 @@ final class PluginLog {
         var sentence: String { "The plugin failed: \(reason)." }
     }
 
+    /// True if the messages and the lines of standard error are printed.
+    private let isVerbose: Bool
     private(set) var failures: [Failure] = []
     private(set) var errorLines: [String] = []
-    private(set) var deniedCalls: [String] = []
     /// The requests that the daemon refused, and the calls of unknown methods, each once.
     private(set) var refusals: [String] = []
     private(set) var unknownNotifications: Set<String> = []
@@ -50,6 +51,8 @@ final class PluginLog {
     private var requests: [JSON: String] = [:]
     private var endWaiter: CheckedContinuation<Void, Never>?
 
+    init(isVerbose: Bool) { self.isVerbose = isVerbose }
+
     /// Resets the events of the call before.
     func beginCall() {
         (serviceProblem, invalidResult, refusal, urls) = (nil, nil, nil, [])
@@ -62,6 +65,7 @@ final class PluginLog {
     }
 
     func record(_ event: PluginEvent) {
+        if isVerbose { show(event) }
         switch event {
         case .started:
             processCount += 1
@@ -76,16 +80,26 @@ final class PluginLog {
             errorLines.append(text)
             // The first and the last lines are kept.
             if errorLines.count > 100 { errorLines.remove(at: 50) }
-        case .deniedSystemCall(let name):
-            if !deniedCalls.contains(name) { deniedCalls.append(name) }
-        case .invalidResult(_, let reason): invalidResult = reason
-        case .failed(let kind, _, let reason): failures.append(Failure(kind: kind, reason: reason))
+        case .invalidResult(let reason): invalidResult = reason
+        case .failed(let kind, let reason): failures.append(Failure(kind: kind, reason: reason))
         case .ended:
             processCount -= 1
             guard processCount == 0 else { return }
             endWaiter?.resume()
             endWaiter = nil
         }
+    }
+
+    private func show(_ event: PluginEvent) {
+        let (kind, text): (String, String)
+        switch event {
+        case .sent(let line):
+            (kind, text) = ("sent", String(decoding: line.dropLast(), as: UTF8.self))
+        case .received(let line): (kind, text) = ("received", String(decoding: line, as: UTF8.self))
+        case .errorLine(let line): (kind, text) = ("error", line)
+        case .started, .invalidResult, .failed, .ended: return
+        }
+        Report.write([kind: .string(text)])
     }
 
     private func recordReceived(_ message: PluginMessage) {
