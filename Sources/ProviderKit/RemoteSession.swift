@@ -133,13 +133,19 @@ public struct RemotePhoto: Hashable, Sendable {
 public struct RemotePage: Hashable, Sendable {
     /// The photos, newest first. At most 500.
     public var photos: [RemotePhoto]
-    /// The page token of the next page, at most 4096 bytes; nil at the end. Its form is defined by the provider.
+    /// The page token of the next page, at most 4096 bytes. Its form is defined by the provider.
+    ///
+    /// nil only if the service says that the source ends here, or sent an empty page; never because it sent fewer photos
+    /// than requested. The engine requests the end of a source again from time to time.
     public var next: String?
     /// The number of photos in the source; nil if the service does not state it.
     public var total: Int?
     /// The key of the last list entry of the page, with or without photos; nil if the entries have no keys. See
     /// ``RemotePhoto/entry``.
     public var end: String?
+    /// True if the service has not collected all entries of the page yet: the engine keeps cached photos that the page
+    /// lacks. The default is false. A plugin cannot set it.
+    package var isPartial = false
 
     /// Creates a page.
     public init(

@@ -69,6 +69,50 @@ struct RemoteFeedTests {
         #expect(try await fixture.walk() == ["a", "x", "b", "c"])
     }
 
+    @Test(arguments: [false, true])
+    func `an end that the service reported is requested again after an hour and after a restart`(
+        isRestart: Bool
+    ) async throws {
+        let five = Array(nine.prefix(5))
+        var fixture = try await ServiceFixture(five, isOpen: true)
+        #expect(try await fixture.walk() == five)
+        fixture.service.state.update { $0.photos = nine }
+        #expect(try await fixture.walk() == five)
+        if isRestart {
+            fixture = try await ServiceFixture(after: fixture, isOpen: true)
+        } else {
+            fixture.ports.time.update { $0 = $0 + .seconds(3601) }
+        }
+        #expect(try await fixture.walk() == nine)
+    }
+
+    @Test func `a refresh reaches as deep as a walk within a day, and five pages at most`()
+        async throws
+    {
+        let photos = (1...24).map { "p\($0)" }
+        let fixture = try await ServiceFixture(photos, isOpen: true)
+        _ = try await fixture.account.refreshFeed("")
+        #expect(try await fixture.walk() == photos)
+        fixture.service.state.update { $0.photos.removeAll { ["p11", "p23"].contains($0) } }
+        let before = fixture.service.state.value.requests.count
+        #expect(try await fixture.account.refreshFeed("") == 0)
+        #expect(fixture.service.state.value.requests.count == before + 5)
+        try await fixture.waitForEvent("updated new 0")
+        #expect(try await fixture.walk().contains("p11") == false)
+        fixture.ports.time.update { $0 = $0 + .seconds(86_401) }
+        let later = fixture.service.state.value.requests.count
+        _ = try await fixture.account.refreshFeed("")
+        #expect(fixture.service.state.value.requests.count == later + 1)
+    }
+
+    @Test func `a refresh that only moves photos is announced`() async throws {
+        let fixture = try await ServiceFixture(["a", "b", "c"], isOpen: true, isRead: true)
+        fixture.service.state.update { $0.photos = ["c", "b", "a"] }
+        #expect(try await fixture.account.refreshFeed("") == 0)
+        try await fixture.waitForEvent("updated new 0")
+        #expect(try await fixture.walk() == ["c", "b", "a"])
+    }
+
     @Test func `concurrent equal calls send one request`() async throws {
         let fixture = try await ServiceFixture(nine)
         fixture.service.state.update { $0.isHeld = true }

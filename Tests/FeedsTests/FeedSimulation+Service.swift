@@ -14,6 +14,18 @@ struct SimulatedList {
         case counted
     }
 
+    /// A fault of one response.
+    enum Fault: CaseIterable {
+        /// The entries are in another order, and the page token names the last one.
+        case unordered
+        /// The page is filled up with its first entries, and the page token names a repeated one.
+        case repeats
+        /// Status 206: entries are missing.
+        case partial
+        /// The response has no page token although there are more entries.
+        case falseEnd
+    }
+
     struct Entry: Hashable {
         let key: Int
         /// The photos: none for an entry of text, several for a status with several pictures.
@@ -106,6 +118,11 @@ struct SimulatedList {
 
     mutating func unhide() { hidden = [] }
 
+    /// Records that the photos of entries count as removed, because a response did not contain or announce them.
+    mutating func lose(where isMissing: (Int) -> Bool) {
+        losses += entries.filter { isMissing($0.key) }.flatMap(\.photos).map { ($0, step) }
+    }
+
     mutating func move(_ number: UInt64, to other: UInt64) {
         guard !entries.isEmpty else { return }
         let entry = entries.remove(at: Int(number % UInt64(entries.count)))
@@ -122,9 +139,19 @@ struct SimulatedList {
         let shown: [Int: Set<Int>]
         /// The keys that it covers.
         let covered: ClosedRange<Int>
+        var fault: Fault?
     }
 
-    func response(_ token: String?) -> Response {
+    /// Returns a page.
+    ///
+    /// - Parameters:
+    ///   - token: The page token; nil for the top.
+    ///   - fault: The fault of the response, which only a service with keys has.
+    ///   - number: Selects the entries that the fault concerns.
+    /// - Returns: The page.
+    func response(
+        _ token: String?, _ fault: Fault? = nil, _ number: UInt64 = 0
+    ) -> Response {
         let start: Int
         switch (kind, token.flatMap { Int($0) }) {
         case (_, nil): start = 0
@@ -136,9 +163,24 @@ struct SimulatedList {
                 entries.firstIndex { $0.key == key }.map { $0 + 1 }
                 ?? entries.firstIndex { $0.key < key } ?? entries.count
         }
-        let part = entries[start...].prefix(pageSize)
+        var part = Array(entries[start...].prefix(pageSize))
         let hasMore = start + part.count < entries.count
-        let photos = part.flatMap { entry in
+        var fault = part.count > 1 && kind == .keyed ? fault : nil
+        var shownEntries = part
+        switch fault {
+        case .unordered:
+            shownEntries.sort { ($0.key &* 7919) % 104_729 > ($1.key &* 7919) % 104_729 }
+        case .repeats where !hasMore && part.count < pageSize:
+            shownEntries += part.prefix(min(part.count - 1, pageSize - part.count))
+        case .repeats: fault = nil
+        case .partial:
+            // Not the last one, which the page token names.
+            part.remove(at: Int(number % UInt64(part.count - 1)))
+            shownEntries = part
+        case .falseEnd where !hasMore: fault = nil
+        case .falseEnd, nil: break
+        }
+        let photos = shownEntries.flatMap { entry in
             entry.photos.filter { !hidden.contains($0) }.map { photo in
                 var remote = RemotePhoto(Photo(id: PhotoID("p\(photo)")))
                 if kind == .keyed { remote.entry = "k\(entry.key)" }
@@ -146,16 +188,18 @@ struct SimulatedList {
             }
         }
         var page = RemotePage(photos)
-        if hasMore, let last = part.last {
+        let isContinued = (hasMore || fault == .repeats) && fault != .falseEnd
+        if isContinued, let last = shownEntries.last {
             page.next = kind == .counted ? "\(start + part.count)" : "\(last.key)"
         }
-        if kind == .keyed { page.end = part.last.map { "k\($0.key)" } }
-        let lowest = hasMore ? part.last?.key ?? 0 : 0
+        if kind == .keyed { page.end = shownEntries.last.map { "k\($0.key)" } }
+        page.isPartial = fault == .partial
+        let lowest = isContinued ? shownEntries.last?.key ?? 0 : 0
         let highest = token.flatMap { Int($0) }.map { $0 - 1 } ?? highestKey
         return Response(
             page: page,
             shown: Dictionary(
                 uniqueKeysWithValues: part.map { ($0.key, Set($0.photos).subtracting(hidden)) }),
-            covered: lowest...max(lowest, kind == .counted ? highestKey : highest))
+            covered: lowest...max(lowest, kind == .counted ? highestKey : highest), fault: fault)
     }
 }

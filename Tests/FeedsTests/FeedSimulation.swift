@@ -18,6 +18,7 @@ struct FeedSimulation {
         let kind: SimulatedList.Kind
         var moves = false
         var pins = false
+        var hasFaults = false
         var bounds = FeedTables.Bounds()
         /// True if a walk misses nothing. A walk may miss pages that are counted from the top and photos that are
         /// moved; later walks show them.
@@ -31,6 +32,7 @@ struct FeedSimulation {
         Profile(
             name: "keys and small bounds", kind: .keyed,
             bounds: FeedTables.Bounds(source: 12, walk: 80, dead: 6)),
+        Profile(name: "keys and faults", kind: .keyed, hasFaults: true),
         Profile(name: "lasting tokens", kind: .lasting),
         Profile(name: "lasting tokens and a pinned photo", kind: .lasting, pins: true),
         Profile(name: "lasting tokens and moves", kind: .lasting, moves: true),
@@ -50,7 +52,7 @@ struct FeedSimulation {
     struct Step: CustomStringConvertible {
         enum Action: CaseIterable {
             case arrive, arriveSeveral, text, late, boost, removeEntry, delete, hide, unhide, move
-            case emptyResponse
+            case emptyResponse, fault
             case refresh, walk, read, readAgain, deliver, advance, restart
         }
 
@@ -94,6 +96,11 @@ struct FeedSimulation {
     private var top: Request?
     private var part: Request?
     private var isEmptyResponseDue = false
+    private var fault: (kind: SimulatedList.Fault, number: UInt64)?
+    /// True if a page had another order than that of its keys.
+    private var isDisordered = false
+    /// The time of the last request for the end, since the start of the daemon.
+    private var endRequested: Timestamp?
     /// The photos that the daemon received, by the keys of their entries, and the keys that its pages covered.
     private var shownOnce: [Int: Set<Int>] = [:]
     private var covered: [ClosedRange<Int>] = []
@@ -180,6 +187,9 @@ struct FeedSimulation {
             service.unhide()
         case .move where profile.moves: service.move(first, to: second)
         case .emptyResponse where number == 7: isEmptyResponseDue = true
+        case .fault where profile.hasFaults:
+            let kinds = SimulatedList.Fault.allCases
+            fault = (kinds[Int(first % UInt64(kinds.count))], second)
         case .refresh: try refresh()
         case .walk:
             walks.append(Walk())
@@ -193,6 +203,7 @@ struct FeedSimulation {
         case .restart:
             // The requests in progress are lost.
             (top, part) = (nil, nil)
+            endRequested = nil
         case .advance: now = now + .seconds(Int64(first % 900))
         default: break
         }
@@ -202,7 +213,9 @@ struct FeedSimulation {
 
     /// Returns the pages that the service sends for a request, up to the first with photos.
     private mutating func fetch(_ token: String?) -> [SimulatedList.Response] {
-        var responses = [service.response(token)]
+        var responses = [service.response(token, fault?.kind, fault?.number ?? 0)]
+        if responses[0].fault != nil { fault = nil }
+        if [.unordered, .repeats].contains(responses[0].fault) { isDisordered = true }
         requests += 1
         while responses.count < 8, responses[responses.count - 1].page.photos.isEmpty,
             let next = responses[responses.count - 1].page.next
@@ -223,7 +236,17 @@ struct FeedSimulation {
             isEmptyResponseDue = false
             page = RemotePage([])
         } else {
+            if page.next == nil { endRequested = now }
             for response in request.responses {
+                if response.fault == .falseEnd, let lowest = response.shown.keys.min() {
+                    service.lose { $0 < lowest }
+                    for key in shownOnce.keys where key < lowest { shownOnce[key] = nil }
+                }
+                if response.fault == .partial {
+                    service.lose {
+                        response.covered.contains($0) && response.shown[$0] == nil
+                    }
+                }
                 shownOnce.merge(response.shown) { $0.union($1) }
                 covered.append(response.covered)
             }
@@ -315,6 +338,7 @@ struct FeedSimulation {
         _ place: FeedPosition?, count: Int
     ) throws -> (photos: [Int], next: FeedPosition?)? {
         var isRead = false
+        var isEndChecked = false
         for _ in 0..<60 {
             guard let state = try tables.source(source) else {
                 if place != nil { return nil }
@@ -344,7 +368,21 @@ struct FeedSimulation {
                     epoch: state.epoch, generation: place?.generation ?? state.generation, key: $0)
             }
             switch slice.following {
-            case .end: return (photos, nil)
+            case .end:
+                if isEndChecked || endRequested.map({ !isOld($0, after: 3600) }) ?? false {
+                    return (photos, nil)
+                }
+                isEndChecked = true
+                endRequested = now
+                if let lowest = slice.lowest {
+                    let request = Request(
+                        part: prepared(lowest, after: state.fetched),
+                        generation: state.generation, responses: fetch(lowest.token))
+                    _ = try store(request)
+                } else {
+                    top = nil
+                    try refresh()
+                }
             case .photos: return (photos, next)
             case .gap(let gap):
                 guard photos.count < count else { return (photos, next) }
@@ -379,7 +417,7 @@ struct FeedSimulation {
             }
             walk.found.append(photo)
             // Without keys, the position of a boosted photo is known only after the last change.
-            guard profile.kind == .keyed else { continue }
+            guard profile.kind == .keyed, !isDisordered else { continue }
             let keys = service.allKeys[photo] ?? []
             // Photos of one entry have its key.
             guard let key = keys.filter({ $0 <= walk.key }).max() else {
@@ -417,6 +455,7 @@ struct FeedSimulation {
     /// Checks that the cache shows the photos of the service after the last change.
     private mutating func checkFinalState() throws {
         isEmptyResponseDue = false
+        fault = nil
         try deliver(isTop: true)
         try deliver(isTop: false)
         var shown: [Int] = []

@@ -161,8 +161,7 @@ nonisolated extension FeedMerge {
         let shown = Set(items.map(\.photo))
         for entry in anchors.covered {
             if shown.contains(entry.photo) {
-                try order.end(at: entry.key, generation)
-                isUsed = true
+                try end(at: entry.key)
             } else {
                 try drop(entry)
             }
@@ -177,8 +176,7 @@ nonisolated extension FeedMerge {
         // A photo that was moved gets a new entry.
         for item in items {
             guard let key = item.key, !kept.contains(key) else { continue }
-            try order.end(at: key, generation)
-            isUsed = true
+            try end(at: key)
         }
         var bottom: Part?
         if let lowest = anchors.keys.last { bottom = try order.mark(lowest) }
@@ -200,6 +198,12 @@ nonisolated extension FeedMerge {
         var gapBorn = generation
         if isFirst, let part, part.isGap { gapBorn = part.born }
         if let bottom, bottom.isGap { gapBorn = bottom.born }
+        // Every walk may go on below the end that the service had reported.
+        var isEnd = false
+        if let lowest = anchors.keys.last, part?.isGap != true, bottom?.isGap != true {
+            isEnd = try order.isEnd(lowest)
+        }
+        if isEnd { gapBorn = 0 }
         let isTop = isFirst && part == nil
         let last = try place(
             run, below: above, above: nil, near: isTop ? .lower : .upper, born: gapBorn)
@@ -228,7 +232,12 @@ nonisolated extension FeedMerge {
         if let lowest = anchors.keys.last {
             try order.removeMarks(above: lowest, below: isAdjacent ? upper : anchors.keys.first)
         }
-        if isJoined, bottom?.isGap != true {
+        if isJoined, isEnd, bottom == nil {
+            result.hasChanged = true
+            try order.setMark(
+                Part(
+                    key: end, token: next, received: now, isGap: true, born: 0, fetched: fetched))
+        } else if isJoined, bottom?.isGap != true {
             let covered = Part(
                 key: end, token: next, received: now, isGap: false, born: 0, fetched: fetched)
             try order.setCoveredMark(covered, size: items.count)

@@ -28,12 +28,22 @@ nonisolated struct FeedMerge {
         _ photo: PhotoID, at key: String, born: Int64
     ) throws(StorageError) {
         try order.insert(photo, at: key, born: born)
-        if born == generation { isUsed = true }
+        guard born == generation else { return }
+        isUsed = true
+        result.hasChanged = true
+    }
+
+    /// Ends an entry.
+    mutating func end(at key: String) throws(StorageError) {
+        try order.end(at: key, generation)
+        result.hasChanged = true
+        isUsed = true
     }
 
     /// Ends an entry that the service no longer shows. For the photos that the user likes, the photo is no longer
     /// liked, unless the response may be from before a like.
     mutating func drop(_ entry: Entry) throws(StorageError) {
+        if page.isPartial { return }
         if arrival.isExact, let known = try tables.photos.photo(entry.photo) {
             if known.isLikeFresh(now: arrival.now) { return }
             if known.photo.isLiked,
@@ -44,8 +54,7 @@ nonisolated struct FeedMerge {
                 result.likeChanges.append(photo)
             }
         }
-        try order.end(at: entry.key, generation)
-        isUsed = true
+        try end(at: entry.key)
         killed.append(entry.photo)
     }
 
@@ -53,7 +62,6 @@ nonisolated struct FeedMerge {
     mutating func finish() throws(StorageError) -> FeedTables.Merge {
         if let part, !result.isLost { try order.setFetched(part, arrival.now) }
         if isUsed { try order.setGeneration(generation) }
-        result.hasLosses = !killed.isEmpty
         // If the size exceeds the limit, rows without references are deleted first.
         let isOverLimit = try tables.bytes() > tables.bounds.bytes
         let swept = isOverLimit ? killed[...] : killed.prefix(tables.bounds.piece)
@@ -79,17 +87,17 @@ nonisolated struct FeedMerge {
 /// A page covers the keys from its beginning to its last entry. A cached entry in this range that is not on the page
 /// was removed from the source at the service. An entry of the page that is not in the cache is inserted at its key.
 nonisolated extension FeedMerge {
-    /// Merges the page. `keys` are the order keys of its photos.
-    mutating func mergeKeyed(_ keys: [String]) throws(StorageError) {
+    /// Merges the page.
+    ///
+    /// - Parameters:
+    ///   - present: The entries of the page.
+    ///   - end: The key at which the page ends; nil for a page without entries.
+    /// - Throws: ``StorageError``.
+    mutating func mergeKeyed(_ present: [Entry], to end: String?) throws(StorageError) {
         let (page, part) = (page, part)
         let upper = part?.key
-        var lower: String?
-        if page.next != nil {
-            guard let end = page.end ?? page.photos.last?.entry else {
-                return try moveToken()
-            }
-            lower = end
-        }
+        if page.next != nil, end == nil { return try moveToken() }
+        let lower = page.next == nil ? nil : end
         let known = try order.entries(from: lower, below: upper)
         let marks = try order.marks(from: lower, below: upper)
         // The part above the highest entry was never fetched.
@@ -106,9 +114,6 @@ nonisolated extension FeedMerge {
             return part
         }
 
-        let present = zip(keys, page.photos).map {
-            Entry(key: $0, photo: $1.photo.id, isLive: true)
-        }
         let live = Set(known.filter(\.isLive))
         let missing = present.filter { !live.contains($0) }
         var new: Set<PhotoID> = []
@@ -118,21 +123,31 @@ nonisolated extension FeedMerge {
         result.new += new.count
         let shown = Set(present)
         for entry in known where entry.isLive && !shown.contains(entry) { try drop(entry) }
+        // Every walk may go on below the end that the service had reported.
+        let bottom = try order.lowestLiveKey()
         for entry in missing {
-            let born = gap(around: entry.key)?.born ?? generation
+            let isBelowEnd = bottom.map { entry.key < $0 } ?? false
+            let born = gap(around: entry.key)?.born ?? (isBelowEnd ? 0 : generation)
             try insert(entry.photo, at: entry.key, born: born)
         }
 
         guard let lower, let next = page.next else {
-            return try order.removeMarks(above: nil, below: upper)
+            if !page.isPartial { try order.removeMarks(above: nil, below: upper) }
+            return
         }
-        try order.removeMarks(above: lower, below: upper)
+        if !page.isPartial { try order.removeMarks(above: lower, below: upper) }
         let now = arrival.now
         if let end = marks.last, end.key == lower {
             try order.setMark(end.moved(to: lower, next, now))
         } else if let gap = gap(around: lower) {
             if gap.born == generation { isUsed = true }
             try order.setMark(gap.moved(to: lower, next, now))
+        } else if case let isEnd = try order.isEnd(lower), isEnd || page.isPartial {
+            // The service had reported its end here, or the part below is not certain.
+            result.hasChanged = true
+            try order.setMark(
+                Part(
+                    key: lower, token: next, received: now, isGap: true, born: 0, fetched: now))
         } else {
             let fetched = parts.last { $0.key > lower }?.fetched ?? fetched
             let covered = Part(

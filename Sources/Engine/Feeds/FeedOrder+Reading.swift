@@ -21,6 +21,8 @@ nonisolated extension FeedOrder {
         /// The part that should be fetched again first, among those from the position to ``following``. The top is not
         /// among them.
         package var outdated: Part?
+        /// The lowest part of a source that is cached to its end; nil if the source has one part.
+        package var lowest: Part?
     }
 
     package enum Following: Sendable {
@@ -109,6 +111,8 @@ nonisolated extension FeedOrder {
             slice.following = .photos
         } else if let gap {
             slice.following = .gap(gap)
+        } else {
+            slice.lowest = try parts("TRUE ORDER BY key LIMIT 1").first
         }
         // Parts without photos are included, because photos may have been added there later.
         let end = (isMore ? slice.last : gap?.key) ?? ""
@@ -116,15 +120,25 @@ nonisolated extension FeedOrder {
         return slice
     }
 
+    /// Returns the highest part that begins between two keys; nil if it is a gap.
+    package func nextPart(below upper: String?, above lower: String) throws(StorageError) -> Part? {
+        try parts(
+            "key < ? AND key > ? ORDER BY key DESC LIMIT 1", .text(upper ?? Self.top), .text(lower)
+        ).first { !$0.isGap }
+    }
+
+    private func parts(_ condition: String, _ values: SQLValue...) throws(StorageError) -> [Part] {
+        try database.all(
+            "SELECT \(Self.partColumns) FROM mark WHERE source = ? AND \(condition)",
+            [.integer(source)] + values, Self.part)
+    }
+
     /// Returns the part between two keys that was fetched the longest time ago, if it is outdated; of several, the
     /// highest, because its response contains the page token of the next part.
     private func outdated(
         from upper: String, to last: String, _ fresh: ClosedRange<Timestamp>
     ) throws(StorageError) -> Part? {
-        let parts = try database.all(
-            """
-            SELECT \(Self.partColumns) FROM mark WHERE source = ? AND key > ? ORDER BY key LIMIT 32
-            """, [.integer(source), .text(last)], Self.part)
+        let parts = try parts("key > ? ORDER BY key LIMIT 32", .text(last))
         // The first part at or above `upper` contains the position.
         let end = parts.firstIndex { $0.key >= upper }.map { $0 + 1 } ?? parts.count
         return parts[..<end].reversed().filter { !fresh.contains($0.fetched) }

@@ -63,6 +63,17 @@ nonisolated package struct FeedOrder {
             [.integer(source), .text(key ?? Self.top)])
     }
 
+    /// Returns true if the source is cached to its end, and the end is at a key.
+    func isEnd(_ key: String) throws(StorageError) -> Bool {
+        if try hasEntries(below: key) { return false }
+        return try marks(from: nil, below: key).isEmpty
+    }
+
+    /// Returns the key of the lowest photo; nil if the source has no photos.
+    func lowestLiveKey() throws(StorageError) -> String? {
+        try text("SELECT min(key) FROM entry WHERE source = ? AND died = \(Self.never)")
+    }
+
     /// Returns the highest key of the entries that the photo has now.
     ///
     /// - Parameters:

@@ -346,11 +346,13 @@ extension FeedStore {
     ///   - account: The account of the source.
     ///   - earlier: The merges of the account, which run one after the other.
     ///   - check: Throws if the page must not be stored. It is called before each transaction that inserts.
+    ///   - announce: Receives the changes as soon as reads show them; rows that are deleted later, with a second call.
     /// - Returns: The changes.
     /// - Throws: ``StorageError``, and the errors of `check`; then the source has not changed.
     package func merge(
         _ arrival: FeedTables.Arrival, in source: SourceID, of account: AccountID,
-        after earlier: ChangeQueue, check: @MainActor () throws -> Void
+        after earlier: ChangeQueue, check: @MainActor () throws -> Void,
+        announce: @MainActor (FeedTables.Merge) async -> Void = { _ in }
     ) async throws -> FeedTables.Merge {
         try await earlier.run {
             let now = arrival.now
@@ -368,13 +370,17 @@ extension FeedStore {
             try check()
             let prepared = arrival
             var merge = try await run(account) { try $0.store(prepared, in: source) }
+            await announce(merge)
+            var swept = FeedTables.Merge()
             while !merge.unswept.isEmpty {
                 let piece = Array(merge.unswept.prefix(size))
                 merge.unswept.removeFirst(piece.count)
                 // Best effort: the bounds of the cache delete the other rows.
                 let gone = try? await runPaced(account) { try $0.photos.sweep(piece, now: now) }
-                if merge.reportsRemovals { merge.removed += gone ?? [] }
+                if merge.reportsRemovals { swept.removed += gone ?? [] }
             }
+            if !swept.removed.isEmpty { await announce(swept) }
+            merge.removed += swept.removed
             return merge
         }
     }

@@ -18,8 +18,8 @@ nonisolated extension FeedTables {
         package var changed: [Photo] = []
         /// The changed photos whose liked state changed.
         package var likeChanges: [Photo] = []
-        /// True if photos have left the source.
-        package var hasLosses = false
+        /// True if the entries of the source or their order changed.
+        package var hasChanged = false
         /// Photos that the service no longer shows, and that no source has.
         package var removed: [PhotoID] = []
         /// True if the position of the page is unknown.
@@ -75,6 +75,7 @@ nonisolated extension FeedTables {
             let (order, key) = (order(of: known.key), arrival.part?.key)
             guard page.photos.isEmpty, page.next == nil else { return false }
             guard try order.hasEntries(below: key) else { return false }
+            if page.isPartial { return true }
             return try order.doubt(key)
         }
         guard let part = arrival.part else {
@@ -111,9 +112,9 @@ nonisolated extension FeedTables {
             }
         }
         var source = source
-        let keys = arrival.isExact ? nil : page.keys(below: part?.key)
+        let keyed = arrival.isExact ? nil : page.keyed(below: part?.key)
         if !page.photos.isEmpty || page.end != nil || arrival.isExact {
-            let isKeyed = keys != nil
+            let isKeyed = keyed != nil
             let isDecided = source.isKeyed == isKeyed || source.isKeyed == false
             if !isDecided {
                 let hasEntries = try order.hasEntries(below: nil)
@@ -137,7 +138,7 @@ nonisolated extension FeedTables {
         var change = FeedMerge(
             order: order, arrival: arrival, source: source, fetched: fetched, result: merge)
         if source.isKeyed == true {
-            try change.mergeKeyed(keys ?? [])
+            try change.mergeKeyed(keyed?.entries ?? [], to: keyed?.end)
         } else {
             try change.mergeAnchored()
         }
@@ -146,31 +147,48 @@ nonisolated extension FeedTables {
 }
 
 nonisolated extension RemotePage {
-    /// Returns the order keys of the photos, if the service orders the page by them.
+    /// The maximum size of the key of a displaced entry, in bytes.
+    private static let maximumKeyBytes = 4096
+
+    /// Returns the entries of the page with their order keys, if the service sent keys.
+    ///
+    /// Repeated entries are dropped. An entry that does not descend gets a key between its neighbours, so that the page has
+    /// the order of the service and covers the range below `upper`.
     ///
     /// - Parameter upper: The key below which the page begins; nil for the top.
-    /// - Returns: One key per photo; nil if the service sent no keys, or if they are not in descending order.
-    fileprivate func keys(below upper: String?) -> [String]? {
-        guard !photos.isEmpty || end != nil else { return nil }
-        var keys: [String] = []
-        var last = upper
-        var index = 0
+    /// - Returns: The entries, the highest first, and the key at which the page ends; nil if the service sent no keys.
+    fileprivate func keyed(below upper: String?) -> (entries: [FeedOrder.Entry], end: String)? {
+        let upper = upper ?? FeedOrder.top
+        var groups: [(key: String, photos: [PhotoID])] = []
+        var indices: [String: Int] = [:]
         for photo in photos {
-            guard let entry = photo.entry, OrderKey.isValid(entry) else { return nil }
-            if entry == last, !keys.isEmpty {
-                index += 1
+            guard let key = photo.entry, OrderKey.isValid(key) else { return nil }
+            if let index = indices[key] {
+                groups[index].photos.append(photo.photo.id)
             } else {
-                guard entry < last ?? FeedOrder.top else { return nil }
-                index = 0
+                indices[key] = groups.count
+                groups.append((key, [photo.photo.id]))
             }
-            keys.append(OrderKey.photo(entry, index))
-            last = entry
         }
-        if let end {
-            guard OrderKey.isValid(end), end <= last ?? FeedOrder.top, end != upper else {
+        guard let last = end ?? groups.last?.key, OrderKey.isValid(last) else { return nil }
+        let end = last < upper ? last : OrderKey.below(upper)
+        var lower = end
+        var entries: [FeedOrder.Entry] = []
+        for (number, group) in groups.reversed().enumerated() {
+            // The last entry has the key of the end.
+            let isOrdered =
+                group.key < upper && (group.key > lower || number == 0 && group.key == end)
+            let key = isOrdered ? group.key : OrderKey.displaced(group.key, above: lower)
+            guard lower <= key, key < upper, key.utf8.count <= Self.maximumKeyBytes else {
                 return nil
             }
+            var seen: Set<PhotoID> = []
+            let photos = group.photos.filter { seen.insert($0).inserted }
+            entries += photos.enumerated().reversed().map { index, photo in
+                FeedOrder.Entry(key: OrderKey.photo(key, index), photo: photo, isLive: true)
+            }
+            lower = key
         }
-        return keys
+        return (entries.reversed(), end)
     }
 }

@@ -37,6 +37,16 @@ nonisolated package enum OrderKey {
         "\(key) \(999_999 - index)"
     }
 
+    /// Returns a key right below another one.
+    static func below(_ key: String) -> String {
+        let bytes = Array(key.utf8)
+        return String(decoding: bytes.dropLast() + [(bytes.last ?? 1) - 1, 0x7d], as: UTF8.self)
+    }
+
+    /// Returns the key of an entry that the service shows above another one although its own key is lower, or is not
+    /// below the key at which the page begins.
+    static func displaced(_ key: String, above lower: String) -> String { "\(lower)!\(key)" }
+
     // MARK: Created keys
 
     /// Creates keys between two neighbours.

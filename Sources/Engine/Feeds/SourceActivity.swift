@@ -28,6 +28,10 @@ nonisolated package struct SourceActivity {
         var problem: Message?
         /// The position in the order of reads.
         var lastRead = 0
+        /// The lowest order key that was read, and the time of the read.
+        var depth: (key: String, read: Timestamp)?
+        /// The last request for the end of the source.
+        var endRequested: Timestamp?
     }
 
     private var entries: [SourceID: Entry] = [:]
@@ -40,6 +44,44 @@ nonisolated package struct SourceActivity {
         readCount += 1
         entries[source, default: Entry()].lastRead = readCount
         evict()
+    }
+
+    /// The time for which a refresh reaches as deep as a read.
+    static let depthRetention = Duration.seconds(86_400)
+
+    /// Records that photos were read.
+    ///
+    /// - Parameters:
+    ///   - source: The source.
+    ///   - key: The order key of the last photo.
+    ///   - now: The current time.
+    package mutating func recordRead(_ source: SourceID, to key: String, now: Timestamp) {
+        if let known = depth(of: source, now: now), known < key { return }
+        entries[source, default: Entry()].depth = (key, now)
+        evict()
+    }
+
+    /// Returns the lowest order key that was read within a day; nil if there is none.
+    package func depth(of source: SourceID, now: Timestamp) -> String? {
+        guard let depth = entries[source]?.depth, depth.read <= now,
+            now < depth.read + Self.depthRetention
+        else { return nil }
+        return depth.key
+    }
+
+    /// The age from which the end of a source is requested again.
+    package static let endFreshness = Duration.seconds(3600)
+
+    /// Records a request for the end of a source.
+    package mutating func recordEnd(_ source: SourceID, now: Timestamp) {
+        entries[source, default: Entry()].endRequested = now
+        evict()
+    }
+
+    /// Returns true if the end of a source was not requested within an hour and since the start of the daemon.
+    package func isEndOld(_ source: SourceID, now: Timestamp) -> Bool {
+        guard let requested = entries[source]?.endRequested else { return true }
+        return now < requested || now >= requested + Self.endFreshness
     }
 
     /// Records that a refresh starts.

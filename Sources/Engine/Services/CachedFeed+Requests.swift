@@ -24,6 +24,30 @@ extension CachedFeed {
         }
     }
 
+    /// Fetches the top of a source, and the parts below it that were read within a day.
+    ///
+    /// - Returns: The number of new photos at the top.
+    /// - Throws: The errors of the top. An error of another part ends the refresh.
+    func fetchReadParts(_ source: SourceID) async throws -> Int {
+        let new = try await fetchTop(source).new
+        guard let depth = activity.depth(of: source, now: owner.now) else { return new }
+        let stored = stored(source)
+        var last: String?
+        for _ in 1..<Self.refreshLimit {
+            let next = try? await store.read(account) { [last] tables in
+                try tables.source(stored).flatMap { state in
+                    try tables.order(of: state.key).nextPart(below: last, above: depth)
+                        .map { (state: state, part: $0) }
+                }
+            }
+            guard let next = next ?? nil,
+                (try? await fetchPart(next.part, of: source, next.state)) != nil
+            else { break }
+            last = next.part.key
+        }
+        return new
+    }
+
     /// Fetches the photos of a gap.
     ///
     /// - Throws: ``ProviderError/staleCursor`` if the position of the gap was lost.
@@ -43,14 +67,15 @@ extension CachedFeed {
     }
 
     /// Fetches a part below the top of a source again, with one request unless its page has no photos.
+    @discardableResult
     func fetchPart(
         _ part: FeedOrder.Part, of source: SourceID, _ state: FeedTables.SourceState
-    ) async throws {
+    ) async throws -> FeedTables.Merge {
         var part = part
         // Photos that were added or removed above since the token was received have shifted the other photos.
         part.isDoubtful =
             !session.hasStablePageTokens && (isOld(part.received) || part.received < state.fetched)
-        _ = try await fills.run(Fill(source: source, key: part.key)) { [self, part] in
+        return try await fills.run(Fill(source: source, key: part.key)) { [self, part] in
             try await fetch(source, part: part, generation: state.generation)
         }
     }
@@ -68,15 +93,16 @@ extension CachedFeed {
             guard page.photos.isEmpty, let next = page.next else { break }
             page = try await requestPage(source, from: next)
         }
+        if page.next == nil { activity.recordEnd(source, now: owner.now) }
         let arrival = FeedTables.Arrival(
             page: page, part: part, isExact: source == likesSource,
             hasStablePageTokens: session.hasStablePageTokens, generation: generation, now: owner.now
         )
-        let merge = try await store.merge(arrival, in: stored(source), of: account, after: merges) {
+        return try await store.merge(arrival, in: stored(source), of: account, after: merges) {
             try checkWanted()
+        } announce: { merge in
+            await announce(merge, source, isFill: part?.isGap == true)
         }
-        await announce(merge, source, isFill: part?.isGap == true)
-        return merge
     }
 
     private func requestPage(_ source: SourceID, from token: String?) async throws -> RemotePage {
@@ -157,14 +183,14 @@ extension CachedFeed {
         if !merge.removed.isEmpty { owner.emit(.photosRemoved(merge.removed)) }
         if !isFill, merge.new > 0 {
             owner.emit(.updated(source, new: merge.new))
-        } else if merge.hasLosses || merge.isLost {
+        } else if merge.hasChanged || merge.isLost {
             owner.emit(.updated(source, new: 0))
         } else if merge.new > 0 {
             owner.emit(.changed(.feed))
         }
         if !merge.likeChanges.isEmpty { await announceLikeChanges(merge.likeChanges, in: source) }
         // New photos can be liked ones.
-        if session.remoteLikes != nil, merge.new > 0 || merge.hasLosses { owner.likesObserved([]) }
+        if session.remoteLikes != nil, merge.new > 0 || merge.hasChanged { owner.likesObserved([]) }
     }
 
     /// Updates the likes source after the service reported other likes in another source.
@@ -228,7 +254,7 @@ extension CachedFeed {
     /// Refreshes a watched source.
     func refreshWatched(_ source: SourceID) async {
         guard session.accepts(source) else { return }
-        _ = try? await fetchTop(source)
+        _ = try? await fetchReadParts(source)
     }
 
     /// Changes ``activity``, and announces a change of its problems.

@@ -15,6 +15,10 @@ final class CachedFeed {
     static let fillLimit = 8
     /// The time after a refresh in which a read starts no other one, because the refresh may have failed.
     static let retryPause = SourceActivity.retryPause
+    /// The maximum number of pages of the service for one refresh.
+    static let refreshLimit = 5
+    /// The time for which a page waits for the response about the end of its source.
+    static let endTimeout = Duration.seconds(3)
     /// The age from which the list of sources is refreshed.
     static let sourcesFreshness = Duration.seconds(3600)
 
@@ -82,6 +86,7 @@ final class CachedFeed {
         let place = try cursor.map { try FeedPosition(parsing: $0) }
         var requests = 0
         var isRead = false
+        var isEndChecked = false
         while true {
             let before = responseCount
             guard let (state, slice) = try await look(source, place, count) else {
@@ -98,6 +103,7 @@ final class CachedFeed {
                 isRead = true
                 continue
             }
+            if let key = slice.keys.last { activity.recordRead(source, to: key, now: owner.now) }
             if !isRead {
                 isRead = true
                 if place == nil { recordRead(source, refreshed: state.fetched) }
@@ -113,7 +119,20 @@ final class CachedFeed {
                 }
             }
             switch slice.following {
-            case .end: return page(hasMore: false)
+            case .end:
+                guard !isEndChecked, !owner.isMetered(), owner.state == .ready,
+                    activity.isEndOld(source, now: owner.now)
+                else { return page(hasMore: false) }
+                // The first page is served from the cache at once.
+                let waits = place != nil && fillsGaps
+                guard !waits || mayRequest else { return nil }
+                isEndChecked = true
+                let check = checkEnd(of: source, slice.lowest, state)
+                guard waits else { return page(hasMore: false) }
+                try? await withTimeLimit(Self.endTimeout, owner.clock) {
+                    await check.value
+                } onTimeout: {
+                }
             case .photos: return page(hasMore: true)
             case .gap(let gap):
                 guard slice.photos.count < count, fillsGaps || slice.photos.isEmpty else {
@@ -185,13 +204,28 @@ final class CachedFeed {
         }
     }
 
-    /// Refreshes a source.
+    /// Requests the end of a source again: the service may have had a fault, or have more photos now.
+    private func checkEnd(
+        of source: SourceID, _ part: FeedOrder.Part?, _ state: FeedTables.SourceState
+    ) -> Task<Void, Never> {
+        activity.recordEnd(source, now: owner.now)
+        return Task {
+            // Best effort: the end is requested again after an hour.
+            if let part {
+                _ = try? await fetchPart(part, of: source, state)
+            } else {
+                _ = try? await fetchTop(source)
+            }
+        }
+    }
+
+    /// Refreshes a source, as deep as it was read within a day.
     ///
     /// - Returns: The number of new photos.
     func refresh(_ source: SourceID) async throws -> Int {
         try check(source)
         activity.recordRead(source)
-        return try await fetchTop(source).new
+        return try await fetchReadParts(source)
     }
 
     // MARK: Single photos
