@@ -224,7 +224,7 @@ let providers = [
         "MastodonProvider", "ProviderKit Quoting Translation WebService", in: "Providers/Mastodon"),
     tests(
         "MastodonProviderTests",
-        "MastodonProvider ProviderKit TestSupport Translation WebService Logging",
+        "HTTP LoopbackHTTP MastodonProvider MastodonSimulator ProviderKit TestSupport Translation WebService Logging",
         excluding: "Recordings"),
     module(
         "NextcloudProvider", "ProviderKit Quoting Translation WebService XML Logging",

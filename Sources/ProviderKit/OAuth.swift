@@ -77,7 +77,8 @@ public struct ClientRegistration: Hashable, Codable, Sendable {
     public var fields: [String: String]
     /// The name of the field with the redirect addresses, one per line.
     public var redirectField: String
-    /// True if the registration is valid for one login, because the service deletes it with the token of that login.
+    /// True if the registration is valid for one login, because the service deletes it, or all its tokens, with the token
+    /// of that login.
     public var isForOneLogin = false
 
     /// Creates a registration that is valid for many logins.

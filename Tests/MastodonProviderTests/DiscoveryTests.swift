@@ -145,8 +145,8 @@ struct DiscoveryTests {
 
     @Test(arguments: [
         "0.17.3 git-8d0b5ba", "0.17.3+git-8d0b5ba", "3.5.3+0.17.3-git-8d0b5ba",
-        "2.8.0 (compatible; Friendica 2024.12-1571)", "2.7.2 (compatible; Akkoma 3.13.2)",
-        "takahe/0.11.0", "0.11.0", "4.2.1 (compatible; Iceshrimp.NET/2024.1-beta5)",
+        "2.7.2 (compatible; Akkoma 3.13.2)", "0.11.0",
+        "4.2.1 (compatible; Iceshrimp.NET/2024.1-beta5)",
         "3.0.0 (compatible; Sharkey 2025.4.2; like Akkoma)", "4.0.0 (compatible; Mitra 2.18.0)",
         "4.0", "", "4.0.0+", "four.0.0", "4.0.0+1",
     ])
@@ -159,10 +159,11 @@ struct DiscoveryTests {
         #expect(oauth.registration?.isForOneLogin == false)
     }
 
-    @Test func `snac is registered for each login`() async throws {
-        let oauth = try await discover([
-            "/api/v1/instance": instance("4.0.0 (not true; really snac/2.52)")
-        ])
+    @Test(arguments: [
+        "4.0.0 (not true; really snac/2.52)", "2.8.0 (compatible; Friendica 2024.12-1571)",
+    ])
+    func `snac and Friendica are registered for each login`(version: String) async throws {
+        let oauth = try await discover(["/api/v1/instance": instance(version)])
         #expect(oauth.registration?.isForOneLogin == true)
         #expect(!oauth.showsCode && oauth.redirectPort == 43117)
     }

@@ -33,7 +33,8 @@ extension ServerState {
             return list(statuses.filter { users[$0.author]?.id == id }, request, writer)
         case ("GET", "timelines", "home", ""):
             if settings.isPreparingHome { return Reply(206, json: []) }
-            return list(statuses, request, writer)
+            return list(
+                statuses.filter { !settings.unfollowed.contains($0.author) }, request, writer)
         case ("GET", "timelines", "public", ""): return publicTimeline(request, writer)
         case ("GET", "timelines", "tag", let tag):
             return list(statuses.filter { $0.tag == tag }, request, writer)
@@ -188,19 +189,29 @@ extension ServerState {
         var all = all
         // snac ignores the filters.
         if request.query["only_media"] == "true" && software != .snac || software == .pixelfed {
-            all = all.filter { !$0.attachments.isEmpty || $0.boosts != nil }
+            all = all.filter {
+                (!$0.attachments.isEmpty || $0.boosts != nil) == (software != .takahe)
+            }
         }
         if request.query["exclude_reblogs"] == "true" || software == .pixelfed {
             all = all.filter { $0.boosts == nil }
         }
-        if let newest = request.query["max_id"] { all = all.filter { $0.id < newest } }
-        let page = Array(all.prefix(limit(request, 20)))
+        // Pixelfed and others ignore an empty value.
+        if let newest = request.query["max_id"], !newest.isEmpty {
+            all = all.filter { $0.id < newest }
+        }
+        let limit = limit(request, 20)
+        var page = Array(all.prefix(limit))
+        let isHome = request.path == "/api/v1/timelines/home"
+        if isHome, settings.hasCachedHome, page.isEmpty { return Reply(206, json: []) }
+        // GoToSocial loads a page that is not full again from its beginning.
+        if isHome, software == .goToSocial { page += page.prefix(limit - page.count) }
         return reply(
             page.map { writer.status($0) }, request, older: page.last?.id, newer: page.first?.id)
     }
 
     private func limit(_ request: RecordedRequest, _ standard: Int) -> Int {
-        min(max(Int(request.query["limit"] ?? "") ?? standard, 1), 40)
+        min(max(Int(request.query["limit"] ?? "") ?? standard, 1), settings.pageLimit)
     }
 
     /// Returns a page with its `Link` field. The last page also has the field, and an empty page does not.
@@ -208,14 +219,19 @@ extension ServerState {
         _ page: [JSON], _ request: RecordedRequest, older: String?, newer: String?
     ) -> Reply {
         var reply = Reply(200, json: .array(page))
-        guard let older, let newer else { return reply }
+        guard let older, let newer, !settings.omitsLinks else { return reply }
         guard software != .snac || request.path == "/api/v1/timelines/home" else { return reply }
         func link(_ name: String, _ value: String, _ relation: String) -> String {
             let others = request.query.fields.filter { $0.name != "max_id" && software != .snac }
             let query = FormFields.encode(others + [(name, value)])
             return "<\(origin)\(request.path)?\(query)>; rel=\"\(relation)\""
         }
-        let links = [link("max_id", older, "next"), link("min_id", newer, "prev")]
+        // Source: pixelfed 0.11.13, `ApiV1Controller::timelineHome`: the next page of a page with one status is the
+        // first one.
+        let links =
+            software == .pixelfed && older == newer && request.path != "/api/v1/favourites"
+            ? [link("max_id", "", "next")]
+            : [link("max_id", older, "next"), link("min_id", newer, "prev")]
         reply.set("Link", links.joined(separator: software == .pixelfed ? "," : ", "))
         return reply
     }

@@ -29,6 +29,7 @@ package struct SimulatedStatus: Identifiable, Sendable {
     /// The number of other users that like the status.
     package var otherLikes = 0
     package var tag = "photography"
+    package var visibility = "public"
 
     package struct Attachment: Sendable {
         package let id: String

@@ -250,8 +250,10 @@ extension ServerState {
         else {
             return .unauthorizedRevocation
         }
-        if software.revocation == .application {
-            applications[fields["client_id"] ?? ""] = nil
+        switch software.revocation {
+        case .application: applications[fields["client_id"] ?? ""] = nil
+        case .allTokens: tokens.revokeAll(ofClient: fields["client_id"] ?? "")
+        case .none, .token: break
         }
         return Reply(200, json: [:])
     }

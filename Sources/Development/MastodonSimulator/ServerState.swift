@@ -222,7 +222,14 @@ package struct ServerState: SimulatedOAuthState {
         Reply(status, json: ["error": .string(settings.isJapanese ? japanese : text)])
     }
 
-    private func mediaReply(_ request: RecordedRequest) -> Reply {
+    private mutating func mediaReply(_ request: RecordedRequest) -> Reply {
+        if let limit = settings.imagesPerHour {
+            settings.imagesPerHour = max(0, limit - 1)
+            if limit == 0 {
+                let hour = (now.secondsSince1970 / 3600 + 1) * 3600
+                return Reply(429, headers: [("X-RateLimit-Reset", Moment(hour).utc)])
+            }
+        }
         let parts = request.path.split(separator: "/").map(String.init)
         if parts.first == "avatars" {
             return jpeg(JPEGImage(width: 400, height: 400, color: nil))

@@ -98,6 +98,14 @@ package final class SimulatedMastodon: SimulatedService {
         }
     }
 
+    /// Creates an access token for a user.
+    package func makeToken(for username: String) -> String {
+        simulator.withState { state in
+            let grant = TokenStore.Grant(username: username, scopes: ["read", "write"])
+            return state.tokens.makeToken(grant, lifetime: nil, now: state.now).access
+        }
+    }
+
     /// Adds a new status at the top of the feeds.
     @discardableResult
     package func publish(
@@ -208,6 +216,20 @@ package struct Settings: Sendable {
     package var delaysUnfavourites = false
     /// True if the server is still preparing the home feed: status 206 and an empty page.
     package var isPreparingHome = false
+    /// True if Pixelfed caches the home feed: each empty page has the status 206.
+    ///
+    /// Source: pixelfed 0.11.13, `ApiV1Controller::timelineHome`.
+    package var hasCachedHome = false
+    /// The users that no other user follows.
+    package var unfollowed: Set<String> = []
+    /// The maximum number of statuses of a page.
+    package var pageLimit = 40
+    /// True if no response has a `Link` field.
+    package var omitsLinks = false
+    /// The number of requests for images that are accepted until the next hour; nil for no limit.
+    ///
+    /// Source: mastodon 4.6.4, `config/initializers/rack_attack.rb`.
+    package var imagesPerHour: Int?
     /// True if error texts are in Japanese.
     package var isJapanese = false
     /// The version that the instance document states, if it differs from that of the software.

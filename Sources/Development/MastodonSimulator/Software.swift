@@ -100,6 +100,8 @@ package struct Software: Sendable {
         case token
         /// The application is deleted together with its token.
         case application
+        /// All tokens of the application are revoked with its token.
+        case allTokens
     }
 }
 
@@ -137,15 +139,19 @@ extension Software {
         countsRequests: false, tokenRefusal: .laravel, refreshRefusal: .invalidRequest,
         tokenLifetimeSeconds: 31_536_000, describesTokens: false, revocation: .none)
 
-    /// Source: gotosocial 0.17, `AppCreate`, `toMastodonVersion`.
+    /// The last page of the home timeline repeats statuses (`ServerState.list`).
+    ///
+    /// Source: gotosocial 0.17, `AppCreate`, `toMastodonVersion`; 0.20, `internal/cache/timeline/status.go`.
     package static let goToSocial = Software(
         name: "gotosocial", version: "3.5.3+0.17.3-git-8d0b5ba", redirects: .whole)
 
-    /// Source: friendica 2024.12, `Security/OAuth.php`, `Module/OAuth`.
+    /// Source: friendica 2024.12, `Security/OAuth.php`, `Module/OAuth`; `Module/OAuth/Revoke.php` deletes the tokens by
+    /// the ID of the application.
     package static let friendica = Software(
         name: "friendica", version: "2.8.0 (compatible; Friendica 2024.12-1571)",
         redirects: .exactWord, hasGranularScopes: false, countsRequests: false,
-        codeRefusal: .unauthorized, replacesTokens: true, sendsNumbersAsText: true)
+        codeRefusal: .unauthorized, replacesTokens: true, revocation: .allTokens,
+        sendsNumbersAsText: true)
 
     /// Source: akkoma 3.13, `OAuthScopesPlug`, `OAuthController`.
     package static let akkoma = Software(
@@ -162,7 +168,9 @@ extension Software {
         name: "snac", version: "4.0.0 (not true; really snac/2.75)", instance: .firstOnly,
         redirects: .unchecked, countsRequests: false, codeRefusal: .none, revocation: .application)
 
-    /// Source: takahe 0.11, `api/views/oauth.py`, `api/middleware.py`.
+    /// `only_media` selects the statuses without media.
+    ///
+    /// Source: takahe 0.11, `api/views/oauth.py`, `api/middleware.py`, `api/views/timelines.py`.
     package static let takahe = Software(
         name: "takahe", version: "takahe/0.11.0", redirects: .whole, countsRequests: false,
         tokenRefusal: .badRequest, codeRefusal: .crash, revealsUnknownClients: false)

@@ -27,7 +27,7 @@ struct StatusWriter {
         let first: JSON = [
             "id": .string(status.id), "created_at": date(status.created), "in_reply_to_id": .null,
             "in_reply_to_account_id": .null, "sensitive": .bool(status.isSensitive),
-            "spoiler_text": .string(status.warning), "visibility": "public",
+            "spoiler_text": .string(status.warning), "visibility": .string(status.visibility),
             "language": language, "uri": .string(page), "url": .string(page),
             "replies_count": 0, "reblogs_count": 0,
             "favourites_count": number(state.likes(of: status)), "quotes_count": 0,
@@ -83,7 +83,8 @@ struct StatusWriter {
         return [
             "id": .string(attachment.id), "type": .string(attachment.kind),
             "url": isUnknown ? .null : .string(url),
-            "preview_url": isUnknown ? .null : .string(preview), "remote_url": .null,
+            "preview_url": isUnknown ? .null : .string(preview),
+            "remote_url": isUnknown ? .string("https://elsewhere.test/\(attachment.id)") : .null,
             "preview_remote_url": .null, "text_url": .null,
             "meta": attachment.hasMeta ? meta : .null,
             "description": .string(attachment.description),

@@ -143,6 +143,12 @@ package struct TokenStore: Sendable {
         }
     }
 
+    package mutating func revokeAll(ofClient client: String) {
+        for index in tokens.indices where tokens[index].grant.client == client {
+            tokens[index].isRevoked = true
+        }
+    }
+
     package mutating func revokeAll(of username: String) {
         for index in tokens.indices where tokens[index].grant.username == username {
             tokens[index].isRevoked = true

@@ -14,6 +14,8 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     private let client: Result<MastodonClient, ProviderError>
     private let now: @Sendable () -> Timestamp
     private let knownDialect = Mutex<Dialect?>(nil)
+    /// True if the last response for the top of the home timeline was empty, and not complete.
+    private let isPreparing = Mutex(false)
     private let userIDs = Mutex<[String: String]>([:])
 
     /// The maximum number of statuses that servers return at once.
@@ -77,8 +79,10 @@ final class MastodonSession: RemoteLikes, ProfileSession {
             else {
                 // A server that repeats a page token has no more statuses.
                 let next = page.next == token ? nil : page.next
-                return RemotePage(
+                var remote = RemotePage(
                     page.photos, next: next?.text, end: next == nil ? nil : page.end)
+                remote.isPartial = page.isPartial
+                return remote
             }
             token = next
         }
@@ -90,29 +94,27 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     private func request(
         _ source: MastodonSource, _ client: MastodonClient
     ) async throws -> (path: [String], query: [(name: String, value: String)]) {
-        let limit = (name: "limit", value: "\(Self.statusesPerPage)")
-        let onlyMedia = (name: "only_media", value: "true")
+        let limit = [(name: "limit", value: "\(Self.statusesPerPage)")]
+        let onlyMedia = limit + [("only_media", "true")]
         switch source {
-        case .home: return (["timelines", "home"], [limit])
-        case .local:
-            return (["timelines", "public"], [limit, onlyMedia, ("local", "true")])
-        case .public:
-            // The public timeline of Pixelfed has only its own statuses by default; "remote" selects all other servers.
-            let isPixelfed = try await dialect(client) == .pixelfed
-            return (
-                ["timelines", "public"],
-                [limit, onlyMedia] + (isPixelfed ? [("remote", "true")] : [])
-            )
-        case .likes: return (["favourites"], [limit])
-        case .tag(let name):
-            let name = name.hasPrefix("#") ? String(name.dropFirst()) : name
-            return (["timelines", "tag", name], [limit, onlyMedia])
+        case .home: return (["timelines", "home"], limit)
+        case .likes: return (["favourites"], limit)
         case .user(let name):
             let id = try await userID(name, source.id, client)
-            return (
-                ["accounts", id, "statuses"], [limit, onlyMedia, ("exclude_reblogs", "true")]
-            )
+            return (["accounts", id, "statuses"], onlyMedia + [("exclude_reblogs", "true")])
+        case .local, .public, .tag: break
         }
+        let dialect = try await dialect(client)
+        let media = dialect == .takahe ? limit : onlyMedia
+        if case .tag(let name) = source {
+            let name = name.hasPrefix("#") ? String(name.dropFirst()) : name
+            return (["timelines", "tag", name], media)
+        }
+        if source == .local { return (["timelines", "public"], media + [("local", "true")]) }
+        // The public timeline of Pixelfed has only its own statuses by default; "remote" selects all other servers.
+        return (
+            ["timelines", "public"], media + (dialect == .pixelfed ? [("remote", "true")] : [])
+        )
     }
 
     /// Fetches the photos of statuses.
@@ -121,11 +123,20 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     private func fetchStatuses(
         _ source: MastodonSource, _ path: [String], _ query: [(name: String, value: String)],
         _ client: MastodonClient
-    ) async throws -> (photos: [RemotePhoto], next: PageToken?, end: String?) {
-        let response = try await client.send(.get, path, query, about: .source(source.id))
+    ) async throws -> (
+        photos: [RemotePhoto], next: PageToken?, end: String?, isPartial: Bool
+    ) {
+        let response: HTTPResponse
+        do {
+            response = try await client.send(.get, path, query, about: .source(source.id))
+        } catch ProviderError.notFound where source.isTag {
+            // GoToSocial 0.20, `TagTimelineGet`: nobody has used the tag.
+            return ([], nil, nil, false)
+        }
         let list: LenientList<StatusRecord> = try client.decode(response)
         try client.service.requireReadable(list, Message("a list without statuses"))
-        if source == .likes, list.elements.isEmpty, !query.contains(where: { $0.name == "max_id" }),
+        let isTop = !PageToken.isBelowTop(query)
+        if source == .likes, list.elements.isEmpty, isTop,
             try await dialect(client) == .snac
         {
             // Source: snac 2.75, `mastoapi_get_handler`: the list is always empty.
@@ -134,36 +145,63 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         func page(below id: String) -> PageToken {
             PageToken(fields: query.filter { $0.name != "max_id" } + [("max_id", id)])
         }
-        var next = PageToken(links: response.headers.all("Link"))
+        // The last pages of GoToSocial repeat statuses, and the `Link` field names a repeated one.
+        //
+        // Source: gotosocial 0.20, `internal/cache/timeline/status.go`, `loadStatusTimeline`.
+        var seen: Set<String> = []
+        let statuses = list.elements.filter { seen.insert($0.id).inserted }
+        let links = response.headers.all("Link")
+        var next = PageToken(links: links)
         if source == .likes {
             // The IDs of the likes on Pixelfed. The `Link` field of Pixelfed 0.11 leads back to the first page.
             next = list.elements.compactMap(\.likeNumber).min().map { page(below: "\($0)") } ?? next
-        } else if next == nil, let last = list.elements.last,
-            list.elements.count >= Self.statusesPerPage
+        } else if let last = statuses.last,
+            links.isEmpty || next != nil && statuses.count < list.elements.count
         {
             // Source: snac 2.75, `mastoapi_get_handler`: only the home timeline has the field, every timeline has
-            // `max_id`.
+            // `max_id`. The end is an empty page, because the server may send fewer statuses than requested.
             next = page(below: last.id)
         }
-        // Status 206, "Partial Content": the server is still preparing the feed.
-        if response.status == 206, next == nil || list.elements.isEmpty {
-            throw ProviderError.failed(
-                client.service.tr(
-                    "{service} is still preparing this feed; try again in a minute."))
-        }
+        let isPartial = try await checkPartial(
+            response, statuses.isEmpty, isTop: isTop && source == .home, client)
         // Likes are ordered by IDs of likes, which the response does not contain.
         let hasKeys = source != .likes
         return (
-            photos: list.elements.flatMap { status in
+            photos: statuses.flatMap { status in
                 var photos = client.mapping.photos(status, isInLikes: !hasKeys)
                 for index in photos.indices where hasKeys {
                     photos[index].entry = Self.key(status)
                 }
                 return photos
             },
-            next: list.elements.isEmpty ? nil : next,
-            end: hasKeys ? list.elements.last.flatMap(Self.key) : nil
+            next: statuses.isEmpty ? nil : next,
+            end: hasKeys ? statuses.last.flatMap(Self.key) : nil, isPartial: isPartial
         )
+    }
+
+    /// Checks if a server that is still preparing the home timeline sent a part of it: status 206. Pixelfed sends the
+    /// status whenever nothing is left.
+    ///
+    /// - Returns: True if the page is not complete.
+    /// - Throws: ``ProviderError/failed(_:)`` for the first empty response for the top.
+    ///
+    /// Source: mastodon 4.6.4, `Api::V1::Timelines::HomeController`; pixelfed 0.11.13,
+    /// `ApiV1Controller::timelineHome`.
+    private func checkPartial(
+        _ response: HTTPResponse, _ isEmpty: Bool, isTop: Bool, _ client: MastodonClient
+    ) async throws -> Bool {
+        let isPreparing = response.status == 206 && isEmpty && isTop
+        let wasPreparing = self.isPreparing.withLock { known in
+            defer { if isTop { known = isPreparing } }
+            return known
+        }
+        if isPreparing, !wasPreparing {
+            throw ProviderError.failed(
+                client.service.tr(
+                    "{service} is still preparing this feed; try again in a minute."))
+        }
+        guard response.status == 206 else { return false }
+        return try await dialect(client) != .pixelfed
     }
 
     /// Returns the key of a status in a timeline: its ID, with its length in front, because timelines are ordered by

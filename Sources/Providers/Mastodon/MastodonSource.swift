@@ -41,6 +41,8 @@ enum MastodonSource: Hashable, Sendable {
         }
     }
 
+    var isTag: Bool { if case .tag = self { true } else { false } }
+
     /// Returns true if a name is a single path segment after escaping. `.`, `..` and slashes have no escaped form that
     /// every server accepts as a name.
     private static func isName(_ text: String) -> Bool {
@@ -117,15 +119,24 @@ struct PageToken: Equatable, Sendable {
         self.init(fields: fields)
     }
 
-    /// Creates the token of the next page from `Link` fields; nil at the end.
+    /// Creates the token of the next page from `Link` fields; nil at the end, which Pixelfed states with an empty
+    /// `max_id`.
     ///
     /// Only the query of the address is used. It is sent to the address of this page, because servers behind some
     /// proxies send incorrect addresses.
+    ///
+    /// Source: pixelfed 0.11.13, `ApiV1Controller::timelineHome`.
     init?(links: [String]) {
         guard let target = LinkHeader.target("next", in: links),
             let mark = target.firstIndex(of: "?")
         else { return nil }
         self.init(query: target[target.index(after: mark)...].prefix { $0 != "#" })
+        if fields.contains(where: \.value.isEmpty) { return nil }
+    }
+
+    /// True if the page begins below a status, and not at the top of the source.
+    static func isBelowTop(_ query: [(name: String, value: String)]) -> Bool {
+        query.contains { $0.name == "max_id" }
     }
 
     static func == (left: PageToken, right: PageToken) -> Bool { left.text == right.text }

@@ -16,7 +16,7 @@ struct ModelMapping: Sendable {
     private static let noBlurHash = "U4Rfzst8?bt7ogayj[j[~pfQ9Goe%Mj[WBay"
 
     /// Returns the photos of a status for a feed. It is empty if the user's filters hide the status, and for a
-    /// sensitive status unless `showsSensitive` is set.
+    /// sensitive status unless `showsSensitive` is set, and for a direct message.
     ///
     /// - Parameters:
     ///   - record: The status, or a boost of it.
@@ -29,6 +29,8 @@ struct ModelMapping: Sendable {
         let isSensitive =
             record.isSensitive || status.isSensitive || !actions.isEmpty
         guard showsSensitive || !isSensitive else { return [] }
+        // The photos of a direct message are for the people in it, not for a screen.
+        guard isInLikes || status.members.text("visibility") != "direct" else { return [] }
         return allPhotos(status, isSensitive: isSensitive, isInLikes: isInLikes)
     }
 
@@ -42,7 +44,15 @@ struct ModelMapping: Sendable {
         let texts = [status.warning, text(members.text("content"))].compactMap(\.self)
         let text = texts.joined(separator: "\n\n")
         return (members.records("media_attachments") ?? []).compactMap { attachment in
-            guard attachment.text("type") == "image", let name = attachment.identifier("id") else {
+            guard let name = attachment.identifier("id") else { return nil }
+            guard attachment.text("type") == "image" else {
+                // Source: mastodon 4.6.4, `MediaAttachmentSerializer`: a file of another server that was not copied.
+                if attachment.text("type") == "unknown", attachment.text("url") == nil,
+                    attachment.text("remote_url") != nil
+                {
+                    omissions?.record(
+                        "\(status.id) \(name)", Message("the server has no copy of it"))
+                }
                 return nil
             }
             guard let full = address(attachment.text("url")) else {

@@ -6,6 +6,14 @@ enum Dialect: Sendable {
     ///
     /// Source: snac 2.52, `oauth_post_handler`.
     case snac
+    /// Selects the statuses without media with `only_media`.
+    ///
+    /// Source: takahe 0.11, `api/views/timelines.py`.
+    case takahe
+    /// Revokes all tokens of an application with one of them.
+    ///
+    /// Source: friendica 2024.12, `Module/OAuth/Revoke.php`.
+    case friendica
     /// Any other server software, and any server that is not certainly Mastodon.
     case other
 
@@ -13,21 +21,23 @@ enum Dialect: Sendable {
     init(version: String) {
         let version = version.lowercased()
         self =
-            if version.contains("pixelfed") { .pixelfed } else if version.contains("snac") {
-                .snac
+            if let known = Self.named.first(where: { version.contains($0.key) }) {
+                known.value
             } else if Self.isMastodon(version) { .mastodon } else { .other }
     }
 
     /// Creates the dialect of a server that states the name of its software in NodeInfo.
     init(software: String) {
+        let software = software.lowercased()
         self =
-            switch software.lowercased() {
-            case "mastodon": .mastodon
-            case "pixelfed": .pixelfed
-            case "snac", "snac2": .snac
-            default: .other
-            }
+            software == "mastodon"
+            ? .mastodon : Self.named.first { software.contains($0.key) }?.value ?? .other
     }
+
+    /// The names that versions contain.
+    private static let named: [String: Dialect] = [
+        "pixelfed": .pixelfed, "snac": .snac, "takahe": .takahe, "friendica": .friendica,
+    ]
 
     /// Returns true for a version that only Mastodon and its forks have, such as `4.3.0-beta.1+glitch`.
     ///

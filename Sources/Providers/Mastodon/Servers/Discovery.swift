@@ -245,7 +245,7 @@ struct Discovery {
         oauth.countsPerApplication = false
         oauth.tokenRefusals += tokenRefusals(base)
         switch dialect {
-        case .pixelfed, .snac, .other:
+        case .pixelfed, .snac, .takahe, .friendica, .other:
             // Several registered redirect addresses become one that never matches (Pixelfed, Friendica); an address
             // with a port that was not registered does not match (GoToSocial).
             oauth.showsCode = false
@@ -261,7 +261,7 @@ struct Discovery {
             url: ownAddress("app_registration_endpoint", else: "/api/v1/apps"),
             fields: ["client_name": "Image Feed", "scopes": oauth.scopes.joined(separator: " ")],
             redirectField: "redirect_uris")
-        oauth.registration?.isForOneLogin = dialect == .snac
+        oauth.registration?.isForOneLogin = dialect == .snac || dialect == .friendica
         return oauth
     }
 
