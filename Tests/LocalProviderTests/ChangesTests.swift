@@ -15,6 +15,18 @@ import Testing
         #expect(try await folder.sourceIDs() == ["all", "album:b"])
     }
 
+    @Test func `a photo that was added and deleted between two reports is reported`() throws {
+        var changes = IndexChanges()
+        changes.add(1, in: .root)
+        // A client may have read the index here.
+        changes.remove(1, from: .root)
+        #expect(!changes.isEmpty && changes.removed.isEmpty)
+        let updates = changes.sourceEvents.compactMap { event -> String? in
+            if case .updated(let source, let new) = event { "\(source) \(new)" } else { nil }
+        }
+        #expect(updates == ["all 0"])
+    }
+
     @Test func `ids are the same after a restart and without the cache`() async throws {
         let first = try await PhotosFixture.ready(["a.jpg", "b/c.jpg"])
         let ids = try await first.photos().map(\.id)

@@ -9,6 +9,8 @@ struct IndexChanges: Sendable {
     private var raised: [RelativePath: Int] = [:]
     /// The number of known photos that moved to the top of all photos.
     private var raisedInAll = 0
+    /// True if photos were deleted that were added since the last report. A client may have read them in between.
+    private var hasVanished = false
     /// Known photos that have changed.
     var changed: Set<Int64> = []
     /// Photos that were deleted.
@@ -17,7 +19,8 @@ struct IndexChanges: Sendable {
     var gainedLikes: [String: Int] = [:]
 
     var isEmpty: Bool {
-        added.isEmpty && raised.isEmpty && changed.isEmpty && removed.isEmpty && gainedLikes.isEmpty
+        added.isEmpty && raised.isEmpty && !hasVanished && changed.isEmpty && removed.isEmpty
+            && gainedLikes.isEmpty
     }
 
     /// The number of photos that have changed.
@@ -45,18 +48,19 @@ extension IndexChanges {
         raisedInAll += 1
     }
 
-    /// Records that a photo was deleted from a folder. Clients do not know one that was added since the last report.
+    /// Records that a photo was deleted from a folder.
     mutating func remove(_ id: Int64, from folder: RelativePath?) {
         changed.remove(id)
-        guard added.removeValue(forKey: id) == nil else { return }
-        removed.append(id)
         if let folder { raised[folder, default: 0] += 0 }
+        guard added.removeValue(forKey: id) == nil else { return hasVanished = true }
+        removed.append(id)
     }
 
     mutating func merge(_ other: IndexChanges) {
         added.merge(other.added) { $1 }
         raised.merge(other.raised, uniquingKeysWith: +)
         raisedInAll += other.raisedInAll
+        hasVanished = hasVanished || other.hasVanished
         changed.formUnion(other.changed)
         gainedLikes.merge(other.gainedLikes, uniquingKeysWith: +)
         removed += other.removed
@@ -66,7 +70,7 @@ extension IndexChanges {
     var sourceEvents: [SessionEvent] {
         var events: [SessionEvent] = []
         let arrived = added.count + raisedInAll
-        if arrived > 0 { events.append(.updated(LocalSource.all.id, new: arrived)) }
+        if arrived > 0 || hasVanished { events.append(.updated(LocalSource.all.id, new: arrived)) }
         for (folder, count) in new.merging(raised, uniquingKeysWith: +) where folder != .root {
             events.append(.updated(LocalSource.album(folder).id, new: count))
         }
