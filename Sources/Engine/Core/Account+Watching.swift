@@ -52,9 +52,9 @@ extension Account {
 
 extension Account {
     var refreshPermission: RefreshPermission {
-        guard let photos, state == .ready, engine.isOnline, !engine.isMetered else {
-            return .denied
-        }
+        // The network may be a captive portal according to NetworkManager, and servers be available. The requests of the
+        // account decide.
+        guard let photos, state == .ready, !engine.isMetered else { return .denied }
         return photos.refreshPermission
     }
 }

@@ -140,7 +140,7 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
         guard let engine else { return false }
         guard let account = engine.accounts[account], !account.isLocal else { return true }
         if case .offline = account.state { return false }
-        return engine.isOnline && !engine.isMetered
+        return !engine.isMetered
     }
 
     func mayReadAhead(_ part: SlideshowPart) -> Bool {
