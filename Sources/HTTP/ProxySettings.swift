@@ -5,12 +5,15 @@ internal import Web
 /// The proxy settings of the environment.
 ///
 /// libcurl does not read the environment itself, because the address check depends on whether the connection leads to
-/// the host or to a proxy. Connections to loopback never use a proxy, and therefore `http` never does.
+/// the host or to a proxy. Connections to loopback never use a proxy, and therefore `http` only does at a server that
+/// the user named.
 ///
 /// Source: libcurl-env(3).
 nonisolated package struct ProxySettings: Sendable {
-    /// The proxy, nil for none; or an error without any part of the value, which may contain a password.
-    private let choice: Result<ProxyAddress?, HTTPError>
+    /// A proxy, nil for none; or an error without any part of the value, which may contain a password.
+    private typealias Choice = Result<ProxyAddress?, HTTPError>
+
+    private let choices: [WebAddress.Scheme: Choice]
     private let exceptions: [String]
 
     /// - Parameter environment: Returns the value of a variable; nil or an empty text if it is not set.
@@ -21,20 +24,23 @@ nonisolated package struct ProxySettings: Sendable {
             }
             return nil
         }
-        choice =
-            switch setting(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]) {
-            case nil: .success(nil)
-            case (let name, let value)?:
-                Result { () throws(ProxyAddress.Fault) in try ProxyAddress(parsing: value) }
-                    .mapError { fault in
-                        .unreachable(
-                            Message(
-                                "the proxy address in {variable} is malformed: {reason}",
-                                messages: [
-                                    "variable": Message(verbatim: name), "reason": fault.text,
-                                ]))
-                    }
-            }
+        func choice(_ names: [String]) -> Choice {
+            guard let (name, value) = setting(names) else { return .success(nil) }
+            return Result { () throws(ProxyAddress.Fault) in try ProxyAddress(parsing: value) }
+                .mapError { fault in
+                    .unreachable(
+                        Message(
+                            "the proxy address in {variable} is malformed: {reason}",
+                            messages: [
+                                "variable": Message(verbatim: name), "reason": fault.text,
+                            ]))
+                }
+        }
+        choices = [
+            .https: choice(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]),
+            // A CGI program gets HTTP_PROXY from the client.
+            .http: choice(["http_proxy", "all_proxy", "ALL_PROXY"]),
+        ]
         exceptions = (setting(["no_proxy", "NO_PROXY"])?.value ?? "").lowercased()
             .split { $0 == "," || $0 == " " }.map(String.init)
     }
@@ -46,15 +52,22 @@ nonisolated package struct ProxySettings: Sendable {
 
     /// Returns the proxy for an address; nil for none.
     ///
-    /// - Parameter address: The address of the request.
+    /// - Parameters:
+    ///   - address: The address of the request.
+    ///   - reach: The permitted addresses. `http` is permitted to an origin that the user named; any other leads to
+    ///     loopback.
     /// - Returns: The proxy.
     /// - Throws: ``HTTPError/unreachable(_:)`` if the settings are malformed.
-    func proxy(for address: WebAddress) throws(HTTPError) -> ProxyAddress? {
+    func proxy(
+        for address: WebAddress, _ reach: AddressScope
+    ) throws(HTTPError) -> ProxyAddress? {
         let host = address.origin.host
         let literal = address.literal
-        if address.origin.scheme == .http || literal?.isLoopback == true { return nil }
+        if address.origin.scheme == .http && reach != .named || literal?.isLoopback == true {
+            return nil
+        }
         if exceptions.contains(where: { Self.matches($0, host, literal) }) { return nil }
-        return try choice.get()
+        return try choices[address.origin.scheme]?.get() ?? nil
     }
 
     private static func matches(_ exception: String, _ host: String, _ literal: IPAddress?) -> Bool

@@ -110,7 +110,7 @@ final class Transfer {
     /// Passes the request to libcurl and starts the connection timeout.
     private func send(_ hop: Hop) throws(HTTPError) {
         let reach = reach(of: hop)
-        let proxy = try client.proxies.proxy(for: hop.address)
+        let proxy = try client.proxies.proxy(for: hop.address, reach)
         isProxied = proxy != nil
         if isProxied { try hop.checkProxied(reach) }
         let easy = try EasyHandle(

@@ -107,7 +107,7 @@ struct ProxyTests {
     func `exceptions are connected directly`(exceptions: String, url: String) throws {
         let proxies = ProxySettings { ["https_proxy": "http://p", "no_proxy": exceptions][$0] }
         let address = try HTTP.WebAddress(url)
-        #expect(try proxies.proxy(for: address) == nil)
+        #expect(try proxies.proxy(for: address, .named) == nil)
     }
 
     @Test(arguments: [
@@ -118,7 +118,19 @@ struct ProxyTests {
     func `other addresses use the proxy`(exceptions: String, url: String) throws {
         let proxies = ProxySettings { ["ALL_PROXY": "http://p", "NO_PROXY": exceptions][$0] }
         let address = try HTTP.WebAddress(url)
-        #expect(try proxies.proxy(for: address)?.text == "http://p")
+        #expect(try proxies.proxy(for: address, .anywhere)?.text == "http://p")
+    }
+
+    @Test(arguments: [("http_proxy", true), ("HTTP_PROXY", false), ("all_proxy", true)])
+    func `a server that the user named over http uses the proxy`(
+        variable: String, isUsed: Bool
+    ) throws {
+        let proxies = ProxySettings { [variable: "http://p"][$0] }
+        let address = try HTTP.WebAddress("http://photos.lan/")
+        #expect(try proxies.proxy(for: address, .named)?.text == (isUsed ? "http://p" : nil))
+        // Only loopback is permitted over http at other addresses, which the connection checks.
+        #expect(try proxies.proxy(for: address, .anywhere) == nil)
+        #expect(try proxies.proxy(for: address, .publicOrLoopback) == nil)
     }
 
     @Test(arguments: [
