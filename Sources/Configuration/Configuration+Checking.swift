@@ -11,6 +11,9 @@ extension Configuration {
         static let port = Kind(mismatch: "not a port from 1 to 65535") {
             (1...UInt16.max).contains($0.string($1, $2).flatMap { UInt16($0) } ?? 0)
         }
+        static let contact = Kind(
+            mismatch: "neither a web address nor a mail address, such as ada@example.org"
+        ) { configuration, _, _ in configuration.contact != nil }
         static let time = Kind(mismatch: "not a duration, such as 15m") {
             $0.duration($1, $2) != nil
         }
@@ -18,7 +21,10 @@ extension Configuration {
 
     /// The keys of the groups of the daemon; nil for a key with any value.
     private static let keys: [String: [String: Kind?]] = [
-        "Daemon": ["CacheLimit": .size, "Notifications": .flag, "RefreshInterval": .time],
+        "Daemon": [
+            "CacheLimit": .size, "Contact": .contact, "Notifications": .flag,
+            "RefreshInterval": .time,
+        ],
         "Plugins": ["AllowUnsandboxed": .flag],
     ]
     private static let serverKeys: [String: Kind?] = ["CertificateFile": nil]

@@ -54,6 +54,18 @@ package struct Configuration: Sendable {
         path(group, key).map { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// The address or mail address at which services reach the user; nil if it is not set or has another form.
+    package var contact: String? {
+        string("Daemon", "Contact").flatMap { text in
+            // It becomes a part of a comment in a header field.
+            let isPlain = text.utf8.allSatisfy { 0x21...0x7e ~= $0 && !"()\\;".utf8.contains($0) }
+            let isAddress = text.hasPrefix("https://") || text.hasPrefix("http://")
+            let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+            let isMail = parts.count == 2 && !parts.contains("")
+            return isPlain && text.utf8.count <= 200 && (isAddress || isMail) ? text : nil
+        }
+    }
+
     /// Returns the value of a key that is a path, which may be invalid UTF-8; nil if it is not set or empty.
     package func path(_ group: String, _ key: String) -> [UInt8]? {
         groups[group]?[key].flatMap { $0.isEmpty ? nil : $0 }

@@ -19,7 +19,7 @@ package import Web
 /// The process must ignore SIGPIPE.
 @MainActor
 package final class CurlClient: nonisolated HTTPClient {
-    let userAgent: String
+    package var userAgent: String
     let proxies: ProxySettings
     let limits: Limits
     /// The files of the only certificates that are trusted for a host, by its name in lower case, an IPv6 address without

@@ -1,4 +1,5 @@
 internal import Configuration
+internal import Contract
 internal import Engine
 internal import Glibc
 internal import ProviderKit
@@ -21,6 +22,12 @@ final class ConfiguredSettings: SettingsStore {
         configuration = Configuration(paths: folders.configurationFiles)
         onReload(configuration)
     }
+
+    /// The user agent of requests to services.
+    var userAgent: String { makeUserAgent(homepage: homepage, contact: configuration.contact) }
+
+    /// True if the user agent has an address at which a service reaches the publisher or the user.
+    var hasContact: Bool { !homepage.isEmpty || configuration.contact != nil }
 
     func settings(of provider: String) -> ProviderSettings {
         ProviderSettings(configuration.group("Provider \(provider)"))

@@ -91,7 +91,7 @@ final class Daemon {
         // The one list of providers.
         let known: [any Provider] = [
             local,
-            DailyProvider(),
+            DailyProvider { [settings] in settings.hasContact },
             ImmichProvider(),
             MastodonProvider(),
             NextcloudProvider(),
@@ -215,7 +215,7 @@ final class Daemon {
     }
 
     private func ports() -> EnginePorts {
-        let http = CurlClient(userAgent: userAgent) { [unowned self] in trimMemory() }
+        let http = CurlClient(userAgent: settings.userAgent) { [unowned self] in trimMemory() }
         http.certificateFiles = settings.configuration.certificateFiles(folders)
         self.http = http
         var ports = EnginePorts(
@@ -253,7 +253,10 @@ final class Daemon {
     // MARK: Configuration
 
     private func reload() {
+        let hadContact = settings.hasContact
         settings.reload()
+        http?.userAgent = settings.userAgent
+        if settings.hasContact != hadContact { engine?.restartSessions(of: DailyProvider.id) }
         notifications.isWanted = settings.configuration.areNotificationsEnabled
         reportProblems()
         if local.setPicturesFolder(settings.configuration.picturesFolder(folders)) {

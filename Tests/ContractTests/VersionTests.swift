@@ -8,5 +8,11 @@ import Testing
         #expect(
             makeUserAgent(homepage: "https://example.org")
                 == "ImageFeed/\(programVersion) (+https://example.org)")
+        #expect(
+            makeUserAgent(homepage: "", contact: "ada@example.org")
+                == "ImageFeed/\(programVersion) (ada@example.org)")
+        #expect(
+            makeUserAgent(homepage: "https://example.org", contact: "ada@example.org")
+                == "ImageFeed/\(programVersion) (+https://example.org; ada@example.org)")
     }
 }

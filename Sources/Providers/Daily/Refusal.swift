@@ -23,9 +23,20 @@ extension Refusal {
         default:
             .failed(
                 Message(
-                    "Wikimedia Commons rejected the request (status {status}).",
-                    ["status": "\(response.status)"]))
+                    "Wikimedia Commons rejected the request with status {status}{details}.",
+                    [
+                        "status": "\(response.status)",
+                        "details": ServiceText.parenthesized(sentence),
+                    ]))
         }
+    }
+
+    /// The first sentence of a text, up to an address.
+    private var sentence: String {
+        let text = String(decoding: response.body.prefix(500), as: UTF8.self)
+        var words = text.split { $0 == " " || $0.isNewline }.prefix { !$0.contains("://") }
+        if let end = words.firstIndex(where: { $0.hasSuffix(".") }) { words = words[...end] }
+        return words.joined(separator: " ")
     }
 
     /// Returns the translation of an error in a response with status 200.
