@@ -198,6 +198,12 @@ package final class ImageStore {
 
     // MARK: Fetching
 
+    /// The hosts that limit requests for images, each with the end of the limit. No image is requested until then.
+    private var limitedHosts: [String: Timestamp] = [:]
+    /// The pause after a limit without a time, and the longest pause.
+    nonisolated private static let defaultPause = Duration.seconds(300)
+    nonisolated private static let longestPause = Duration.seconds(86_400)
+
     /// Fetches an image into the cache, and updates the state of the disk.
     ///
     /// - Returns: The path of the image; nil if it has not changed since the response with the validators `known`.
@@ -206,12 +212,18 @@ package final class ImageStore {
         _ known: ImageFiles.Validators?,
         _ progress: @escaping @Sendable (HTTPProgress) -> Void
     ) async throws -> String? {
+        let host = WebAddress(key.url)?.origin ?? key.url
+        if let until = limitedHosts[host], now() < until {
+            throw ProviderError.rateLimited(until: until)
+        }
         do {
             let path = try await download(
                 key, through: client, allowsLoopback, limit, known, progress)
             if disk.isFull { disk.check() }
+            limitedHosts[host] = nil
             return path
         } catch {
+            if case ProviderError.rateLimited(let until) = error { limitedHosts[host] = until }
             if Self.isAboutFullDisk(error) { disk.recordFullDisk() }
             throw error
         }
@@ -260,7 +272,7 @@ package final class ImageStore {
                     unlink(part)
                     return nil
                 }
-                try Self.check(response, key)
+                try Self.check(response, key, now: Timestamp(secondsSince1970: checked))
                 let validators = ImageFiles.Validators(response, checked: checked)
                 let path = try files.store(part, descriptor, as: key, validators)
                 files.evict(keeping: path)
@@ -271,7 +283,9 @@ package final class ImageStore {
         }.get()
     }
 
-    nonisolated private static func check(_ response: HTTPResponse, _ key: Key) throws {
+    nonisolated private static func check(
+        _ response: HTTPResponse, _ key: Key, now: Timestamp
+    ) throws {
         switch response.status {
         case 200..<300: return
         case 404, 410:
@@ -279,7 +293,12 @@ package final class ImageStore {
                 Message(
                     "The image of photo {photo} no longer exists.", ["photo": key.photo.text.quoted]
                 ))
-        case 429: throw ProviderError.rateLimited(until: nil)
+        case 429:
+            // Source: docs.joinmastodon.org/api/rate-limits, for the time.
+            let reset = response.headers["X-RateLimit-Reset"].flatMap { Timestamp(rfc3339: $0) }
+            let time = response.retryAfter(now: now).map { now + $0 } ?? reset
+            let until = max(time ?? now + defaultPause, now + .seconds(1))
+            throw ProviderError.rateLimited(until: min(until, now + longestPause))
         default:
             throw ProviderError.failed(
                 Message(

@@ -319,11 +319,21 @@ extension RemoteService {
         }
     }
 
+    /// Records that the service sends no images until a time, and announces it once.
+    private func recordImageLimit(_ until: Timestamp) {
+        guard until != imagesLimitedUntil else { return }
+        imagesLimitedUntil = until
+        report(.event(.changed(.state)))
+    }
+
     /// Fetches an image. A logout cancels the fetch; its error differs from that of a cancellation by the caller.
     private func untilLogout<Value>(_ fetch: () async throws -> Value) async throws -> Value {
         guard !isForgotten else { throw Self.loggedOutError }
         do {
             return try await fetch()
+        } catch ProviderError.rateLimited(let until?) {
+            recordImageLimit(until)
+            throw ProviderError.rateLimited(until: until)
         } catch is CancellationError where isForgotten {
             throw Self.loggedOutError
         }

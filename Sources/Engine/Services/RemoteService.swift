@@ -50,6 +50,8 @@ package final class RemoteService: AccountPhotos {
     var isProfileDue = true
     /// The reason for which the service denied likes to the account; nil after it accepted one.
     var likesDenial: Message?
+    /// The time until which the service sends no images.
+    var imagesLimitedUntil = Timestamp(secondsSince1970: 0)
     /// True if the number of likes has to be fetched once no like is pending.
     var isCountDue = false
     /// The time of the last profile that the service sent.
@@ -151,7 +153,14 @@ package final class RemoteService: AccountPhotos {
         // Another state has its own reason, which is that of the sources as well.
         let problems = state == .ready ? feed?.activity.problems ?? [] : []
         return problems.prefix(Self.maximumNotices)
-            + [likesDenial?.translated].compactMap(\.self)
+            + [imageLimit, likesDenial?.translated].compactMap(\.self)
+    }
+
+    private var imageLimit: String? {
+        guard now < imagesLimitedUntil, let time = imagesLimitedUntil.localText("%H:%M") else {
+            return nil
+        }
+        return tr("The service sends no more images until {time}.", ["time": time])
     }
 
     package func adopt(_ token: OAuthToken) {
