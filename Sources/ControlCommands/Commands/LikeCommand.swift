@@ -55,7 +55,8 @@ func changeLike(
 ) async throws {
     let service = try ServiceClient()
     let photo = try await service.photo(argument)
-    let provider = photo.snapshot.providerName(of: photo.account)
+    let server = photo.account.server
+    let provider = server.isEmpty ? photo.snapshot.providerName(of: photo.account) : server
     guard photo.account.hasLikes else {
         throw CommandFailure.tr("“{provider}” does not support likes.", ["provider": provider])
     }
@@ -116,7 +117,7 @@ struct LikeResult: Renderable {
     /// Explains an outcome other than `done`.
     ///
     /// - Parameters:
-    ///   - provider: The display name of the provider.
+    ///   - provider: The server, or the display name of a provider without servers.
     ///   - problem: The reason why the provider or the account cannot be used, or does not permit likes; nil if there is none.
     ///   - isWithoutUsers: True if the service has no users, and therefore no likes.
     /// - Returns: A message for standard error; nil for `done`.

@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Quoting
 internal import WebService
 
 extension Refusal {
@@ -61,6 +62,11 @@ extension Refusal {
     /// user may not read.
     private func rejectionError(_ permission: String?) -> ProviderError {
         switch subject {
+        case .like(let id) where response.status == 400 && permission != nil:
+            .notFound(
+                service.tr(
+                    "There is no photo {photo} at {service}, or the account lacks the permission {permission} for it.",
+                    ["photo": id.text.quoted, "permission": permission ?? ""]))
         case .photo(let id), .like(let id):
             service.missing(id)
         case .source(let id):
