@@ -46,6 +46,16 @@ import Testing
             "[Daemon] RefreshInterval: “often” is not a duration, such as 15m"
         ),
         ("[Daemon]\nRefreshInterval=0", nil),
+        ("[Daemon]\nContact=ada@example.org", nil),
+        ("[Daemon]\nContact=https://example.org/ada", nil),
+        (
+            "[Daemon]\nContact=ada",
+            "[Daemon] Contact: “ada” is neither a web address nor a mail address, such as ada@example.org"
+        ),
+        (
+            "[Daemon]\nContact=a@b (x)",
+            "[Daemon] Contact: “a@b (x)” is neither a web address nor a mail address, such as ada@example.org"
+        ),
         ("[Deamon]\nCacheLimit=1G", "[Deamon] CacheLimit: there is no such group"),
         (
             "[Provider unsplash]\nRedirectPort=99999",

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import ProviderKit
 import TestSupport
 import Testing
@@ -100,6 +101,44 @@ struct ResponseTests {
             }
             #expect(text?.hasSuffix(".") == true)
         }
+    }
+
+    @Test func `a refusal carries the sentence of the service`() async throws {
+        // Source: a response of commons.wikimedia.org in 2026.
+        let body =
+            "Please set a user-agent and respect our robot policy https://w.wiki/4wJS. See also T400119."
+        let scripted = ScriptedSession { request in
+            HTTPResponse(status: 403, body: Array(body.utf8), url: request.url)
+        }
+        let text = await expectThrown(ProviderError.failed) {
+            try await scripted.session.page("all")
+        }
+        #expect(
+            text
+                == "Wikimedia Commons rejected the request with status 403 (Please set a user-agent and respect our robot policy)."
+        )
+    }
+
+    @Test(arguments: [
+        (nil, false, false), (nil, true, true), ("http://127.0.0.1:1/w/api.php", false, true),
+    ])
+    func `a login at Wikimedia requires a contact`(
+        address: String?, hasContact: Bool, isAccepted: Bool
+    ) async throws {
+        let provider = DailyProvider { hasContact }
+        let ports = SessionPorts(
+            http: ScriptedHTTP(),
+            settings: ProviderSettings(address.map { ["ApiUrl": $0] } ?? [:]),
+            logger: Logger(label: "test"))
+        let account = AccountIdentity(username: "")
+        guard !isAccepted else {
+            #expect(try await provider.identify(account, ports).username == "commons")
+            return
+        }
+        let text = await expectThrown(ProviderError.notConfigured) {
+            try await provider.identify(account, ports)
+        }
+        #expect(text?.contains("Contact=") == true)
     }
 
     @Test(arguments: 0..<40)

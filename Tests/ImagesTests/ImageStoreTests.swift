@@ -53,6 +53,24 @@ struct ImageStoreTests {
         #expect(files().count == 1)
     }
 
+    @Test func `a host that limits images gets no request until the limit ends`() async throws {
+        let store = store()
+        // Source: mastodon 4.6.4, `config/initializers/rack_attack.rb`.
+        host.status.update { $0 = 429 }
+        host.headers.update { $0 = ["X-RateLimit-Reset": "1970-01-12T13:56:40.000000Z"] }
+        let until = Timestamp(secondsSince1970: 1_000_600)
+        for photo in ["a", "b", "a"] {
+            await #expect(throws: ProviderError.rateLimited(until: until)) {
+                try await store.path(key(photo), allowsLoopback: false)
+            }
+        }
+        #expect(host.fetched.value.count == 1)
+        host.status.update { $0 = 200 }
+        time.update { $0 += 600 }
+        _ = try await store.path(key("a"), allowsLoopback: false)
+        #expect(host.fetched.value.count == 2)
+    }
+
     @Test func `a fetch that ends during a call is not repeated`() async throws {
         let store = store()
         let photos = (0..<1000).map { "\($0)" }
@@ -229,6 +247,8 @@ private final class ImageHost: HTTPClient {
     /// The header fields of the last request.
     let requestHeaders = Observed<HTTPHeaders?>(nil)
     let responseCount = Observed(0)
+    /// The status of each response.
+    let status = Observed(200)
     /// The error of every download.
     let error = Observed<HTTPError?>(nil)
 
@@ -250,7 +270,7 @@ private final class ImageHost: HTTPClient {
             return HTTPResponse(status: 304, url: request.url)
         }
         body.value.withUnsafeBytes { _ = write(file, $0.baseAddress, $0.count) }
-        return HTTPResponse(status: 200, headers: headers.value, url: request.url)
+        return HTTPResponse(status: status.value, headers: headers.value, url: request.url)
     }
 }
 
