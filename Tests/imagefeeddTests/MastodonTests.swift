@@ -114,7 +114,8 @@ struct MastodonTests {
             #expect(request["Accept"] == "application/json")
         }
         // One registration is sufficient until the server forgets it.
-        let isForOneLogin = software.revocation == .application
+        let isForOneLogin =
+            software.revocation == .application || software.revocation == .allTokens
         try await fixture.logIn("bob")
         #expect(fixture.server.registrations == (isForOneLogin ? 2 : 1))
         if software.revealsUnknownClients {
