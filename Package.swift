@@ -204,7 +204,7 @@ let modules = [
         """
         Accounts Contract DBus Engine Feeds ImmichSimulator LoopbackHTTP MastodonSimulator
         NextcloudSimulator ProviderKit ServiceSimulator Storage TestSupport
-        UnsplashSimulator WikimediaSimulator daily-plugin imagefeed-plugin-launcher imagefeedctl
+        UnsplashSimulator Web WikimediaSimulator daily-plugin imagefeed-plugin-launcher imagefeedctl
         imagefeedd immich-plugin mastodon-plugin nextcloud-plugin unsplash-plugin
         """, excluding: "OlderVersions"),
 ]

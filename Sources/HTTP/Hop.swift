@@ -55,7 +55,7 @@ struct Hop {
         let repeats = request.method == .get || head.status >= 307
         var next = self
         next.address = target
-        next.request.headers.removeAll { name in
+        next.request.headers.removeAll { name, _ in
             let isHarmless = name == "accept" || name == "accept-language"
             let tellsOfBody = name.hasPrefix("content-")
             return staysHome ? !repeats && tellsOfBody : !isHarmless

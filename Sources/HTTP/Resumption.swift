@@ -56,7 +56,7 @@ struct Resumption {
     /// Returns the request for the rest of the file.
     func hop(_ hop: Hop, at received: Int) -> Hop {
         var hop = hop
-        hop.request.headers.removeAll { $0 == "range" || $0 == "if-range" }
+        hop.request.headers.removeAll { name, _ in name == "range" || name == "if-range" }
         hop.request.headers.append("Range", "bytes=\(received)-")
         hop.request.headers.append("If-Range", validator ?? "")
         return hop

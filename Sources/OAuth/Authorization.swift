@@ -30,7 +30,7 @@ package final class Authorization {
     /// ``OAuthError/cannotListen(_:)``. For the log.
     package private(set) var listenerError: OAuthError?
 
-    private let issuer: String?
+    private let service: OAuthDescription
     /// The listener that receives the redirect; nil for a manual login.
     private var listener: RedirectListener?
     /// The page that shows the result; nil until the login has ended.
@@ -52,7 +52,7 @@ package final class Authorization {
         // Random numbers of the system: getrandom(2).
         var generator = SystemRandomNumberGenerator()
         request = AuthorizationRequest(description, clientID: clientID, using: &generator)
-        issuer = description.issuer
+        service = description
         if !description.showsCode {
             request.redirectAddress = RedirectListeners.address(port: description.redirectPort)
         }
@@ -99,7 +99,7 @@ package final class Authorization {
     ///
     /// - Throws: ``OAuthError/invalidCode(_:)``. The login continues.
     package func submit(_ text: String) throws(OAuthError) {
-        end(try RedirectAnswer(pasted: text, state: request.state, issuer: issuer))
+        end(try RedirectAnswer(pasted: text, state: request.state, from: service))
     }
 
     /// Shows the result of the login in all browsers that were or will be redirected. The first verdict counts.
@@ -120,7 +120,7 @@ package final class Authorization {
     func receive(_ parameters: RedirectParameters) -> Bool {
         // A second request, as after reloading, shows the result of the first one.
         guard answer == nil else { return true }
-        guard let answer = RedirectAnswer(parameters, issuer: issuer) else { return false }
+        guard let answer = RedirectAnswer(parameters, from: service) else { return false }
         end(answer)
         return true
     }

@@ -73,7 +73,9 @@ nonisolated package struct AuthorizedClient: HTTPClient {
                 request.addressSource = .configuration
             }
         }
-        guard let address, origins.contains(address.origin) else { return try await send(request) }
+        guard let address, origins.contains(address.origin) else {
+            return try Self.withoutSecrets(await send(request), of: request)
+        }
         // The time limit of the request includes the time in which the token is read or renewed.
         let start = ContinuousClock.now
         let limit = request.timeLimit
@@ -86,11 +88,31 @@ nonisolated package struct AuthorizedClient: HTTPClient {
         }
         let token = try await tokens.validToken()
         let response = try await attempt(with: token)
-        guard isRefusal(response, request) else { return response }
+        guard isRefusal(response, request) else {
+            return try Self.withoutSecrets(response, of: request)
+        }
         let renewed = try await tokens.renew(insteadOf: token.accessToken)
         let second = try await attempt(with: renewed)
         if isRefusal(second, request) { await tokens.refused(renewed.accessToken) }
-        return second
+        return try Self.withoutSecrets(second, of: request)
+    }
+
+    /// Removes the secrets that a request contained from the text of its response.
+    ///
+    /// - Throws: ``HTTPError/failed(_:)`` for a successful response that repeats them: its data cannot be used.
+    private static func withoutSecrets(
+        _ response: HTTPResponse, of request: HTTPRequest
+    ) throws -> HTTPResponse {
+        var secrets = request.bodySecrets
+        if let token = request.token {
+            secrets.append(token)
+            if request.tokenField.hasSuffix("Basic ") { secrets += token.passwordOfBasic }
+        }
+        guard response.isSuccess else { return response.withholding(secrets) }
+        guard !RepeatedSecrets(secrets, inParts: false).occur(in: response.body) else {
+            throw HTTPError.failed(Message("the response repeats the key of the account"))
+        }
+        return response
     }
 
     /// Returns true if a response comes from another origin than that of the request, which alone receives the token.
@@ -115,6 +137,18 @@ nonisolated package struct AuthorizedClient: HTTPClient {
 
     /// The number of bytes of a body that are searched for the text of a refusal.
     private static let searchedBytes = 4096
+}
+
+extension Secret {
+    /// The password in the credentials of Basic authentication; none in another text.
+    ///
+    /// Source: RFC 7617 §2.
+    nonisolated fileprivate var passwordOfBasic: [Secret] {
+        guard var bytes = withText(Base64.decode) else { return [] }
+        defer { bytes.wipe() }
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return [] }
+        return [bytes.withUnsafeBytes { Secret(copying: .init(rebasing: $0[(colon + 1)...])) }]
+    }
 }
 
 /// A source of access tokens.

@@ -34,8 +34,7 @@ nonisolated extension OAuthToken {
             throw .serviceFailed(Message("The token contains invalid characters."))
         }
         if let kind = record.text("token_type"), kind.lowercased() != "bearer" {
-            throw .serviceFailed(
-                Message("The token type is not Bearer: {type}.", ["type": plain(kind)]))
+            throw .serviceFailed(Message("The token type is not Bearer."))
         }
         let newRefreshToken = record.text("refresh_token").map { Secret($0) }
         let lifetime: Duration? = record.number("expires_in").flatMap { seconds in

@@ -10,10 +10,9 @@ nonisolated extension RedirectAnswer {
     ///
     /// - Parameters:
     ///   - parameters: The parameters of the redirect.
-    ///   - issuer: The issuer that the redirect must name if it names one; nil for any. Compared byte by byte
-    ///     (RFC 9207 §2.4).
-    init?(_ parameters: RedirectParameters, issuer: String?) {
-        if let issuer, let named = parameters.issuer, named != issuer {
+    ///   - service: The service that must have sent the redirect.
+    init?(_ parameters: RedirectParameters, from service: OAuthDescription) {
+        guard service.isIssuer(parameters.issuer) else {
             // The code of another service must not be sent to this one.
             self = .failure(
                 .refused(Message("The response came from another service; log in again.")))
@@ -35,9 +34,11 @@ nonisolated extension RedirectAnswer {
     /// - Parameters:
     ///   - text: The text. White space around it is ignored.
     ///   - state: The state of an address that has one. Pages that show a code have none.
-    ///   - issuer: The issuer that an address must name if it names one; nil for any.
+    ///   - service: The service that must have sent the address.
     /// - Throws: ``OAuthError/invalidCode(_:)`` for anything else. The login continues.
-    init(pasted text: String, state: Secret, issuer: String?) throws(OAuthError) {
+    init(
+        pasted text: String, state: Secret, from service: OAuthDescription
+    ) throws(OAuthError) {
         guard text.utf8.count <= RedirectParameters.maximumLength else {
             throw .invalidCode(
                 "The code is longer than \(RedirectParameters.maximumLength >> 10) KiB; copy it again."
@@ -59,11 +60,22 @@ nonisolated extension RedirectAnswer {
         if let other = parameters.state, !other.matches(state) {
             throw .invalidCode("The address belongs to another login; log in again.")
         }
-        guard let answer = RedirectAnswer(parameters, issuer: issuer) else {
+        guard let answer = RedirectAnswer(parameters, from: service) else {
             throw .invalidCode(
                 "The address contains no code; copy the last address in the browser.")
         }
         self = answer
+    }
+}
+
+nonisolated extension OAuthDescription {
+    /// Returns true if a redirect that names an issuer, or none, can come from this service.
+    ///
+    /// Source: RFC 9207 §2.4. A known issuer is compared byte by byte.
+    fileprivate func isIssuer(_ named: String?) -> Bool {
+        guard let named else { return !namesIssuer }
+        if let issuer { return named == issuer }
+        return WebAddress(named)?.origin == WebAddress(authorizationURL)?.origin
     }
 }
 

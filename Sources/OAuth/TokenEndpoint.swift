@@ -145,6 +145,7 @@ nonisolated struct SecretForm {
     static let maximumResponse = 64 << 10
 
     private var bytes: [UInt8] = []
+    private var secrets: [Secret] = []
 
     init() {
         // Growing the array would leave copies of secrets in memory. Known tokens fit; a longer form leaves such
@@ -158,6 +159,7 @@ nonisolated struct SecretForm {
     }
 
     mutating func append(_ name: String, _ value: Secret) {
+        secrets.append(value)
         appendName(name)
         value.withBytes { URLEncoding.escape($0, into: &bytes) }
     }
@@ -168,7 +170,7 @@ nonisolated struct SecretForm {
         bytes.append(UInt8(ascii: "="))
     }
 
-    /// Sends the form, and overwrites it.
+    /// Sends the form, and overwrites it. The texts of the response do not repeat its secrets.
     mutating func send(to url: String, _ http: any HTTPClient) async throws -> HTTPResponse {
         var request = HTTPRequest(.post, url)
         request.headers.append("Content-Type", "application/x-www-form-urlencoded")
@@ -179,6 +181,11 @@ nonisolated struct SecretForm {
             bytes.wipe()
             request.body.wipe()
         }
-        return try await http.send(request)
+        let response = try await http.send(request)
+        // A granted token may be one that was sent.
+        let isGrant =
+            response.isSuccess
+            && ServiceRecord(json: response.body)?.text("access_token") != nil
+        return isGrant ? response : response.withholding(secrets)
     }
 }

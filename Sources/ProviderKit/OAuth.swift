@@ -17,8 +17,11 @@ public struct OAuthDescription: Hashable, Codable, Sendable {
     /// The port of the redirect address if the service compares it exactly; nil if it accepts every port, as RFC 8252
     /// §7.3 requires.
     public var redirectPort: UInt16?
-    /// The issuer that a redirect must name if it names one (RFC 9207); nil if it is unknown.
+    /// The issuer that a redirect must name if it names one (RFC 9207); nil if it is unknown. Then it must have the
+    /// origin of ``authorizationURL``.
     public var issuer: String?
+    /// True if the service announces that each redirect names the issuer (RFC 9207 §3).
+    public var namesIssuer = false
     /// True if the rate limit applies to the application, false if it applies to each user.
     public var countsPerApplication = true
     /// True if the service can show a code instead of a redirect (`urn:ietf:wg:oauth:2.0:oob`). Otherwise, a manual

@@ -53,9 +53,9 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         fields.append(Field(name: name, value: value))
     }
 
-    /// Removes the fields for which a function returns true. It receives the names in lower case.
-    package mutating func removeAll(where isRemoved: (_ name: String) -> Bool) {
-        fields.removeAll { isRemoved($0.name.lowercased()) }
+    /// Removes the fields for which a function returns true. It receives the names in lower case, and the values.
+    package mutating func removeAll(where isRemoved: (_ name: String, _ value: String) -> Bool) {
+        fields.removeAll { isRemoved($0.name.lowercased(), $0.value) }
     }
 
     /// The first value of a field; nil if it is missing.
@@ -121,6 +121,8 @@ public struct HTTPRequest: Sendable {
     package var allowedHosts: AllowedHosts?
     /// True if an address of a service may be on loopback, because the service is.
     package var allowsLoopback = false
+    /// The secrets in the body, such as a password. They are removed from the response to a failed request.
+    package var bodySecrets: [Secret] = []
     /// The ID of the plugin that the request is sent for; nil for a built-in provider. All plugins share a part of the
     /// connections.
     package var plugin: String?
@@ -155,7 +157,7 @@ public struct HTTPResponse: Sendable {
     /// The status code, 100 to 599.
     public let status: Int
     /// The header fields of the last response.
-    public let headers: HTTPHeaders
+    public package(set) var headers: HTTPHeaders
     /// The body after decompression; empty if it was written to a file.
     public package(set) var body: [UInt8]
     /// The address of the response, after redirects.

@@ -41,6 +41,44 @@ struct AuthorizedClientTests {
         }
     }
 
+    @Test func `a refusal that repeats the key has no text`() async throws {
+        for (status, text) in [(400, "bad key first"), (200, "hello f i r s t")] {
+            http.answer.update {
+                $0 = { _ in
+                    HTTPResponse(
+                        status: status, headers: ["X-Error": text, "X-Other": "fine"],
+                        body: Array("{\"message\":\"\(text)\"}".utf8),
+                        url: "https://api.service.test/me")
+                }
+            }
+            if status == 200 {
+                await #expect(throws: HTTPError.self) { try await client.send(request) }
+            } else {
+                let response = try await client.send(request)
+                #expect(response.body.isEmpty)
+                #expect(response.headers.fields.map(\.name) == ["X-Other"])
+            }
+        }
+    }
+
+    @Test func `a password in a key and a password in a body are withheld`() async throws {
+        let credentials = Secret(Base64.encode(Array("ada:pass word:1".utf8)))
+        let access = KeyDescription(keyField: "Authorization: Basic ", keyOrigins: [request.url])
+        let basic = AuthorizedClient(http, OAuthToken.key(credentials, now: .now), access)
+        var login = request
+        login.bodySecrets = [Secret("pass word:1")]
+        for (client, request) in [(basic, request), (client, login)] {
+            http.answer.update {
+                $0 = { _ in
+                    HTTPResponse(
+                        status: 422, body: Array("no user has pass%20word%3A1".utf8),
+                        url: "https://api.service.test/me")
+                }
+            }
+            #expect(try await client.send(request).body.isEmpty)
+        }
+    }
+
     @Test func `a 401 renews the token, and a second 401 marks it as refused`() async throws {
         answer(401, from: "https://api.service.test/me")
         #expect(try await client.send(request).status == 401)

@@ -7,8 +7,13 @@ import Testing
 struct RedirectAnswerTests {
     private let state = Secret("right")
 
-    private func answer(_ pasted: String, issuer: String? = nil) throws -> RedirectAnswer {
-        try RedirectAnswer(pasted: pasted, state: state, issuer: issuer)
+    private func answer(
+        _ pasted: String, issuer: String? = nil, namesIssuer: Bool = false
+    ) throws -> RedirectAnswer {
+        var service = OAuthDescription.sample
+        service.issuer = issuer
+        service.namesIssuer = namesIssuer
+        return try RedirectAnswer(pasted: pasted, state: state, from: service)
     }
 
     @Test(arguments: [
@@ -89,6 +94,24 @@ struct RedirectAnswerTests {
         }
         #expect(try answer("code=a", issuer: "https://photos.example").codeText != nil)
         #expect(try answer(address, issuer: "https://photos.example/").error != nil)
+    }
+
+    @Test(arguments: [
+        "https://evil.example", "https://photos.example:8443", "http://photos.example", "", "x",
+    ])
+    func `a wrong issuer is refused without metadata`(issuer: String) throws {
+        let address = "https://photos.example/?code=a&iss=\(URLEncoding.escape(issuer))"
+        #expect(try answer(address).error != nil)
+    }
+
+    @Test func `a missing issuer is refused if the service announces it`() throws {
+        let address = "https://photos.example/?code=a"
+        #expect(try answer(address, issuer: "https://photos.example").codeText == "a")
+        for issuer in [nil, "https://photos.example"] {
+            #expect(try answer(address, issuer: issuer, namesIssuer: true).error != nil)
+        }
+        // A page that shows the code shows no issuer.
+        #expect(try answer("a", namesIssuer: true).codeText == "a")
     }
 
     @Test func `untrusted text becomes one short line`() {

@@ -53,6 +53,31 @@ struct TokenEndpointTests {
                 """)
     }
 
+    @Test(arguments: [400, 401, 403, 500])
+    func `an error that repeats a secret of the request has no text`(status: Int) async throws {
+        var description = OAuthDescription.sample
+        description.usesPKCE = true
+        let request = request(description)
+        let code = "a-long-code/+="
+        let verifier = try #require(request.verifier).text
+        for secret in ["top secret", "top%20secret", code, verifier, String(verifier.dropLast(9))] {
+            for member in ["error", "error_description", "message"] {
+                let http = ScriptedHTTPClient(
+                    status, "{\"\(member)\":\"cannot use <\(secret)>\",\"error\":\"nope\"}")
+                let error = await #expect(throws: OAuthError.self) {
+                    _ = try await endpoint(http, description).exchange(Secret(code), for: request)
+                }
+                #expect(!"\(error as Any)".contains(secret))
+            }
+        }
+        // An error with a status of success.
+        let http = ScriptedHTTPClient(200, #"{"error":"x","error_description":"top secret"}"#)
+        let error = await #expect(throws: OAuthError.self) {
+            _ = try await endpoint(http).exchange(Secret(code), for: request)
+        }
+        #expect(!"\(error as Any)".contains("top secret"))
+    }
+
     @Test func `the verifier is sent, and no empty client secret`() async throws {
         var description = OAuthDescription.sample
         description.usesPKCE = true

@@ -108,11 +108,16 @@ private let nextcloudSources = ["all", "likes", "memories", "album:a", "shared:a
     if let head = RequestHead(bytes), head.refusal(by: "127.0.0.1:43117") == nil,
         let parameters = RedirectParameters(query: head.query)
     {
-        _ = RedirectAnswer(parameters, issuer: "https://example.org")
+        _ = RedirectAnswer(parameters, from: redirectService)
     }
     _ = try? RedirectAnswer(
-        pasted: String(decoding: bytes, as: UTF8.self), state: Secret("state"), issuer: nil)
+        pasted: String(decoding: bytes, as: UTF8.self), state: Secret("state"),
+        from: redirectService)
 }
+
+private let redirectService = OAuthDescription(
+    authorizationURL: "https://example.org/authorize", tokenURL: "https://example.org/token",
+    scopes: [], tokenOrigins: [])
 
 @MainActor private func readResponseHead(_ bytes: [UInt8]) {
     var head = ResponseHead()

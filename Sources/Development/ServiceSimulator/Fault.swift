@@ -5,6 +5,7 @@
 package struct Fault: Sendable {
     enum Effect: Sendable {
         case instead(Reply)
+        case answer(@Sendable (RecordedRequest) -> Reply)
         case after(@Sendable (inout Reply) -> Void)
     }
 
@@ -20,6 +21,11 @@ package struct Fault: Sendable {
     package func change(_ reply: inout Reply) {
         if case .after(let change) = effect { change(&reply) }
     }
+
+    /// Replaces the response by one that depends on the request.
+    package static func answer(
+        _ reply: @escaping @Sendable (RecordedRequest) -> Reply
+    ) -> Fault { Fault(effect: .answer(reply)) }
 
     /// Replaces the response.
     package static func reply(_ reply: Reply) -> Fault { Fault(effect: .instead(reply)) }
@@ -130,7 +136,8 @@ package struct FaultPlan: Sendable {
         guard let index = entries.firstIndex(where: { $0.pattern.matches(request) }) else {
             return nil
         }
-        let fault = entries[index].fault
+        var fault = entries[index].fault
+        if case .answer(let reply) = fault.effect { fault = .reply(reply(request)) }
         if let times = entries[index].times {
             entries[index].times = times - 1
             if times <= 1 { entries.remove(at: index) }

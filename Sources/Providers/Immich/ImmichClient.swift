@@ -34,12 +34,14 @@ struct ImmichClient: Sendable {
     ///   - subject: The item that is requested, for error messages.
     ///   - permission: The permission that an API key needs; nil if every key has it.
     ///   - maximumBytes: The maximum size of the response in bytes.
+    ///   - secrets: The secrets in the body.
     /// - Returns: A response with status 2xx that is not an HTML page.
     /// - Throws: ``ProviderError``, ``HTTPError``, `CancellationError`.
     func send(
         _ method: HTTPRequest.Method, _ path: [String],
         _ query: [(name: String, value: String)] = [], _ body: (any Encodable)? = nil,
-        about subject: Refusal.Subject, permission: String? = nil, maximumBytes: Int = 16 << 20
+        about subject: Refusal.Subject, permission: String? = nil, maximumBytes: Int = 16 << 20,
+        secrets: [Secret] = []
     ) async throws -> HTTPResponse {
         let url = ([base] + path.map(URLEncoding.escape)).joined(separator: "/")
         var request = HTTPRequest(method, URLEncoding.adding(query, to: url))
@@ -47,6 +49,7 @@ struct ImmichClient: Sendable {
         if let body {
             request.headers.append("Content-Type", "application/json")
             request.body = Array(try JSONEncoder().encode(body))
+            request.bodySecrets = secrets
         }
         request.maximumBytes = maximumBytes
         let response = try await ports.http.send(request)
@@ -89,7 +92,8 @@ struct ImmichClient: Sendable {
         let body = password.withText { ["email": username, "password": $0] }
         do {
             let token: IssuedToken = try decode(
-                try await send(.post, ["auth", "login"], [], body, about: .user))
+                try await send(
+                    .post, ["auth", "login"], [], body, about: .user, secrets: [password]))
             return Secret(token.accessToken)
         } catch ProviderError.unauthorized, ProviderError.invalidArgument {
             throw ProviderError.wrongPassword(

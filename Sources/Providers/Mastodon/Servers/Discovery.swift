@@ -242,6 +242,8 @@ struct Discovery {
         let methods = document?.value("code_challenge_methods_supported", as: [String].self)
         oauth.usesPKCE = methods?.contains("S256") ?? true
         oauth.issuer = document?.text("issuer")
+        oauth.namesIssuer =
+            document?.value("authorization_response_iss_parameter_supported") ?? false
         oauth.countsPerApplication = false
         oauth.tokenRefusals += tokenRefusals(base)
         switch dialect {

@@ -1,0 +1,173 @@
+internal import Glibc
+
+/// A search for secrets in the text of a service that was sent them.
+///
+/// A service may repeat a key in an error message. Such a text must not be shown, logged or stored. A secret is found as
+/// it is, in any case, with percent, JSON or HTML escapes, in both forms of Base64, and with white space in it.
+package struct RepeatedSecrets: ~Copyable {
+    /// The normalised forms of the secrets.
+    private var patterns: Set<[UInt8]> = []
+
+    /// Secrets with fewer bytes occur in texts by chance, and are not searched for.
+    private static let minimumBytes = 4
+    /// The size of the parts of a secret that are searched for separately. It is a multiple of three, so that each part
+    /// has a form of its own in Base64.
+    private static let partBytes = 12
+    /// The largest number of escapes around each other that are removed.
+    private static let maximumRounds = 4
+
+    /// Prepares a search.
+    ///
+    /// - Parameters:
+    ///   - secrets: The secrets that were sent.
+    ///   - inParts: True if a part of a long secret is found, too.
+    package init(_ secrets: [Secret], inParts: Bool) {
+        for secret in secrets {
+            secret.withBytes { bytes in
+                let size =
+                    inParts && bytes.count >= 2 * Self.partBytes ? Self.partBytes : bytes.count
+                guard size >= Self.minimumBytes else { return }
+                for start in stride(from: 0, through: bytes.count - size, by: size) {
+                    addForms(Array(bytes[start..<start + size]))
+                }
+            }
+        }
+    }
+
+    deinit {
+        for var pattern in patterns { pattern.wipe() }
+    }
+
+    /// Adds a part of a secret as it is and in Base64, in which its digits depend on its position in the encoded text.
+    private mutating func addForms(_ part: [UInt8]) {
+        func add(_ form: [UInt8]) {
+            let pattern = EscapedText.normalize(form, removingEscapes: false).text
+            if pattern.count >= Self.minimumBytes { patterns.insert(pattern) }
+        }
+        add(part)
+        for offset in 0..<3 {
+            let padded = [UInt8](repeating: 0, count: offset) + part
+            // Digits that also encode a neighbour are left out.
+            let whole = (8 * offset + 5) / 6..<8 * padded.count / 6
+            add(Array(Base64.encodedBytes(padded)[whole]))
+            add(Array(Base64.encodedBytesForURL(padded)[whole]))
+        }
+    }
+
+    /// Returns true if a text contains one of the secrets.
+    package func occur(in text: some Sequence<UInt8>) -> Bool {
+        guard !patterns.isEmpty else { return false }
+        var (text, isChanged) = EscapedText.normalize(Array(text), removingEscapes: false)
+        for _ in 0...Self.maximumRounds {
+            if patterns.contains(where: { Self.find($0, in: text) }) { return true }
+            (text, isChanged) = EscapedText.normalize(text, removingEscapes: true)
+            guard isChanged else { return false }
+        }
+        return false
+    }
+
+    /// Returns true if a text contains a pattern. Neither contains a NUL.
+    private static func find(_ pattern: [UInt8], in text: [UInt8]) -> Bool {
+        (text + [0]).withUnsafeBytes { text in
+            (pattern + [0]).withUnsafeBytes { pattern in
+                guard let text = text.bindMemory(to: CChar.self).baseAddress,
+                    let pattern = pattern.bindMemory(to: CChar.self).baseAddress
+                else { return false }
+                return strstr(text, pattern) != nil
+            }
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// Returns the response without the texts that repeat secrets which the service was sent: the header fields, and the
+    /// body as a whole.
+    package func withholding(_ secrets: [Secret]) -> HTTPResponse {
+        let repeated = RepeatedSecrets(secrets, inParts: true)
+        var response = self
+        response.headers.removeAll { _, value in repeated.occur(in: value.utf8) }
+        if repeated.occur(in: body) { response.body = [] }
+        return response
+    }
+}
+
+/// The removal of escapes from a text.
+private enum EscapedText {
+    /// Characters without width, and wide blanks, in UTF-8.
+    private static let invisible = "\u{a0}\u{ad}\u{200b}\u{200c}\u{200d}\u{2060}\u{feff}".map {
+        Array("\($0)".utf8)
+    }
+    private static let entities: [(name: [UInt8], byte: UInt8)] = [
+        ("amp;", UInt8(ascii: "&")), ("lt;", UInt8(ascii: "<")), ("gt;", UInt8(ascii: ">")),
+        ("quot;", UInt8(ascii: "\"")), ("apos;", UInt8(ascii: "'")), ("nbsp;", UInt8(ascii: " ")),
+        ("sol;", UInt8(ascii: "/")), ("plus;", UInt8(ascii: "+")), ("equals;", UInt8(ascii: "=")),
+        ("colon;", UInt8(ascii: ":")), ("period;", UInt8(ascii: ".")),
+        ("lowbar;", UInt8(ascii: "_")), ("hyphen;", UInt8(ascii: "-")),
+        ("dash;", UInt8(ascii: "-")),
+    ].map { (Array($0.utf8), $1) }
+
+    /// Returns a text in lower case without white space, and with one level of escapes removed if requested.
+    static func normalize(
+        _ text: [UInt8], removingEscapes: Bool
+    ) -> (text: [UInt8], isChanged: Bool) {
+        var result: [UInt8] = []
+        result.reserveCapacity(text.count)
+        var isChanged = false
+        var rest = text[...]
+        while let byte = rest.first {
+            if removingEscapes, let (bytes, length) = escape(rest) {
+                isChanged = true
+                rest.removeFirst(length)
+                result += bytes.lazy.filter { $0 > 0x20 }.map(\.lowercased)
+            } else if byte >= 0xc2, let length = invisible.first(where: rest.starts)?.count {
+                isChanged = true
+                rest.removeFirst(length)
+            } else {
+                rest.removeFirst()
+                // Control characters and white space are left out.
+                if byte > 0x20 { result.append(byte.lowercased) }
+            }
+        }
+        return (result, isChanged)
+    }
+
+    /// Returns the bytes that a text begins with in escaped form, and the length of this form.
+    private static func escape(_ text: ArraySlice<UInt8>) -> (bytes: [UInt8], length: Int)? {
+        func number(_ start: Int, _ count: Int, radix: Int = 16) -> UInt32? {
+            let digits = text.dropFirst(start).prefix(count)
+            guard digits.count == count, count > 0 else { return nil }
+            return UInt32(String(decoding: digits, as: UTF8.self), radix: radix)
+        }
+        func byte(_ start: Int) -> (bytes: [UInt8], length: Int)? {
+            number(start, 2).map { ([UInt8($0)], start + 2) }
+        }
+        func scalar(_ start: Int, _ count: Int, radix: Int = 16) -> (bytes: [UInt8], length: Int)? {
+            number(start, count, radix: radix).flatMap(Unicode.Scalar.init).map {
+                (Array(String($0).utf8), start + count)
+            }
+        }
+        switch (text.first, text.dropFirst().first) {
+        case (UInt8(ascii: "%"), _): return byte(1)
+        case (UInt8(ascii: "\\"), UInt8(ascii: "u")): return scalar(2, 4)
+        case (UInt8(ascii: "\\"), UInt8(ascii: "x")): return byte(2)
+        // A letter in an escape stands for white space.
+        case (UInt8(ascii: "\\"), let second?): return (second.isLetter ? [] : [second], 2)
+        case (UInt8(ascii: "&"), UInt8(ascii: "#")):
+            let radix = text.dropFirst(2).first.map { $0 | 0x20 } == UInt8(ascii: "x") ? 16 : 10
+            let start = radix == 16 ? 3 : 2
+            let digits = text.dropFirst(start).prefix(8).prefix {
+                $0.isDigit || radix == 16 && 0x61...0x66 ~= $0 | 0x20
+            }
+            guard let (bytes, length) = scalar(start, digits.count, radix: radix) else {
+                return nil
+            }
+            return (bytes, length + (text.dropFirst(length).first == UInt8(ascii: ";") ? 1 : 0))
+        case (UInt8(ascii: "&"), _):
+            for (name, byte) in entities where text.dropFirst().starts(with: name) {
+                return ([byte], 1 + name.count)
+            }
+            return nil
+        default: return nil
+        }
+    }
+}
