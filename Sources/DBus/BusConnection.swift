@@ -17,6 +17,8 @@ package final class BusConnection {
     package var onDisconnect: (() -> Void)?
     /// Called for each method call to this connection.
     var onMethodCall: ((BusMessage) -> Void)?
+    /// Called after received messages were handled, and after queued ones were sent.
+    var onEvent: (() -> Void)?
 
     private let raw: OpaquePointer
     private let sources = EventSources()
@@ -24,6 +26,8 @@ package final class BusConnection {
     private var isDrainScheduled = false
     /// The number of calls whose reply has arrived, and whose tasks have not resumed yet.
     private var resumingCalls = 0
+    /// The senders that wait in ``waitForSpace()``.
+    private var blockedSenders: [CheckedContinuation<Void, Never>] = []
     /// The calls that are waiting for a reply, by serial.
     private var waiters: [Int: ReplyWaiter] = [:]
     /// The number of subscriptions per match rule. The rule is added to the bus with the first subscription and removed
@@ -205,6 +209,34 @@ package final class BusConnection {
     /// that time.
     package func close() { dbus_connection_close(raw) }
 
+    // MARK: Congestion
+
+    /// The number of queued bytes from which no more calls are handled: a reply to another client waits for these.
+    private static let maximumQueuedBytes = 256 << 10
+    /// The number of queued bytes from which finished calls wait with their replies.
+    private static let maximumQueuedReplies = 4 << 20
+
+    /// True if the bus reads slower than messages are queued. Then no more calls should be handled.
+    var isCongested: Bool { isConnected && queuedBytes > Self.maximumQueuedBytes }
+
+    private var queuedBytes: Int { dbus_connection_get_outgoing_size(raw) }
+
+    /// Waits until the bus has read enough of the queued messages for another large one.
+    func waitForSpace() async {
+        while isConnected, queuedBytes > Self.maximumQueuedReplies {
+            await withCheckedContinuation { blockedSenders.append($0) }
+        }
+    }
+
+    private func resumeSenders() {
+        guard !blockedSenders.isEmpty,
+            !isConnected || queuedBytes <= Self.maximumQueuedReplies
+        else { return }
+        let senders = blockedSenders
+        blockedSenders = []
+        senders.forEach { $0.resume() }
+    }
+
     /// Passes `message` to libdbus.
     ///
     /// - Returns: The serial of the message; nil if it cannot be sent because the connection is closed.
@@ -291,14 +323,15 @@ package final class BusConnection {
         }
     }
 
-    /// Handles up to 64 received messages, then yields to other work on the main queue.
+    /// Receives up to 256 messages, then yields to other work on the main queue. Calls are only accepted, see
+    /// ``onEvent``: a client with many calls does not delay the messages of others.
     ///
     /// The messages after a reply are handled after the task that awaits the reply has resumed: a signal that follows a
     /// reply is newer than the values in the reply.
     private func drain() {
         guard !isDraining else { return }
         isDraining = true
-        var budget = 64
+        var budget = 256
         while budget > 0, resumingCalls == 0,
             dbus_connection_dispatch(raw) == DBUS_DISPATCH_DATA_REMAINS
         {
@@ -306,6 +339,8 @@ package final class BusConnection {
         }
         isDraining = false
         if budget == 0 { scheduleDrain() }
+        resumeSenders()
+        onEvent?()
     }
 
     nonisolated private static func reason(_ error: any Error) -> String {

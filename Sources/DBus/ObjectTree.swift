@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Quoting
 
 /// The objects that a connection exports, with a root object that lists them.
@@ -15,23 +16,26 @@ package final class ObjectTree {
     private let makeErrorReply: (any Error) -> ErrorReply
     private let maximumTextBytes: Int
     private var objects: [String: ExportedObject] = [:]
-    private var running = RunningCalls()
+    private var calls = CallQueue<BusMessage>()
     /// The reply to `GetManagedObjects`; nil after an object has changed.
     private var preparedObjects: PreparedReply?
-    /// The calls that arrived before ``start()``, in order; nil after the start.
-    private var heldCalls: [BusMessage]? = []
-    /// The number of held calls with file descriptors.
+    /// True after ``start()``.
+    private var isStarted = false
+    private var isHandlingScheduled = false
+    /// The number of calls with file descriptors that arrived before the start.
     private var heldCallsWithDescriptors = 0
     /// The largest number of held calls with file descriptors. A call carries at most 16 descriptors.
     private static let maximumHeldWithDescriptors = 8
+    /// The time after which other work on the main thread has its turn.
+    private static let handlingTime = Duration.milliseconds(2)
 
     /// Creates an empty tree. Calls are held until ``start()``, so that a name can be owned before its objects exist.
     ///
     /// - Parameters:
     ///   - connection: The connection that exports the objects. It can have one tree.
     ///   - root: The path of the root object, which lists the others.
-    ///   - maximumTextBytes: The longest string that a call may have as an argument. A client may have a thousand
-    ///     running calls, and each retains its arguments.
+    ///   - maximumTextBytes: The longest string that a call may have as an argument. Each unfinished call
+    ///     retains its arguments.
     ///   - errorReply: Converts the errors that handlers throw. It is not called for an ``ErrorReply`` or for a
     ///     ``BusError`` about a reply that cannot be sent.
     package init(
@@ -43,20 +47,20 @@ package final class ObjectTree {
         self.root = root
         self.makeErrorReply = errorReply
         connection.onMethodCall = { [weak self] in self?.receive($0) }
+        connection.onEvent = { [weak self] in self?.handleCalls() }
     }
 
     // Without a handler, libdbus replies with `UnknownMethod`. The explicit `@MainActor` of the class is required:
     // optimised importers lose the default isolation.
-    isolated deinit { connection.onMethodCall = nil }
+    isolated deinit {
+        connection.onMethodCall = nil
+        connection.onEvent = nil
+    }
 
-    /// Handles the held calls in order, and later calls as they arrive.
+    /// Handles the held calls, and later calls as they arrive.
     package func start() {
-        guard let calls = heldCalls else { return }
-        heldCalls = nil
-        for call in calls {
-            running.end(call.sender)
-            receive(call)
-        }
+        isStarted = true
+        handleCalls()
     }
 
     /// The exported object at a path.
@@ -91,7 +95,7 @@ package final class ObjectTree {
         // Clients receive these values with this signal or read them.
         for interface in interfaces { _ = interface.takeChanges() }
         // Before the start, no client has received the list of objects.
-        guard heldCalls == nil, object.path != root, !interfaces.isEmpty else { return }
+        guard isStarted, object.path != root, !interfaces.isEmpty else { return }
         emit(
             .signal(root, StandardInterface.objectManager, "InterfacesAdded"), object.path,
             OrderedEntries(interfaces.map { ($0.name.text, $0.allValues) }))
@@ -146,26 +150,41 @@ package final class ObjectTree {
     // MARK: Method calls
 
     private func receive(_ call: BusMessage) {
-        guard heldCalls == nil else { return hold(call) }
+        // libdbus stops reading at a limit of received descriptors, and the start waits for replies on this connection.
+        let isLimited = !isStarted && call.carriesDescriptors
+        guard !isLimited || heldCallsWithDescriptors < Self.maximumHeldWithDescriptors,
+            calls.add(call, of: call.sender)
+        else { return send(CallQueue<BusMessage>.exceeded, to: ReplyAddress(call)) }
+        if isLimited { heldCallsWithDescriptors += 1 }
+    }
+
+    /// Handles the waiting calls, until the bus has to read replies first or other work has its turn.
+    private func handleCalls() {
+        guard isStarted, !isHandlingScheduled else { return }
+        let end = ContinuousClock.now + Self.handlingTime
+        while !connection.isCongested, let call = calls.next() {
+            handle(call)
+            guard !calls.isEmpty, ContinuousClock.now >= end else { continue }
+            isHandlingScheduled = true
+            DispatchQueue.main.async { [weak self] in
+                self?.isHandlingScheduled = false
+                self?.handleCalls()
+            }
+            return
+        }
+    }
+
+    private func handle(_ call: BusMessage) {
         let address = ReplyAddress(call)
         do {
             switch try invoke(call) {
             case .finished(let reply): connection.send(reply, to: address)
-            case .running(let work): run(work, for: address)
+            case .running(let work): return run(work, for: address)
             }
         } catch {
             send(error, to: address)
         }
-    }
-
-    private func hold(_ call: BusMessage) {
-        // libdbus stops reading at a limit of received descriptors, and the start waits for replies on this connection.
-        let isLimited = call.carriesDescriptors
-        guard !isLimited || heldCallsWithDescriptors < Self.maximumHeldWithDescriptors,
-            running.begin(call.sender)
-        else { return send(RunningCalls.exceeded, to: ReplyAddress(call)) }
-        if isLimited { heldCallsWithDescriptors += 1 }
-        heldCalls?.append(call)
+        calls.finish(address.caller)
     }
 
     private func invoke(_ call: BusMessage) throws -> Invocation {
@@ -215,15 +234,16 @@ package final class ObjectTree {
     private func run(
         _ work: @escaping @MainActor () async throws -> PreparedReply, for call: ReplyAddress
     ) {
-        guard running.begin(call.caller) else { return send(RunningCalls.exceeded, to: call) }
         // Immediate, so that calls begin in the order in which they arrived.
         Task.immediate {
             do {
-                connection.send(try await work(), to: call)
+                let reply = try await work()
+                await connection.waitForSpace()
+                connection.send(reply, to: call)
             } catch {
                 send(error, to: call)
             }
-            running.end(call.caller)
+            calls.finish(call.caller)
         }
     }
 
@@ -255,29 +275,3 @@ package final class ObjectTree {
 typealias ManagedObjects = OrderedEntries<
     ObjectPath, OrderedEntries<String, OrderedEntries<String, AnyVariant>>
 >
-
-/// The number of running calls per client.
-nonisolated struct RunningCalls {
-    /// The largest number of running calls per client. Regular clients have far fewer.
-    static let limit = 1000
-
-    static let exceeded = ErrorReply(
-        .limitsExceeded,
-        "\(limit) calls of this client are still running; wait until some have finished.")
-
-    private var counts: [BusName?: Int] = [:]
-
-    /// Counts one more call of `client`.
-    ///
-    /// - Returns: False if the client has reached the limit.
-    mutating func begin(_ client: BusName?) -> Bool {
-        guard counts[client, default: 0] < Self.limit else { return false }
-        counts[client, default: 0] += 1
-        return true
-    }
-
-    mutating func end(_ client: BusName?) {
-        guard let count = counts[client] else { return }
-        counts[client] = count > 1 ? count - 1 : nil
-    }
-}

@@ -9,27 +9,24 @@ import Testing
 /// after the other tests.
 @Suite(.privateBus, .timeLimit(.minutes(10)), .serialized) @MainActor
 struct LoadTests {
-    @Test func `the limit of a thousand running calls applies per client`() async throws {
+    @Test func `the limit of running calls applies per client`() async throws {
         let server = try TestServer()
-        let calls = (0..<1000).map { _ in
+        let calls = (0..<256).map { _ in
             Task.immediate { () throws -> UInt32 in
                 try await server.proxy.call(.test, "Wait", timeout: nil)
             }
         }
-        try await server.object.waiting.wait { $0 == 1000 ? true : nil }
+        try await server.object.waiting.wait { $0 == 256 ? true : nil }
         let refused = await errorName {
             let _: UInt32 = try await server.proxy.call(.test, "Wait")
         }
         #expect(refused == .limitsExceeded)
-        // A call that is finished immediately is not counted.
-        let sum: UInt32 = try await server.proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32)
-        #expect(sum == 2)
         let other = try PrivateBus.current.connect()
         let served = Task.immediate { () throws -> UInt32 in
             try await BusProxy(other, server.connection.uniqueName, .test)
                 .call(.test, "Wait", timeout: nil)
         }
-        try await server.object.waiting.wait { $0 == 1001 ? true : nil }
+        try await server.object.waiting.wait { $0 == 257 ? true : nil }
         server.object.isReleased.update { $0 = true }
         for call in calls { #expect(try await call.value == 1) }
         #expect(try await served.value == 1)
@@ -39,12 +36,12 @@ struct LoadTests {
 
     @Test func `held calls have the same limit`() async throws {
         let server = try TestServer(started: false)
-        let calls = (0..<1001).map { _ in
+        let calls = (0..<257).map { _ in
             Task.immediate { () throws -> UInt32 in
                 try await server.proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32, timeout: nil)
             }
         }
-        let refused = await errorName { _ = try await calls[1000].value }
+        let refused = await errorName { _ = try await calls[256].value }
         #expect(refused == .limitsExceeded)
         server.tree.start()
         for call in calls.dropLast() { #expect(try await call.value == 2) }

@@ -3,20 +3,6 @@ import Testing
 
 @testable import DBus
 
-@Suite struct RunningCallsTests {
-    @Test func `each client can have a thousand running calls`() {
-        var calls = RunningCalls()
-        let first = (0..<1001).map { _ in calls.begin(":1.1") }
-        #expect(first.firstIndex(of: false) == 1000)
-        let other = calls.begin(":1.2")
-        #expect(other)
-        calls.end(":1.1")
-        let again = calls.begin(":1.1")
-        #expect(again)
-        calls.end(":1.3")
-    }
-}
-
 @Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct ObjectTreeTests {
     @Test func `missing objects and members have standard errors`() async throws {
