@@ -165,8 +165,24 @@ package struct AccountClient {
         return warning
     }
 
-    package func refresh() async throws {
+    /// Refreshes the profile, the sources and the default source. The keyring may prompt.
+    ///
+    /// - Returns: The number of photos of the default source that were not known before.
+    @discardableResult
+    package func refresh() async throws -> UInt32 {
+        let source = try? await proxy.property(.feed, "DefaultSource").string
+        var count: UInt32 = 0
+        let watch = try await proxy.connection.subscribe(
+            MatchRule(
+                sender: proxy.destination, path: proxy.path, interface: .feed, member: .updated)
+        ) { signal in
+            guard case .updated(let updated, let new) = ServiceEvent(signal), updated == source
+            else { return }
+            count &+= new
+        }
         try await proxy.perform(.account, .refresh, timeout: nil)
+        withExtendedLifetime(watch) {}
+        return count
     }
     package func setLabel(_ label: String) async throws {
         try await proxy.set(.account, .label, to: label)

@@ -3,6 +3,18 @@ internal import Web
 
 /// One secret per key, stored in items of collections.
 extension Keyring {
+    /// Returns the collection for secrets: the default one, or the only open one if there is no default one; nil if there
+    /// is neither.
+    private func collection() throws -> KeyringCollection? {
+        if let collection = try defaultCollection() { return collection }
+        let open = try lastingCollections().filter { !$0.isLocked }
+        return open.count == 1 ? open[0] : nil
+    }
+
+    private func lastingCollections() throws -> [KeyringCollection] {
+        try collections().filter { !$0.isTemporary }
+    }
+
     /// Throws if a search would show a prompt.
     ///
     /// While all its databases are locked, KeePassXC shows a dialog for a search (its setting `UnlockBeforeSearch`,
@@ -10,7 +22,7 @@ extension Keyring {
     ///
     /// - Throws: ``SecretStoreError/locked(_:)``; ``SecretStoreError/unavailable(_:)`` without a default collection.
     func checkSearch() throws {
-        let collection = try defaultCollection()
+        let collection = try collection()
         guard collection?.isLocked != false else { return }
         guard try !collections().contains(where: { !$0.isLocked }) else { return }
         throw collection == nil ? SecretStoreError.noDefaultKeyring : .keyringLocked
@@ -34,8 +46,11 @@ extension Keyring {
     /// Some keyrings do not find locked items, so a locked collection may contain any item.
     func obstacle(_ key: SecretKey) throws -> SecretStoreError? {
         let hasLockedItem = try items(key).contains(where: \.isLocked)
-        guard let collection = try defaultCollection() else {
-            return hasLockedItem ? .keyringLocked : .noDefaultKeyring
+        guard let collection = try collection() else {
+            let lasting = try lastingCollections()
+            if lasting.isEmpty { return .noDefaultKeyring }
+            // Several collections are open. A search in all of them is conclusive.
+            return hasLockedItem || lasting.contains(where: \.isLocked) ? .keyringLocked : nil
         }
         if collection.isLocked { return .keyringLocked }
         return hasLockedItem ? .itemLocked : nil
@@ -50,11 +65,11 @@ extension Keyring {
     /// - Throws: ``SecretStoreError/dismissed(_:)`` if the user did not unlock it.
     func ensureUnlocked(_ keys: [SecretKey], isForStoring: Bool) throws {
         if !isForStoring, try areUnlocked(keys) { return }
-        let collection = try defaultCollection()
+        let collection = try collection()
         if collection == nil, !isForStoring { throw SecretStoreError.noDefaultKeyring }
         if collection?.isLocked != false {
             let isDone = try collection.map { try unlock([$0.object]) } ?? createDefaultCollection()
-            guard isDone, try defaultCollection()?.isLocked == false else {
+            guard isDone, try self.collection()?.isLocked == false else {
                 throw SecretStoreError.promptDismissed
             }
         }
@@ -78,7 +93,7 @@ extension Keyring {
 
     /// Stores a secret and deletes the other items of the key. Shows no prompt.
     func store(_ secret: Secret, _ key: SecretKey, label: String) throws {
-        guard let collection = try defaultCollection() else {
+        guard let collection = try collection() else {
             throw SecretStoreError.noDefaultKeyring
         }
         guard !collection.isLocked else { throw SecretStoreError.keyringLocked }

@@ -121,6 +121,9 @@ struct KeyringCollection {
         isLocked = functions.secret_collection_get_locked(object.pointer) != 0
     }
 
+    /// True if the collection ends with the session of the user.
+    var isTemporary: Bool { path.hasSuffix("/collection/session") }
+
     /// Returns true if the path of an item is below that of the collection.
     func contains(_ item: KeyringItem) -> Bool { item.path.hasPrefix("\(path)/") }
 }

@@ -32,18 +32,77 @@ package enum ProcessMemory {
     }
 }
 
-/// The limit of open file descriptors of this process.
-package enum DescriptorLimit {
-    /// The soft limit before it was raised; 0 if it was not raised.
+/// The resource limits of this process.
+package enum ProcessLimits {
+    /// The soft limit of descriptors before it was raised; 0 if it was not raised.
     private static let original = Atomic<UInt64>(0)
+    private static let minimumDescriptors = 64
+    private static let minimumThreads = 12
+    private static let minimumFileMebibytes = 16
 
-    /// Raises the soft limit, as far as the hard limit permits.
+    /// Returns a sentence about a limit within which the daemon cannot work, and the remedy; nil if there is none.
+    ///
+    /// A write beyond the limit of file sizes fails from now on; it ends the process otherwise.
+    package static func problem() -> String? {
+        signal(SIGXFSZ, SIG_IGN)
+        if let limit = limit(RLIMIT_NOFILE, \.rlim_max), limit < minimumDescriptors {
+            return
+                "the limit of open files is \(limit); raise it to at least \(minimumDescriptors) with “ulimit -n” or LimitNOFILE="
+        }
+        if let limit = limit(RLIMIT_FSIZE, \.rlim_cur), limit < minimumFileMebibytes << 20 {
+            return
+                "the limit of file sizes is \(limit) bytes; raise it to at least \(minimumFileMebibytes) MiB with “ulimit -f” or LimitFSIZE="
+        }
+        if let limit = limit(RLIMIT_NPROC, \.rlim_cur), limit < 4096,
+            !canStartThreads(minimumThreads)
+        {
+            return
+                "the limit of processes and threads, \(limit), is reached; raise it with “ulimit -u” or LimitNPROC="
+        }
+        return nil
+    }
+
+    /// Returns a limit; nil if there is none.
+    private static func limit(
+        _ resource: __rlimit_resource, _ bound: KeyPath<rlimit, rlim_t>
+    ) -> Int? {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0 else { return nil }
+        return Int(exactly: limit[keyPath: bound])
+    }
+
+    /// Starts threads that exist at the same time, and ends them.
+    ///
+    /// - Returns: False if one of them cannot be started.
+    private static func canStartThreads(_ count: Int) -> Bool {
+        let gate = DispatchSemaphore(value: 0)
+        var threads: [pthread_t] = []
+        for _ in 0..<count {
+            var thread = pthread_t()
+            let code = pthread_create(
+                &thread, nil,
+                { context in
+                    if let context {
+                        Unmanaged<DispatchSemaphore>.fromOpaque(context).takeUnretainedValue()
+                            .wait()
+                    }
+                    return nil
+                }, Unmanaged.passUnretained(gate).toOpaque())
+            guard code == 0 else { break }
+            threads.append(thread)
+        }
+        for _ in threads { gate.signal() }
+        for thread in threads { pthread_join(thread, nil) }
+        return threads.count == count
+    }
+
+    /// Raises the soft limit of descriptors, as far as the hard limit permits.
     ///
     /// Programs that are started with ``SpawnedProcess`` get the former soft limit back, because select(2) fails
     /// with descriptors above 1023.
     ///
     /// - Parameter count: The requested limit.
-    package static func raise(to count: Int) {
+    package static func raiseDescriptors(to count: Int) {
         var limit = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         guard getrlimit(resource, &limit) == 0 else { return }
@@ -57,7 +116,7 @@ package enum DescriptorLimit {
     /// Restores the former soft limit in a program that was just started.
     ///
     /// - Parameter process: A child that has not been waited for.
-    static func restore(in process: pid_t) {
+    static func restoreDescriptors(in process: pid_t) {
         let former = original.load(ordering: .relaxed)
         if former > 0 { shim_lower_descriptor_limit(process, rlim_t(former)) }
     }

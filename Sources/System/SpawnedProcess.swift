@@ -58,7 +58,7 @@ package struct SpawnedProcess: Sendable {
             ? posix_spawnp(&id, program, &files, &attributes, &arguments, environ)
             : posix_spawnp(&id, program, &files, &attributes, &arguments, &variables)
         guard code == 0 else { throw SpawnError(program: program, code: code) }
-        DescriptorLimit.restore(in: id)
+        ProcessLimits.restoreDescriptors(in: id)
         self.id = id
     }
 

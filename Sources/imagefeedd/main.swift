@@ -12,6 +12,10 @@ do {
     sigemptyset(&signals)
     for signal in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&signals, signal) }
     pthread_sigmask(SIG_BLOCK, &signals, nil)
+    if let problem = ProcessLimits.problem() {
+        printError(problem)
+        exit(EXIT_FAILURE)
+    }
     // One thread owns the state, and an idle daemon never wakes up.
     MainLoop.use()
     // One heap for the main thread, which would otherwise wait while another thread that has the lock of the heap is
@@ -21,7 +25,7 @@ do {
     mallopt(M_MMAP_THRESHOLD, 1 << 20)
     mallopt(M_TRIM_THRESHOLD, 1 << 20)
     // Clients may have many open descriptors.
-    DescriptorLimit.raise(to: 4096)
+    ProcessLimits.raiseDescriptors(to: 4096)
     // New files are accessible only to the user.
     umask(0o077)
     let isJournal = Supervision.writesToJournal

@@ -30,6 +30,23 @@ struct KeyringStoreTests {
     func `the keyring is used`(_ scenario: Scenario) async throws { try await scenario.run() }
 
     static let scenarios: [Scenario] = [
+        Scenario("the only open collection is used if no collection is the default one") {
+            environment, store in
+            let (first, second) = (SecretKey.account("immich_ada"), SecretKey.account("immich_bob"))
+            try await store.store(Secret("one"), for: first, label: "Image Feed: ada")
+            let control = try environment.control()
+            let none: ObjectPath = "/"
+            try await control.setAlias("default", to: none)
+            let before = try await control.collections
+            #expect(try await store.text(first) == "one")
+            try await store.unlock([second], isForStoring: true)
+            try await store.store(Secret("two"), for: second, label: "Image Feed: bob")
+            #expect(try await store.text(second) == "two")
+            let after = try await control.collections
+            #expect(after == before)
+            try await store.delete(first)
+            #expect(try await store.text(first) == nil)
+        },
         Scenario("a secret is stored, found, replaced and deleted") { environment, store in
             let key = SecretKey.account("unsplash_ada")
             #expect(try await store.text(key) == nil)

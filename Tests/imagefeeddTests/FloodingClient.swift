@@ -42,17 +42,29 @@ struct FloodingClient: ~Copyable {
             socket, &buffer, buffer.count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
     }
 
+    /// Reads and discards replies until none arrives for some time.
+    private func discardReplies(within timeoutMilliseconds: Int32) {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        var event = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        while poll(&event, 1, timeoutMilliseconds) > 0, read(socket, &buffer, buffer.count) > 0 {}
+    }
+
     /// Requests the first page of all photos `count` times.
-    func flood(_ count: Int, _ service: BusName, _ account: ObjectPath, _ feed: InterfaceName)
-        throws
-    {
+    ///
+    /// - Parameter isReading: True if the replies are read, until none arrives for a second.
+    func flood(
+        _ count: Int, _ service: BusName, _ account: ObjectPath, _ feed: InterfaceName,
+        isReading: Bool = false
+    ) throws {
         // The source, an empty cursor, and the number of photos
         let body: [UInt8] =
             [3, 0, 0, 0] + Array("all\0".utf8) + [0, 0, 0, 0, 0, 0, 0, 0, 30, 0, 0, 0]
         for number in 0..<count {
             let serial = UInt32(number + 2)
             try write(Self.call(serial, service, account, feed, "GetPage", "ssu", body))
+            if isReading, number % 16 == 0 { discardReplies(within: 0) }
         }
+        if isReading { discardReplies(within: 1000) }
     }
 
     /// Returns a method call. Source: D-Bus specification, "Message Format".

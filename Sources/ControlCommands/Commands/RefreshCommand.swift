@@ -14,7 +14,11 @@ struct RefreshCommand: AsyncParsableCommand {
     @MainActor func run() async throws {
         let (client, account) = try await ServiceClient().feed(accountOption.account)
         let count = try await addingHints(for: account, hasSource: true) {
-            try await client.refresh(sourceOption.source)
+            // The combined account has photos only.
+            if sourceOption.source.isEmpty, client.path != ServiceName.combined {
+                return try await client.refresh()
+            }
+            return try await client.refresh(sourceOption.source)
         }
         try output.show(["new": JSON(Int(count))]) { target in
             guard target != .pipe else { return [String(count)] }

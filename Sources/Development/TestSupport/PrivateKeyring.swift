@@ -87,6 +87,18 @@ package struct KeyringControl {
         }
     }
 
+    /// Gives a collection an alias, or removes the alias with the path `/`.
+    package func setAlias(_ name: String, to collection: ObjectPath) async throws {
+        try await root.perform("org.freedesktop.Secret.Service", "SetAlias", name, collection)
+    }
+
+    /// The paths of all collections.
+    package var collections: Variant {
+        get async throws {
+            try await root.property("org.freedesktop.Secret.Service", "Collections")
+        }
+    }
+
     /// Returns the items with these attributes: the unlocked ones, then the locked ones.
     package func search(_ attributes: [String: String]) async throws -> (
         [ObjectPath], [ObjectPath]

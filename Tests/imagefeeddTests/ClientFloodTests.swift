@@ -1,0 +1,56 @@
+import Contract
+import DBus
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Clients that send thousands of calls at once, beside another client. They occupy the processors, so they run after the
+/// other tests.
+@Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10)), .serialized) @MainActor
+struct ClientFloodTests {
+    /// The longest time that a call of another client may take. Without optimization, a page takes many times as long.
+    private static let maximumDelay = Duration.milliseconds(BuiltProducts.areOptimized ? 100 : 1000)
+
+    @Test(arguments: [true, false], [5000, 20_000])
+    func `pipelined pages do not delay other clients or take memory`(
+        isReading: Bool, count: Int
+    ) async throws {
+        let (daemon, client, account) = try await startWithUser((0..<30).map { "\($0)" })
+        let (first, _) = try await account.page("", cursor: "", count: 30)
+        #expect(first.count == 30)
+        let before = try memory(daemon)
+        let address = try PrivateBus.current.address
+        let hasEnded = Observed(false)
+        let (path, feed) = (account.path, InterfaceName.feed)
+        onThread {
+            let result = Result { () throws -> Void in
+                try FloodingClient(address)
+                    .flood(count, ServiceName.bus, path, feed, isReading: isReading)
+            }
+            if case .failure(let error) = result { Issue.record(error) }
+            hasEnded.update { $0 = true }
+        }
+        var longest = Duration.zero
+        var most = 0
+        let proxy = client.proxy(ServiceName.root)
+        while !hasEnded.value {
+            let start = ContinuousClock.now
+            try await proxy.perform("org.freedesktop.DBus.Peer", "Ping")
+            longest = max(longest, ContinuousClock.now - start)
+            most = max(most, try memory(daemon))
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(longest < Self.maximumDelay)
+        #expect(most - before < 64)
+        #expect(try await account.page("", cursor: "", count: 30).photos.count == 30)
+    }
+
+    /// Returns the resident memory of a daemon in MiB.
+    private func memory(_ daemon: RunningDaemon) throws -> Int {
+        let pages = try #require(
+            try String(contentsOfFile: "/proc/\(daemon.process.id)/statm", encoding: .utf8)
+                .split(separator: " ").dropFirst().first)
+        return try #require(Int(pages)) * Int(sysconf(Int32(_SC_PAGESIZE))) >> 20
+    }
+}
