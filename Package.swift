@@ -53,7 +53,8 @@ let libraries = [
 ]
 
 let modules = [
-    module("Contract", "CHomepage DBus JSONFormat ProviderKit System Translation"),
+    module(
+        "Contract", "CHomepage DBus ImageMetadata JSONFormat ProviderKit System Translation"),
     tests("ContractTests", "Contract DBus System TestSupport"),
     module(
         "BusService",
@@ -71,7 +72,8 @@ let modules = [
     tests("ConfigurationTests", "Configuration TestSupport"),
     module(
         "ControlCommands",
-        "Contract DBus JSONFormat ProviderKit Quoting System Translation ArgumentParser"),
+        "Contract DBus ImageMetadata JSONFormat ProviderKit Quoting System Translation ArgumentParser"
+    ),
     tests(
         "ControlCommandsTests",
         """
@@ -215,19 +217,22 @@ let providers = [
         "DailyProviderTests",
         "DailyProvider HTTP ProviderKit TestSupport WikimediaSimulator Logging",
         excluding: "Examples"),
-    module("ImmichProvider", "ProviderKit Quoting Translation WebService", in: "Providers/Immich"),
+    module(
+        "ImmichProvider", "ImageMetadata ProviderKit Quoting Translation WebService",
+        in: "Providers/Immich"),
     tests(
         "ImmichProviderTests",
         "HTTP ImmichProvider ImmichSimulator LoopbackHTTP ProviderKit TestSupport Logging",
         excluding: "Examples"),
     module(
-        "MastodonProvider", "ProviderKit Quoting Translation WebService", in: "Providers/Mastodon"),
+        "MastodonProvider", "ImageMetadata ProviderKit Quoting Translation WebService",
+        in: "Providers/Mastodon"),
     tests(
         "MastodonProviderTests",
         "HTTP LoopbackHTTP MastodonProvider MastodonSimulator ProviderKit TestSupport Translation WebService Logging",
         excluding: "Recordings"),
     module(
-        "NextcloudProvider", "ProviderKit Quoting Translation WebService XML Logging",
+        "NextcloudProvider", "ImageMetadata ProviderKit Quoting Translation WebService XML Logging",
         in: "Providers/Nextcloud"
     ),
     tests(
@@ -235,7 +240,7 @@ let providers = [
         "HTTP LoopbackHTTP NextcloudProvider NextcloudSimulator ProviderKit TestSupport Logging",
         excluding: "Examples"),
     module(
-        "UnsplashProvider", "ProviderKit Quoting Translation WebService Logging",
+        "UnsplashProvider", "ImageMetadata ProviderKit Quoting Translation WebService Logging",
         in: "Providers/Unsplash"),
     tests(
         "UnsplashProviderTests",

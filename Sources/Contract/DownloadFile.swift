@@ -1,5 +1,6 @@
 package import DBus
 internal import Glibc
+internal import ImageMetadata
 package import System
 internal import Translation
 
@@ -24,17 +25,6 @@ package struct DownloadFile: Sendable {
     private let path: PathBytes
     private let conflict: Conflict
     private let isNamedByContent: Bool
-
-    /// The file name extensions by media type, which are expected before the content is known.
-    ///
-    /// Other media types have none, so that a service cannot choose the extension.
-    ///
-    /// Source: the IANA registry of media types.
-    package static let nameExtensions = [
-        "image/avif": "avif", "image/bmp": "bmp", "image/gif": "gif", "image/heic": "heic",
-        "image/heif": "heif", "image/jpeg": "jpg", "image/jxl": "jxl", "image/png": "png",
-        "image/tiff": "tif", "image/webp": "webp",
-    ]
 
     /// Returns the path of `name` in the folder `path`, or `path` itself if it is not a folder.
     package static func target(_ path: PathBytes, name: String) -> PathBytes {
@@ -117,7 +107,7 @@ package struct DownloadFile: Sendable {
             $1 = max(0, pread(descriptor.rawValue, $0.baseAddress, $0.count, 0))
         }
         guard let nameExtension = ImageFileType.nameExtension(bytes) else { return path }
-        return path.withExtension(nameExtension, replacing: Set(Self.nameExtensions.values))
+        return path.withExtension(nameExtension, replacing: ImageFormat.fileExtensions)
     }
 
     /// Creates a name of the file.

@@ -16,30 +16,54 @@ package enum ImageFormat: Int, CaseIterable, Sendable {
     /// The number of bytes that detection needs.
     package static let prefixBytes = 64
 
-    /// The MIME type.
-    package var mediaType: String {
+    /// The media types, and the extensions of file names without a dot, the preferred ones first.
+    ///
+    /// Source: the IANA registry of media types.
+    private var names: (mediaTypes: [String], extensions: [String]) {
         switch self {
-        case .jpeg: "image/jpeg"
-        case .tiff: "image/tiff"
-        case .raw: "image/x-raw"
-        case .png, .webP, .gif, .bmp, .avif, .heic, .jpegXL: "image/\(fileExtension)"
+        case .jpeg: (["image/jpeg"], ["jpg", "jpeg", "jfif"])
+        case .png: (["image/png"], ["png"])
+        case .webP: (["image/webp"], ["webp"])
+        case .gif: (["image/gif"], ["gif"])
+        case .tiff: (["image/tiff"], ["tif", "tiff"])
+        case .bmp: (["image/bmp"], ["bmp"])
+        case .avif: (["image/avif"], ["avif"])
+        case .heic: (["image/heic", "image/heif"], ["heic", "heif"])
+        case .jpegXL: (["image/jxl"], ["jxl"])
+        case .raw: (["image/x-raw"], ["raw"])
         }
     }
 
+    /// The media type.
+    package var mediaType: String { names.mediaTypes[0] }
+
     /// The extension of file names, without a dot.
-    package var fileExtension: String {
-        switch self {
-        case .jpeg: "jpg"
-        case .png: "png"
-        case .webP: "webp"
-        case .gif: "gif"
-        case .tiff: "tif"
-        case .bmp: "bmp"
-        case .avif: "avif"
-        case .heic: "heic"
-        case .jpegXL: "jxl"
-        case .raw: "raw"
-        }
+    package var fileExtension: String { names.extensions[0] }
+
+    /// The extensions of the names of image files, without a dot and in lower case.
+    package static let fileExtensions = Set(allCases.flatMap(\.names.extensions))
+
+    /// The media types of the formats that programs and browsers show without a conversion.
+    package static let displayedTypes = Set([jpeg, png, webP, gif, avif].map(\.mediaType))
+
+    /// Returns the format of a media type; nil if it is not one of these formats.
+    package init?(mediaType: String) {
+        guard let format = Self.allCases.first(where: { $0.names.mediaTypes.contains(mediaType) })
+        else { return nil }
+        self = format
+    }
+
+    /// Returns the format of the name of a file, or of the path of an address; nil without a known extension.
+    package init?(name: some StringProtocol) {
+        guard let dot = name.lastIndex(of: ".") else { return nil }
+        self.init(fileExtension: name[name.index(after: dot)...].lowercased())
+    }
+
+    /// Returns the format of an extension of file names in lower case; nil if it is not one of these formats.
+    package init?(fileExtension text: String) {
+        guard let format = Self.allCases.first(where: { $0.names.extensions.contains(text) })
+        else { return nil }
+        self = format
     }
 
     /// Detects the format of an original, which may also be a raw file.

@@ -38,4 +38,18 @@ import Testing
         #expect(ImageFormat(original: Array("GIF89a".utf8)) == .gif)
         #expect(ImageFormat(original: Array("<html>".utf8)) == nil)
     }
+
+    @Test(arguments: ImageFormat.allCases)
+    func `a format is found by its media type and its extension`(format: ImageFormat) {
+        #expect(ImageFormat(mediaType: format.mediaType) == format)
+        #expect(ImageFormat(fileExtension: format.fileExtension) == format)
+        #expect(ImageFormat(name: "a.b.\(format.fileExtension.uppercased())") == format)
+    }
+
+    @Test func `other names of a format are known, and other types have none`() {
+        #expect(ImageFormat(mediaType: "image/heif")?.fileExtension == "heic")
+        #expect(ImageFormat(name: "https://photos.test/1.jfif") == .jpeg)
+        for name in ["jpg", "a.jpg/b", "a.svg", ""] { #expect(ImageFormat(name: name) == nil) }
+        #expect(ImageFormat(mediaType: "image/svg+xml") == nil)
+    }
 }

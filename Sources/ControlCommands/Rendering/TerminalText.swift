@@ -1,4 +1,5 @@
 internal import Contract
+internal import ImageMetadata
 internal import Quoting
 
 /// Removal of control characters from text of services and files.
@@ -48,6 +49,7 @@ enum FileName {
         let start = id.utf8.prefix(1).escaped(keeping: "_")
         let rest = id.utf8.dropFirst().escaped(keeping: "_-.")
         let name = String((start + rest).prefix(200))
-        return mediaType.flatMap { DownloadFile.nameExtensions[$0] }.map { "\(name).\($0)" } ?? name
+        return mediaType.flatMap(ImageFormat.init(mediaType:)).map { "\(name).\($0.fileExtension)" }
+            ?? name
     }
 }

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import ImageMetadata
 internal import ProviderKit
 
 /// A mapping from API records to the model.
@@ -41,7 +42,7 @@ struct ModelMapping: Sendable {
         photo.url = "\(server.origin)/photos/\(record.id.rawValue)"
         photo.isLiked = isFavourite ?? false
         // Servers convert other formats for display, to a format that the API does not state.
-        photo.mediaType = mediaType.flatMap { Self.displayedTypes.contains($0) ? $0 : nil }
+        photo.mediaType = mediaType.flatMap { ImageFormat.displayedTypes.contains($0) ? $0 : nil }
         let address = "\(server.origin)/api/assets/\(record.id.rawValue)"
         let edited = members.flag("isEdited") == true ? "&edited=true" : ""
         // The hash changes with the image, and with it the address.
@@ -89,11 +90,6 @@ struct ModelMapping: Sendable {
         let (width, height) = (exif?.size("exifImageWidth"), exif?.size("exifImageHeight"))
         return isRotated ? (height, width) : (width, height)
     }
-
-    /// The formats of originals that servers do not convert for display.
-    private static let displayedTypes: Set = [
-        "image/jpeg", "image/png", "image/webp", "image/gif", "image/avif",
-    ]
 
     /// Returns the profile of a user; nil if the record has no email address.
     func profile(_ user: ServiceRecord) -> Profile? {

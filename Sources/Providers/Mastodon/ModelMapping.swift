@@ -1,3 +1,4 @@
+internal import ImageMetadata
 internal import ProviderKit
 internal import Translation
 internal import WebService
@@ -136,18 +137,7 @@ struct ModelMapping: Sendable {
 
     /// Returns the media type for the file extension; the API does not state it.
     private static func mediaType(_ url: String) -> String? {
-        let path = url.prefix { $0 != "?" && $0 != "#" }
-        guard let dot = path.lastIndex(of: ".") else { return nil }
-        return switch path[path.index(after: dot)...].lowercased() {
-        case "jpg", "jpeg", "jfif": "image/jpeg"
-        case "png": "image/png"
-        case "webp": "image/webp"
-        case "gif": "image/gif"
-        case "avif": "image/avif"
-        case "heic", "heif": "image/heic"
-        case "jxl": "image/jxl"
-        default: nil
-        }
+        ImageFormat(name: url.prefix { $0 != "?" && $0 != "#" })?.mediaType
     }
 }
 

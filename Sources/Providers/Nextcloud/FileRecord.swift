@@ -1,3 +1,4 @@
+internal import ImageMetadata
 internal import ProviderKit
 internal import XML
 
@@ -75,8 +76,8 @@ struct FileRecord: Hashable, Sendable {
     var isOriginalUsable: Bool {
         guard let mediaType else { return false }
         // The server draws other formats, and those of HEIF if it can.
-        return FileRecord.displayedTypes.contains(mediaType)
-            || hasPreview == false && ["image/heic", "image/heif"].contains(mediaType)
+        return ImageFormat.displayedTypes.contains(mediaType)
+            || hasPreview == false && ImageFormat(mediaType: mediaType) == .heic
     }
 
     /// True if the photo is known only from an album, because another user owns it.
@@ -90,11 +91,6 @@ struct FileRecord: Hashable, Sendable {
         record.name = own.name ?? name
         return record
     }
-
-    /// The formats that clients can show without a conversion.
-    static let displayedTypes: Set = [
-        "image/jpeg", "image/png", "image/webp", "image/gif", "image/avif",
-    ]
 }
 
 /// An album in the list of albums.

@@ -1,3 +1,4 @@
+internal import ImageMetadata
 internal import ProviderKit
 internal import WebService
 
@@ -133,13 +134,9 @@ struct ModelMapping: Sendable {
     /// Returns the media type that an image address requests in the parameter `fm`.
     private static func mediaType(_ url: String) -> String? {
         guard let fields = WebAddress(url)?.query.flatMap(URLEncoding.fields) else { return nil }
-        return switch fields.first(where: { $0.name == "fm" })?.value {
-        case "jpg", "pjpg": "image/jpeg"
-        case "png": "image/png"
-        case "webp": "image/webp"
-        case "avif": "image/avif"
-        default: nil
-        }
+        let format = fields.first { $0.name == "fm" }?.value ?? ""
+        // A progressive JPEG.
+        return ImageFormat(fileExtension: format == "pjpg" ? "jpg" : format)?.mediaType
     }
 }
 

@@ -9,17 +9,10 @@ internal import Toolkit
 
 /// Image files that are opened without an account.
 nonisolated enum FileList {
-    /// The extensions of file names, without a dot and in lower case.
-    private static let extensions = Set(
-        ImageFormat.allCases.map(\.fileExtension) + ["jpeg", "tiff", "heif"])
-
     /// Returns the image files of a folder in the order of their names. Blocks; for use on another thread.
     static func photos(ofFolder folder: String) -> [Photo] {
         guard let names = try? DirectoryListing(folder).names else { return [] }
-        let images = names.filter { name in
-            guard !name.hasPrefix("."), let dot = name.lastIndex(of: ".") else { return false }
-            return extensions.contains(name[name.index(after: dot)...].lowercased())
-        }
+        let images = names.filter { !$0.hasPrefix(".") && ImageFormat(name: $0) != nil }
         return FileActions.sorted(images).compactMap { photo("\(folder)/\($0)") }
     }
 

@@ -3,6 +3,7 @@ internal import Contract
 internal import DBus
 internal import Dispatch
 internal import Glibc
+internal import ImageMetadata
 internal import ProviderKit
 internal import System
 internal import Toolkit
@@ -47,7 +48,8 @@ final class Downloads {
         // The limit of names is 255 bytes.
         while name.utf8.count > 200 { name.removeLast() }
         if name.isEmpty { name = tr("Photo") }
-        return "\(name).\(DownloadFile.nameExtensions[photo.mediaType] ?? "jpg")"
+        let format = ImageFormat(mediaType: photo.mediaType) ?? .jpeg
+        return "\(name).\(format.fileExtension)"
     }
 
     /// Starts a download into the pictures folder, or to a path that the user chose.
