@@ -15,42 +15,10 @@ nonisolated package final class SealedCopies: Sendable {
         var count = (all: 512, client: 256)
     }
 
-    /// A state of a file. Each write to the file changes it.
-    private struct Version: Hashable {
-        let device: UInt
-        let inode: UInt
-        let bytes: Int
-        let times: [Int]
-
-        /// Reads the state of a file; nil, with `errno`, if there is none.
-        ///
-        /// - Parameters:
-        ///   - file: The file, open for reading.
-        ///   - isComplete: True if the file is never written again, so that other changes of it do not matter.
-        init?(_ file: Int32, isComplete: Bool) {
-            var status = stat()
-            guard fstat(file, &status) == 0 else { return nil }
-            device = UInt(status.st_dev)
-            inode = UInt(status.st_ino)
-            bytes = Int(status.st_size)
-            // Remains 0 if it is unknown.
-            var birth = 0
-            if isComplete { shim_get_birth_time(file, &birth) }
-            // The inode number of a deleted file is reused for other files.
-            times =
-                birth != 0
-                ? [birth]
-                : [
-                    status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec,
-                    status.st_ctim.tv_nsec,
-                ]
-        }
-    }
-
     private struct Copy {
         /// The daemon's descriptor, open for reading.
         let descriptor: Int32
-        let version: Version
+        let bytes: Int
         let client: String
     }
 
@@ -60,7 +28,7 @@ nonisolated package final class SealedCopies: Sendable {
         var pending: [(client: String, bytes: Int)] = []
 
         func exceeds(_ limits: Limits, with bytes: Int, of client: String) -> Bool {
-            let all = copies.map { ($0.client, $0.version.bytes) } + pending.map { ($0, $1) }
+            let all = copies.map { ($0.client, $0.bytes) } + pending.map { ($0, $1) }
             let own = all.filter { $0.0 == client }
             return all.count >= limits.count.all || own.count >= limits.count.client
                 || all.reduce(bytes) { $0 + $1.1 } > limits.bytes.all
@@ -76,46 +44,56 @@ nonisolated package final class SealedCopies: Sendable {
 
     deinit { state.withLock { for copy in $0.copies { close(copy.descriptor) } } }
 
-    /// Returns a descriptor of a copy, open for reading. May block on a disk.
+    /// Returns a descriptor of a new copy, open for reading. May block on a disk.
     ///
     /// - Parameters:
     ///   - source: A regular file, open for reading. It is closed.
-    ///   - isComplete: True if the file is never written again.
+    ///   - isComplete: True if the file is never written again, so that other changes of it do not matter.
     ///   - client: The client that calls.
     /// - Returns: The descriptor.
     /// - Throws: ``EngineError``, ``ProviderError``.
     func copy(of source: Int32, isComplete: Bool, for client: String) throws -> Int32 {
         defer { close(source) }
-        guard let version = Version(source, isComplete: isComplete) else {
-            throw Self.failure("read", errno)
-        }
-        guard version.bytes <= SealedImages.maximumImageBytes else {
+        let before = try Self.status(source)
+        let bytes = Int(before.st_size)
+        guard bytes <= SealedImages.maximumImageBytes else {
             throw EngineError.tooLarge(
                 "The image is larger than \(SealedImages.maximumImageBytes >> 20) MiB; use GetImage."
             )
         }
-        if let known = find(version) { return known }
-        try reserve(version.bytes, for: client)
-        defer { release(version.bytes, of: client) }
+        try reserve(bytes, for: client)
+        defer { release(bytes, of: client) }
         let writable = shim_memfd("imagefeed-image")
         guard writable >= 0 else { throw Self.failure("copied", errno) }
         defer { close(writable) }
-        try Self.fill(writable, from: source, version.bytes)
-        guard isComplete || Version(source, isComplete: false) == version else {
-            throw ProviderError.failed(
-                Message(verbatim: "The image changed while it was being read; try again."))
-        }
+        try Self.fill(writable, from: source, bytes)
+        let after = try Self.status(source)
+        guard
+            isComplete
+                || after.st_size == before.st_size
+                    && after.st_mtim.tv_sec == before.st_mtim.tv_sec
+                    && after.st_mtim.tv_nsec == before.st_mtim.tv_nsec
+        else { throw Self.changed }
         guard shim_seal(writable) == 0 else { throw Self.failure("copied", errno) }
-        guard let kept = Self.reopen(writable) else { throw Self.failure("copied", errno) }
-        guard let handedOut = Self.reopen(kept) else {
+        // The daemon's descriptor shows whether a client has the copy open.
+        let descriptors = (0..<2).map { _ in
+            open("/proc/self/fd/\(writable)", O_RDONLY | O_CLOEXEC)
+        }
+        guard descriptors.allSatisfy({ $0 >= 0 }) else {
             let code = errno
-            close(kept)
+            for descriptor in descriptors where descriptor >= 0 { close(descriptor) }
             throw Self.failure("copied", code)
         }
         state.withLock {
-            $0.copies.append(Copy(descriptor: kept, version: version, client: client))
+            $0.copies.append(Copy(descriptor: descriptors[0], bytes: bytes, client: client))
         }
-        return handedOut
+        return descriptors[1]
+    }
+
+    private static func status(_ file: Int32) throws -> stat {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw failure("read", errno) }
+        return status
     }
 
     /// The number of copies.
@@ -129,18 +107,6 @@ nonisolated package final class SealedCopies: Sendable {
         state.withLock { state in
             Self.sweep(&state)
             return state.copies.count
-        }
-    }
-
-    private func find(_ version: Version) -> Int32? {
-        state.withLock { state in
-            guard let index = state.copies.firstIndex(where: { $0.version == version }) else {
-                return nil
-            }
-            if let descriptor = Self.reopen(state.copies[index].descriptor) { return descriptor }
-            // A client removed the permissions of the copy. Other clients get a new copy.
-            close(state.copies.remove(at: index).descriptor)
-            return nil
         }
     }
 
@@ -171,24 +137,18 @@ nonisolated package final class SealedCopies: Sendable {
         }
     }
 
-    /// Opens a memfd again, with an independent file position.
-    private static func reopen(_ descriptor: Int32) -> Int32? {
-        let reopened = open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC)
-        return reopened >= 0 ? reopened : nil
-    }
-
     private static func fill(_ destination: Int32, from source: Int32, _ bytes: Int) throws {
         var offset = 0
         while offset < bytes {
             let count = sendfile(destination, source, &offset, bytes - offset)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw failure("read", errno) }
-            guard count > 0 else {
-                throw ProviderError.failed(
-                    Message(verbatim: "The image changed while it was being read; try again."))
-            }
+            guard count > 0 else { throw changed }
         }
     }
+
+    private static let changed = ProviderError.failed(
+        Message(verbatim: "The image changed while it was being read; try again."))
 
     private static func failure(_ action: String, _ code: Int32) -> ProviderError {
         .failed(

@@ -9,8 +9,7 @@ internal import Translation
 /// Copies of image files in memory that no process can modify, for clients.
 ///
 /// A client of the same user can open a descriptor again for writing through `/proc/self/fd`, even if it was opened
-/// read-only. The seals of a memfd also prevent that. Callers that open one image share one copy, each with an
-/// independent file position. The memory is charged to the daemon for as long as a client has the image open, so its
+/// read-only. The seals of a memfd also prevent that. The memory is charged to the daemon for as long as a client has the image open, so its
 /// amount is limited.
 ///
 /// Source: memfd_create(2); fcntl(2), "File Sealing".
