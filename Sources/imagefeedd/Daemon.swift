@@ -263,9 +263,9 @@ final class Daemon {
             engine?.restartSessions(of: local.info.id)
         }
         engine?.setRefreshInterval(settings.configuration.refreshInterval)
+        plugins.reload()
         engine?.settingsChanged()
         http?.certificateFiles = settings.configuration.certificateFiles(folders)
-        plugins.reload()
         logger.info("The configuration was read again")
     }
 

@@ -119,6 +119,18 @@ package final class Account {
         feedWatch.update()
     }
 
+    /// Makes clients and slideshows read the photos again, because any of them may have changed.
+    func announcePhotos() {
+        for source in feedWatch.sources { emit(.updated(source, new: 0)) }
+        let shown = engine.slideshows.all.compactMap { $0.photo?.id }.filter { $0.account == id }
+        Task {
+            for photo in Set(shown.map(\.photo)) {
+                guard let photo = try? await photos?.cachedPhoto(photo) else { continue }
+                emit(.photosChanged([photo]))
+            }
+        }
+    }
+
     /// Restarts the session with another version of the provider, or with the placeholder of a missing one.
     func change(to provider: any Provider) {
         endSession()
@@ -150,7 +162,9 @@ package final class Account {
             emit(.updated(source, new: new))
             endOldWatches(source)
             checkDefaultSourceSoon()
-        case .changed(let photos): emit(.photosChanged(photos))
+        case .changed(let photos):
+            emit(.photosChanged(photos))
+            if photos.isEmpty { announcePhotos() }
         case .added(let photos):
             for slideshow in engine.slideshows.all { slideshow.reader.photosAdded(id, photos) }
         case .removed(let photos):

@@ -62,6 +62,7 @@ extension Engine {
     /// Adds a provider, or replaces another version of it. The sessions of its accounts are restarted.
     package func install(_ provider: any InstalledProvider) {
         let id = provider.info.id
+        knownSettings[id] = ports.settings.settings(of: id)
         let isReplaced = providers.contains { $0.info.id == id }
         if let index = providers.firstIndex(where: { $0.info.id == id }) {
             providers[index] = provider
@@ -96,7 +97,7 @@ extension Engine {
     private func change(accountsOf id: String, to provider: any Provider) {
         for account in accounts.all where account.provider.info.id == id {
             account.change(to: provider)
-            emit(.changed(.session), of: account)
+            announceSession(of: account)
         }
     }
 

@@ -46,6 +46,7 @@ extension Engine {
         let service = RemoteService(
             account.id, session, credentials, stores, store.likes(of: account.id),
             provider: provider.info.id, host: host, allowsLoopback: client.allowsLoopback,
+            showsLocation: settings["ShowLocation"] == "true",
             isWatched: { [weak account] in account?.feedWatch.isWatched($0) == true },
             isMetered: { [weak self] in self?.isMetered ?? false }
         ) { [weak account] report in account?.handle(report) }

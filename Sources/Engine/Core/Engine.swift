@@ -48,7 +48,7 @@ package final class Engine {
     let stores: RemoteStores
     private var isCheckingAvatars = false
     private var keepsSecretsConnection = false
-    private var knownSettings: [String: ProviderSettings] = [:]
+    var knownSettings: [String: ProviderSettings] = [:]
     /// The default sources of providers whose photos are cached, also of those that are no longer installed.
     var defaultSources: [String: SourceID]
     /// The feed of all accounts that are logged in.
@@ -195,13 +195,20 @@ package final class Engine {
         for account in accounts { account.endSession() }
         for account in accounts {
             account.startSession()
-            emit(.changed(.session), of: account)
+            announceSession(of: account)
         }
     }
 
-    /// Applies the changed configuration: restarts the sessions of providers whose settings changed.
+    /// Announces a session with another provider or other settings.
+    func announceSession(of account: Account) {
+        emit(.changed(.session), of: account)
+        account.announcePhotos()
+    }
+
+    /// Applies the changed configuration: restarts the sessions of providers whose settings changed. The provider of
+    /// folders applies its settings itself.
     package func settingsChanged() {
-        for provider in providers where provider.loginMethod.usesOAuth {
+        for provider in providers where provider.folder == nil {
             let settings = ports.settings.settings(of: provider.info.id)
             guard knownSettings.updateValue(settings, forKey: provider.info.id) != settings else {
                 continue

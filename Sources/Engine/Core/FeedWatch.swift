@@ -29,6 +29,9 @@ final class FeedWatch {
     /// True if a source is watched.
     var isWatching: Bool { !schedule.isEmpty }
 
+    /// The watched sources.
+    var sources: [SourceID] { schedule.watched }
+
     /// Returns true if at least one watcher watches the source.
     func isWatched(_ source: SourceID) -> Bool { schedule.isWatched(source) }
 

@@ -47,6 +47,9 @@ nonisolated package struct WatchSchedule {
     /// True if no source is watched.
     package var isEmpty: Bool { sources.isEmpty }
 
+    /// The watched sources.
+    package var watched: [SourceID] { Array(sources.keys) }
+
     /// Returns true if at least one watcher watches the source.
     package func isWatched(_ source: SourceID) -> Bool { sources[source] != nil }
 

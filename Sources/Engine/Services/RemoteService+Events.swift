@@ -43,6 +43,8 @@ extension RemoteService {
     /// Handles an event of the cached feed or of the likes, and passes it on.
     func emit(_ event: AccountEvent) {
         switch event {
+        // A request that was in progress has the photos as they are with the settings of this session.
+        case .photosChanged where isClosed: break
         case .photosChanged(let photos): report(.event(.photosChanged(photos.map(decorate))))
         case .changed(.likes):
             scheduleAvailabilityCheck()

@@ -79,8 +79,12 @@ extension RemoteService {
         return feed
     }
 
-    /// Returns the photo with its pending like.
-    func decorate(_ photo: Photo) -> Photo { likes?.queue.decorate(photo) ?? photo }
+    /// Returns a cached photo with its pending like, and without its place unless the user allows it.
+    func decorate(_ photo: Photo) -> Photo {
+        var photo = likes?.queue.decorate(photo) ?? photo
+        if !showsLocation { (photo.latitude, photo.longitude) = (nil, nil) }
+        return photo
+    }
 
     /// Runs `body` with the time limit of a call.
     ///

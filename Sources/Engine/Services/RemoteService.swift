@@ -37,6 +37,8 @@ package final class RemoteService: AccountPhotos {
     let isMetered: () -> Bool
     let report: (ServiceReport) -> Void
     let allowsLoopback: Bool
+    /// True if the user allows that photos have their place.
+    let showsLocation: Bool
     var health = ServiceHealth()
     private var isLoading = true
     /// The state of the account while the session reports a failure; otherwise nil.
@@ -78,13 +80,14 @@ package final class RemoteService: AccountPhotos {
     ///   - provider: The ID of the provider.
     ///   - host: The host of the requests, or the ID of an account without a host.
     ///   - allowsLoopback: True if the service may name addresses on loopback.
+    ///   - showsLocation: True if the user allows that photos have their place.
     ///   - isWatched: Returns true if at least one watcher watches a source.
     ///   - isMetered: Returns true if only requests of clients may use the network.
     ///   - report: Receives the changes.
     package init(
         _ account: AccountID, _ session: any Session, _ credentials: Credentials,
         _ stores: RemoteStores, _ likeStore: LikeStore, provider: String, host: String,
-        allowsLoopback: Bool, isWatched: @escaping (SourceID) -> Bool,
+        allowsLoopback: Bool, showsLocation: Bool, isWatched: @escaping (SourceID) -> Bool,
         isMetered: @escaping () -> Bool, report: @escaping (ServiceReport) -> Void
     ) {
         self.account = account
@@ -96,6 +99,7 @@ package final class RemoteService: AccountPhotos {
         self.stores = stores
         probeTarget = HostProbes.Target(provider: provider, host: host)
         self.allowsLoopback = allowsLoopback
+        self.showsLocation = showsLocation
         credentials.onChange = { [weak self] in self?.credentialsChanged() }
         guard let remote = session.remoteFeed else { return }
         let feed = CachedFeed(account, remote, stores.feeds, owner: self)

@@ -200,7 +200,10 @@ extension Slideshow {
     /// Applies an event of an account.
     package func handle(_ event: AccountEvent, of account: AccountID) {
         switch event {
-        case .changed(.session), .changed(.settings): accountsChanged()
+        case .changed(.session), .changed(.settings):
+            // Another session may describe the photo in another way.
+            if candidate?.shown.id.account == account { candidate = nil }
+            accountsChanged()
         case .changed(.state), .changed(.feed): conditionsChanged()
         case .updated(let source, let new):
             if settings.hasSource(of: account) { checkSourceSoon() }
