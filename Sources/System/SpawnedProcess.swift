@@ -118,6 +118,9 @@ package struct SpawnError: ExplainedError, Hashable, CustomStringConvertible {
         self.code = code
     }
 
+    /// The codes of a temporary lack of processes, memory or descriptors, which the program does not cause.
+    package static let shortages = [EAGAIN, ENOMEM, EMFILE, ENFILE]
+
     package var message: Message {
         Message(
             "{program} cannot be started: {reason}.",

@@ -1,6 +1,7 @@
 import Glibc
 import ImageMetadata
 import ProviderKit
+import System
 import TestSupport
 import Testing
 import Translation
@@ -83,6 +84,14 @@ struct ImageHelperClientTests {
         // The next job starts a new process.
         _ = try await fixture.client.probe(photo, urgency: .now)
         #expect(fixture.client.processID != process)
+    }
+
+    @Test(arguments: [EAGAIN, ENOMEM, EMFILE, ENFILE, ENOENT, EACCES])
+    func `a lack of processes or memory at the start is a failure that may end`(code: Int32) {
+        let error = ImageProcessorError(SpawnError(program: "helper", code: code))
+        let isMissing = [ENOENT, EACCES].contains(code)
+        if case .notSupported = error { #expect(isMissing) } else { #expect(!isMissing) }
+        if case .failed = error { #expect(!isMissing) } else { #expect(isMissing) }
     }
 
     @Test func `a failed job leaves no file`() async throws {

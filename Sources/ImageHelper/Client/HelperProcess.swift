@@ -48,7 +48,8 @@ final class HelperProcess {
     ///   - role: The jobs that the process must be able to perform.
     ///   - idleTimeout: The time after which an idle process ends.
     ///   - onEnd: Called when the process accepts no more jobs.
-    /// - Throws: ``ImageProcessorError/notSupported(_:)`` if the helper cannot be started.
+    /// - Throws: ``ImageProcessorError/notSupported(_:)`` if the helper cannot be started;
+    ///   ``ImageProcessorError/failed(_:)`` if it may be started later.
     init(
         _ program: String, _ role: HelperRole, idleTimeout: Duration,
         onEnd: @escaping (HelperProcess) -> Void
@@ -75,8 +76,7 @@ final class HelperProcess {
                     program, arguments, environment: environment, descriptors: descriptors)
             }
         } catch {
-            throw .notSupported(
-                Message("The image helper cannot be started: {reason}", ["reason": "\(error)"]))
+            throw ImageProcessorError(error)
         }
         self.role = role
         self.onEnd = onEnd
@@ -198,5 +198,14 @@ final class HelperProcess {
         timer = nil
         waiter?.resume(returning: outcome)
         waiter = nil
+    }
+}
+
+extension ImageProcessorError {
+    /// Creates the error of a helper that cannot be started, now or at all.
+    nonisolated init(_ error: SpawnError) {
+        let reason = Message(
+            "The image helper cannot be started: {reason}", ["reason": "\(error)"])
+        self = SpawnError.shortages.contains(error.code) ? .failed(reason) : .notSupported(reason)
     }
 }

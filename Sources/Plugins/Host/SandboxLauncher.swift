@@ -278,7 +278,7 @@ nonisolated package struct SandboxPrograms: Sendable {
 
 /// A temporary lack of processes, memory or descriptors, which is not caused by the program that failed to start.
 nonisolated enum Shortage {
-    private static let codes = [EAGAIN, ENOMEM, EMFILE, ENFILE]
+    private static let codes = SpawnError.shortages
 
     /// Returns true if an error of a start reports a shortage.
     static func isReason(for error: any Error) -> Bool {
