@@ -317,6 +317,15 @@ def remembers(start, step):
     geometry = subprocess.run(["xdotool", "getwindowgeometry", "--shell", window], capture_output=True, text=True).stdout
     assert "WIDTH=952" in geometry and "HEIGHT=652" in geometry, geometry
     step("the window has its size and its source again")
+    other = session.folder / "tmp/other.jpg"
+    other.write_bytes(SAMPLES[0].read_bytes())
+    subprocess.run([session.programs / "imagefeed", other], env=session.environment, timeout=60, check=True)
+    screen.wait("other", "image")
+    screen.key("ctrl+q")
+    until(lambda: session.window.poll() is not None, "the end of the window")
+    stored = (session.folder / "state/imagefeed/window").read_text().split("\n")[1:3]
+    assert stored == [account, source], stored
+    step("a window that is closed with an opened file keeps its source")
 
 
 def quitting(start, step):

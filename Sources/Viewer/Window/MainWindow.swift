@@ -104,9 +104,6 @@ final class MainWindow {
     private func closed() {
         (state.width, state.height) = window.restoredSize
         state.isMaximized = window.isMaximized
-        if let selection = sidebar.selection {
-            (state.account, state.source) = (selection.account.text, selection.source)
-        }
         state.save()
         onClosed?()
     }
@@ -339,8 +336,6 @@ final class MainWindow {
             sidebar.select(nil)
             feedPage.show(nil, title: "Image Feed", subtitle: "")
         }
-        // A source is restored once.
-        state.account = ""
     }
 
     /// Shows the default source of an account whose selected source no longer exists.
@@ -360,6 +355,8 @@ final class MainWindow {
 
     func show(_ selection: Sidebar.Selection) {
         sidebar.select(selection)
+        // The next start restores it, also if the window shows an opened file then.
+        (state.account, state.source) = (selection.account.text, selection.source)
         let account = service.account(selection.account)
         let feed = Feed(service, account: selection.account, source: selection.source)
         feed.listedCount = sidebar.count(of: selection) ?? 0
