@@ -46,7 +46,7 @@ final class FakeAccount {
             .property("Provider") { ServiceName.providers.appending($0.provider) },
             .property("Username") { $0.id },
             .property("Server") { _ in "" },
-            .property("Label") { _ in "Ada\u{1B}[2J" },
+            .property("Label", { _ in "Ada\u{1B}[2J" }, set: { $0.calls.append("Label \($1)") }),
             .property("State") { $0.state },
             .property("StateReason") { $0.stateReason },
             .property("Remedy") { $0.remedy ?? ($0.state == "needs-login" ? "login" : "") },
@@ -85,7 +85,7 @@ final class FakeAccount {
                 }
                 return (photos, end < 250 ? "\(end)" : "")
             },
-            .method("GetPhoto", in: ["photo"], out: ["photo"]) {
+            .method("GetPhoto", in: ["photo"], out: ["properties"]) {
                 (account, id: String) -> [String: Variant] in
                 if let error = failure(id) { throw error }
                 var photo = Samples.photo(id, title: "t")
@@ -121,7 +121,8 @@ final class FakeAccount {
                 return object.path
             },
             .method("Refresh", in: ["source"], out: ["new"]) { (_, _: String) -> UInt32 in 3 },
-            .property("DefaultSource") { _ in "all" },
+            .property(
+                "DefaultSource", { _ in "all" }, set: { $0.calls.append("DefaultSource \($1)") }),
             .signal("Updated", ["source", "new"], String.self, UInt32.self),
         ])
 

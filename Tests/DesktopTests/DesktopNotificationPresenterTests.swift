@@ -189,7 +189,9 @@ struct DesktopNotificationPresenterTests {
         #expect(delegate.told.value == ["lost 1", "appeared"])
     }
 
-    @Test func `a hanging service does not block the callers`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `a hanging service does not block the callers`()
+        async throws
+    {
         let service = try await FakeNotifications()
         service.isSilent.update { $0 = true }
         async let outcome = board.show(notice, as: 1)

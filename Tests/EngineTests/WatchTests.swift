@@ -85,7 +85,8 @@ struct WatchTests {
         #expect(!fixture.account.feedWatch.isActive)
     }
 
-    @Test func `64 clients with pages of different lengths cost one request per interval`()
+    @Test(.timeLimit(.minutes(2)))
+    func `64 clients with pages of different lengths cost one request per interval`()
         async throws
     {
         let fixture = try await watched()
@@ -202,13 +203,14 @@ struct WatchTests {
         try await advance(.seconds(1), fixture, requests: 3)
     }
 
-    @Test func `a quarter of the request budget is enough`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `a quarter of the request budget is enough`() async throws {
         let fixture = try await watched()
         try await report(RateLimit(remaining: 25, limit: 100, reset: nil), fixture)
         try await advance(interval, fixture, requests: 2)
     }
 
-    @Test func `a budget without a time of renewal counts as renewed after an hour`() async throws {
+    @Test(.timeLimit(.minutes(2)))
+    func `a budget without a time of renewal counts as renewed after an hour`() async throws {
         let fixture = try await watched()
         try await report(RateLimit(remaining: 0, limit: 50, reset: nil), fixture)
         try await advance(.seconds(3599), fixture, requests: 1)
@@ -243,7 +245,8 @@ struct WatchTests {
         try await advance(.seconds(390), fixture, requests: 3)
     }
 
-    @Test func `a failed refresh is not repeated before the next interval`() async throws {
+    @Test(.timeLimit(.minutes(2)))
+    func `a failed refresh is not repeated before the next interval`() async throws {
         let fixture = try await watched()
         fixture.service.state.update { $0.error = ProviderError.notFound("It is gone.") }
         try await advance(interval, fixture, requests: 2)

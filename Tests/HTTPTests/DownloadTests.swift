@@ -71,7 +71,9 @@ struct DownloadTests {
         #expect(progress.value.last == HTTPProgress(received: 30_000, total: 30_000))
     }
 
-    @Test func `delayed progress is reported while no bytes arrive`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `delayed progress is reported while no bytes arrive`()
+        async throws
+    {
         let bytes = [UInt8](repeating: 1, count: 1000)
         let server = try LoopbackServer(
             .truncated(body: bytes, promised: 2000, end: .silence))

@@ -140,7 +140,7 @@ struct ResponseTests {
         #expect(ThumbHash(base64: "////////")?.averageColor != nil)
     }
 
-    @Test(arguments: ["search", "album", "lists", "user"])
+    @Test(.timeLimit(.minutes(2)), arguments: ["search", "album", "lists", "user"])
     func `mutated responses cause only errors of the service`(name: String) async throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "Examples/\(name).json")

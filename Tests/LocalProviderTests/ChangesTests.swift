@@ -40,7 +40,7 @@ import Testing
         #expect(try await third.photos().map(\.id) == ids)
     }
 
-    @Test func `a new photo is reported with a count`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `a new photo is reported with a count`() async throws {
         let folder = try await PhotosFixture.ready(["a.jpg"])
         let before = folder.events.value.count
         try folder.add("new/b.jpg", seconds: 2_000_000)
@@ -50,7 +50,8 @@ import Testing
     }
 
     /// The order of events that `cp -a`, `rsync -a` and archive programs cause.
-    @Test func `a photo in a folder that changes at the same time is found once`() async throws {
+    @Test(.timeLimit(.minutes(2)))
+    func `a photo in a folder that changes at the same time is found once`() async throws {
         let folder = try await PhotosFixture.ready(["new/a.jpg"])
         try folder.add("new/b.jpg", seconds: 2_000_000)
         PhotosFixture.touch(folder.path("new"), seconds: 1_000_000)
@@ -81,7 +82,7 @@ import Testing
         #expect(try await folder.id("a") == id)
     }
 
-    @Test
+    @Test(.timeLimit(.minutes(2)))
     func `a photo that is overwritten with text is removed, and returns when it is a photo again`()
         async throws
     {

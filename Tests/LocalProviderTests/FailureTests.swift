@@ -64,7 +64,9 @@ import Testing
         try await second.ready()
     }
 
-    @Test func `photos are served while the cache is deleted`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `photos are served while the cache is deleted`()
+        async throws
+    {
         let folder = try await PhotosFixture.ready(["a.jpg"])
         try FileManager.default.removeItem(atPath: folder.cache)
         try folder.add("b.jpg", seconds: 2_000_000)
@@ -80,7 +82,7 @@ import Testing
         try await folder.shows(["b", "a"])
     }
 
-    @Test func `a closed session ends its events`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `a closed session ends its events`() async throws {
         let folder = try PhotosFixture(photos: ["a.jpg"])
         folder.session.close()
         for await _ in folder.session.events {}

@@ -5,7 +5,8 @@ import Testing
 @testable import LocalProvider
 
 @Suite(.timeLimit(.minutes(10))) struct FolderWatcherTests {
-    @Test func `too many changes are reported as everything`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `too many changes are reported as everything`() async throws
+    {
         let directory = try TemporaryDirectory()
         let changes = Observed<[FolderWatcher.Change]>()
         let (watcher, gate) = try await blockedWatcher(directory, changes)
@@ -70,7 +71,8 @@ import Testing
         #expect(watcher.isUnclosed(.root, Array("a".utf8)))
     }
 
-    @Test func `folders that appear while they are watched are seen or reported`() async throws {
+    @Test(.timeLimit(.minutes(2)))
+    func `folders that appear while they are watched are seen or reported`() async throws {
         let directory = try TemporaryDirectory()
         let changes = Observed<[FolderWatcher.Change]>()
         let watcher = FolderWatcher { changes.append($0) }

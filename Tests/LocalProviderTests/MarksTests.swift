@@ -136,7 +136,8 @@ import Testing
 
     // MARK: Links
 
-    @Test func `the target of a link to a file is followed`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `the target of a link to a file is followed`() async throws
+    {
         let folder = try await PhotosFixture.scanned(["a.jpg"])
         let target = folder.directory.appending("target.jpg")
         try PhotosFixture.write(PhotosFixture.jpeg + [1], to: Array(target.utf8))

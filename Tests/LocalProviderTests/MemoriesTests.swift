@@ -256,7 +256,8 @@ struct MemoriesTests {
         try await fixture.updated([1, 0])
     }
 
-    @Test func `a date without other photos is not reported`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `a date without other photos is not reported`() async throws
+    {
         let fixture = try await MemoriesFixture.examined(
             [("a.jpg", "2024-11-22"), ("b.jpg", "2027-11-22")], today: "2026-11-20")
         let folder = fixture.photos.session.folder

@@ -252,7 +252,9 @@ import Testing
         #expect(try await folder.titles(Self.likes).isEmpty)
     }
 
-    @Test func `a changed folder that fails keeps the photos`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `a changed folder that fails keeps the photos`()
+        async throws
+    {
         let disk = FaultyDisk()
         let folder = try PhotosFixture(
             photos: ["a.jpg", "x/b.jpg"], files: disk.threads)

@@ -150,7 +150,8 @@ struct PluginTests {
         #expect(host.providers.isEmpty)
     }
 
-    @Test func `a change of the program in a folder below the manifest is detected`() async throws {
+    @Test(.timeLimit(.minutes(2)))
+    func `a change of the program in a folder below the manifest is detected`() async throws {
         let directory = try TemporaryDirectory()
         try directory.write(
             ManifestTests.good.replacing("--serve", with: "./good/serve"),

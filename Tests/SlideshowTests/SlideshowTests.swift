@@ -441,7 +441,8 @@ struct SlideshowTests {
         #expect(fixture.photos.deleted.isEmpty)
     }
 
-    @Test func `a photo that was removed while the daemon did not run is replaced`() async throws {
+    @Test(.timeLimit(.minutes(2)))
+    func `a photo that was removed while the daemon did not run is replaced`() async throws {
         let fixture = fixture()
         _ = try await fixture.next()
         fixture.photos.accounts[0].photos[PhotoID("p1")] = nil

@@ -11,7 +11,9 @@ import Testing
 )
 @MainActor
 struct OverflowTests {
-    @Test func `all changes are found after an overflow of kernel events`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `all changes are found after an overflow of kernel events`()
+        async throws
+    {
         let (daemon, client, account) = try await startWithUser(["a", "sub/b"])
         let updates = try await Signals(client.connection, account.path, .feed, "Updated")
         let removed = try await Signals(client.connection, account.path, .feed, "PhotosRemoved")

@@ -121,7 +121,9 @@ struct PluginTests {
         #expect(try await fixture.client.titles(account) == ["Second & last", "First"])
     }
 
-    @Test func `repeated changes of a manifest leak no descriptors`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `repeated changes of a manifest leak no descriptors`()
+        async throws
+    {
         let (fixture, daemon) = try await PluginContext.start()
         let account = try await fixture.logIn()
         var known = 0

@@ -1,28 +1,35 @@
-import Foundation
-import FoundationXML
-import Testing
+package import Foundation
+internal import FoundationXML
+internal import Testing
 
 /// An interface in introspection data.
-struct InterfaceDescription: Equatable {
+package struct InterfaceDescription: Equatable {
     /// A description of each member: kind, name, argument names and types, access and annotations.
-    var members: Set<String> = []
+    package var members: Set<String> = []
     /// The version in the sentence "This documentation describes version N of this interface."; nil without it.
-    var version: UInt32?
+    package var version: UInt32?
+
+    /// The members without their annotations.
+    package var signatures: Set<String> {
+        Set(members.map { String($0[..<($0.range(of: " org.")?.lowerBound ?? $0.endIndex)]) })
+    }
 
     /// Returns the interfaces in introspection data by name.
-    static func parse(_ xml: Data) -> [String: InterfaceDescription] {
+    package static func parse(_ xml: Data) -> [String: InterfaceDescription] {
         IntrospectionParser.parse(xml).interfaces
     }
 
     /// Returns the interfaces in the XML files of a folder by name.
-    static func files(in folder: URL) throws -> [String: InterfaceDescription] {
+    package static func files(in folder: URL) throws -> [String: InterfaceDescription] {
         try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             .filter { $0.pathExtension == "xml" }
             .reduce(into: [:]) { $0.merge(parse(try Data(contentsOf: $1))) { $1 } }
     }
 
     /// Returns the names of the child nodes in introspection data.
-    static func children(_ xml: Data) -> [String] { IntrospectionParser.parse(xml).children }
+    package static func children(_ xml: Data) -> [String] {
+        IntrospectionParser.parse(xml).children
+    }
 }
 
 /// A parser of introspection data.
