@@ -53,7 +53,7 @@ package enum ProcessLimits {
             return
                 "the limit of file sizes is \(limit) bytes; raise it to at least \(minimumFileMebibytes) MiB with “ulimit -f” or LimitFSIZE="
         }
-        if let limit = limit(RLIMIT_NPROC, \.rlim_cur), limit < 4096,
+        if let limit = limit(__RLIMIT_NPROC, \.rlim_cur), limit < 4096,
             !canStartThreads(minimumThreads)
         {
             return
