@@ -43,14 +43,17 @@ struct Hop {
         }
         let staysHome = target.origin == address.origin
         guard request.method == .get || staysHome else { return nil }
-        // The caller reads the address at which the server wants to be requested, and tells the user.
-        let isOutside = request.allowedHosts?.permits(target.text) == false
-        if isOutside, target.isSecure(address) { return nil }
         guard target.origin.scheme == .https || address.origin.scheme == .http else {
             throw .forbiddenAddress(
                 Message(
                     "the redirect of {server} leads from https to http",
                     ["server": address.origin.host]))
+        }
+        // The caller reads the address to which the user's server redirects, and tells the user.
+        if request.addressSource == .configuration,
+            request.allowedHosts?.permits(target.text) == false
+        {
+            return nil
         }
         let repeats = request.method == .get || head.status >= 307
         var next = self

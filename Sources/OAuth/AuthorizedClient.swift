@@ -28,7 +28,9 @@ nonisolated package struct AuthorizedClient: HTTPClient {
         try await authorized(request) { request in
             let response = try await base.send(request)
             // A refused token, a rate limit or a missing photo at another server does not concern the service.
-            if !response.isSuccess, Self.leftOrigin(response, request), request.token != nil {
+            if !response.isSuccess, !response.isHTML, Self.leftOrigin(response, request),
+                request.token != nil
+            {
                 let host = WebAddress(response.url)?.host ?? "another server"
                 throw HTTPError.failed(
                     Message(
@@ -60,6 +62,9 @@ nonisolated package struct AuthorizedClient: HTTPClient {
                     Message(
                         "the server redirects to {address}, so log in with that address",
                         ["address": "\(origin)"]))
+            }
+            if isOfOtherLogin(response, request) {
+                throw ProviderError.otherLogin(WebAddress(request.url)?.host ?? "the service")
             }
             return response
         }
@@ -119,6 +124,15 @@ nonisolated package struct AuthorizedClient: HTTPClient {
     private static func leftOrigin(_ response: HTTPResponse, _ request: HTTPRequest) -> Bool {
         response.leftOrigin
             || WebAddress(response.url)?.origin != WebAddress(request.url)?.origin
+    }
+
+    /// Returns true if the response is the page of a gateway before the service, or the redirect to it. It says nothing
+    /// about the token.
+    private func isOfOtherLogin(_ response: HTTPResponse, _ request: HTTPRequest) -> Bool {
+        guard request.token != nil || !access.namedOrigins.isEmpty else { return false }
+        return response.leadsAway
+            || response.isHTML
+                && (response.status == 401 || Self.leftOrigin(response, request))
     }
 
     private func isRefusal(_ response: HTTPResponse, _ request: HTTPRequest) -> Bool {

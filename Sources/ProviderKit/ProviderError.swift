@@ -38,6 +38,17 @@ public enum ProviderError: Error, Hashable, Sendable {
     case refused(Message)
 }
 
+extension ProviderError {
+    /// Returns the error for a page, or a redirect to one, that did not come from the service: that of a gateway, or of
+    /// a network. It is no refusal of the token.
+    package static func otherLogin(_ server: String) -> ProviderError {
+        .failed(
+            Message(
+                "Another login stands before {server}, so that its answers do not arrive; exempt the API from that login, or check the address and the network.",
+                ["server": server]))
+    }
+}
+
 extension ProviderError: ExplainedError, CustomStringConvertible {
     /// One sentence, at most two.
     public var message: Message {

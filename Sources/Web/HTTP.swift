@@ -181,8 +181,17 @@ public struct HTTPResponse: Sendable {
 
     /// True if the body is HTML, which no API sends. A captive portal or a proxy sent the response.
     public var isHTML: Bool {
-        if headers["Content-Type"]?.lowercased().contains("html") == true { return true }
+        let type = headers["Content-Type"]?.lowercased() ?? ""
+        if type.contains("html") || type.contains("xml") { return type.contains("html") }
         return body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
+    }
+
+    /// True if the response is a redirect to another origin, which was not followed.
+    package var leadsAway: Bool {
+        guard 300..<400 ~= status, let address = WebAddress(url),
+            let target = headers["Location"].flatMap({ WebAddress($0) })
+        else { return false }
+        return target.origin != address.origin
     }
 
     /// The origin to which a server redirects from `http` to `https` at the same host; nil for any other response. The

@@ -97,6 +97,35 @@ struct AuthorizedClientTests {
         #expect(tokens.events.value.isEmpty)
     }
 
+    @Test func `a page of a gateway is never a refused token`() async throws {
+        let pages = [
+            HTTPResponse(
+                status: 401, headers: ["Content-Type": "text/html"], url: request.url),
+            HTTPResponse(status: 401, body: Array("<!DOCTYPE html>".utf8), url: request.url),
+            HTTPResponse(
+                status: 200, headers: ["Content-Type": "text/html"],
+                url: "https://login.test/?rd=https://api.service.test"),
+            HTTPResponse(
+                status: 302, headers: ["Location": "https://login.test/"], url: request.url),
+        ]
+        for page in pages {
+            http.answer.update { $0 = { _ in page } }
+            let error = await #expect(throws: ProviderError.self) {
+                try await client.send(request)
+            }
+            #expect(error == .otherLogin("api.service.test"))
+            #expect("\(error, default: "")".contains("Another login stands before"))
+        }
+        #expect(tokens.events.value.isEmpty)
+        // The documents of WebDAV are no pages.
+        let document = HTTPResponse(
+            status: 401, headers: ["Content-Type": "application/xml; charset=utf-8"],
+            body: Array("<?xml version=\"1.0\"?><error/>".utf8), url: request.url)
+        http.answer.update { $0 = { _ in document } }
+        #expect(try await client.send(request).status == 401)
+        #expect(tokens.events.value == ["renew", "refused"])
+    }
+
     @Test func `a 401 after a redirect through another origin does not renew the token`()
         async throws
     {

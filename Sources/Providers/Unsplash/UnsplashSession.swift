@@ -166,7 +166,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
             isLiked ? .post : .delete, ["photos", photo.text, "like"], about: .like(photo))
         // An HTML page comes from an intermediary.
         guard !response.isHTML else {
-            throw Service.unsplash.invalidResponse(Message("an HTML page"))
+            throw ProviderError.otherLogin(Service.unsplash.name)
         }
         // The status confirms the like; the body is optional.
         return response.record?.record("photo")?.count("likes")

@@ -4,7 +4,7 @@ package import ProviderKit
 package struct ImageClient: HTTPClient {
     private let http: any HTTPClient
     private let alternative: @Sendable (HTTPResponse, String) async throws -> String?
-    private let refusal: @Sendable (HTTPResponse, String) -> ProviderError?
+    private let refusal: @Sendable (HTTPResponse, String) async throws -> ProviderError?
 
     /// The maximum number of other addresses; one of the services has images of eleven widths.
     private static let maximumAlternatives = 11
@@ -17,7 +17,9 @@ package struct ImageClient: HTTPClient {
     package init(
         _ http: any HTTPClient,
         alternative: @escaping @Sendable (HTTPResponse, String) async throws -> String?,
-        refusal: @escaping @Sendable (HTTPResponse, String) -> ProviderError? = { _, _ in nil }
+        refusal: @escaping @Sendable (HTTPResponse, String) async throws -> ProviderError? = {
+            _, _ in nil
+        }
     ) {
         self.http = http
         self.alternative = alternative
@@ -41,7 +43,11 @@ package struct ImageClient: HTTPClient {
             request.url = url
             response = try await http.download(request, into: file, progress: progress)
         }
-        if let error = refusal(response, request.url) { throw error }
+        if let error = try await refusal(response, request.url) { throw error }
+        // The body is in the file.
+        if response.isSuccess, response.isHTML {
+            throw ProviderError.otherLogin(WebAddress(request.url)?.host ?? "the service")
+        }
         return response
     }
 }

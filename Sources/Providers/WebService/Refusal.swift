@@ -46,7 +46,10 @@ package struct Refusal: Sendable {
     }
 
     /// The error for an HTML page, which does not come from an API and does not concern the requested item.
-    package var page: ProviderError { service.invalidResponse(Message("an HTML page")) }
+    package var page: ProviderError {
+        [200..<400, 401..<402, 403..<404, 511..<512].contains { $0.contains(response.status) }
+            ? .otherLogin(service.name) : service.invalidResponse(Message("an HTML page"))
+    }
 
     /// The requested action, as the rest of a sentence.
     package var action: Message {
