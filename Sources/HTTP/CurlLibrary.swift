@@ -60,10 +60,11 @@ extension HTTPError {
     ///   - code: The code.
     ///   - text: The text of libcurl about the error.
     ///   - refusal: The error for which a connection was refused; nil if none was.
-    ///   - server: The host, if the user named it as a server; nil for a host of a service.
+    ///   - server: The server, if the user named it; nil for a host of a service.
     /// - Returns: The error for the caller of the transfer.
     static func curl(
-        _ code: CURLcode, _ text: String, _ refusal: HTTPError?, _ server: String?
+        _ code: CURLcode, _ text: String, _ refusal: HTTPError?,
+        _ server: WebAddress.Origin?
     ) -> HTTPError {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
@@ -72,7 +73,11 @@ extension HTTPError {
         case CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT:
             // Removes the number of milliseconds, which is of no use in a user message.
             let details = text.firstRange(of: " after ")?.lowerBound ?? text.endIndex
-            let error = HTTPError.unreachable(Message(verbatim: String(text[..<details])))
+            let reason = Message(verbatim: String(text[..<details]))
+            let error = HTTPError.unreachable(
+                server == nil
+                    ? reason
+                    : Message("{reason}; check the address", messages: ["reason": reason]))
             return code == CURLE_COULDNT_CONNECT ? refusal ?? error : error
         case CURLE_PEER_FAILED_VERIFICATION:
             // The texts of OpenSSL and of GnuTLS for a certificate that no trusted one has signed.
@@ -82,7 +87,18 @@ extension HTTPError {
             return .failed(
                 Message(
                     "the certificate of {server} is not trusted; see “Certificates” in imagefeedd(1)",
-                    ["server": server]))
+                    ["server": server.host]))
+        case CURLE_SSL_CONNECT_ERROR:
+            // The texts of OpenSSL and of GnuTLS for an answer in plain HTTP.
+            let isPlain = [
+                "wrong version number", "packet length too long", "record layer failure",
+                "unexpected TLS packet",
+            ].contains(where: text.contains)
+            guard let server, isPlain else { return .failed(Message(verbatim: text)) }
+            return .failed(
+                Message(
+                    "{server} does not answer with https; if it has only http, enter http://{server}",
+                    ["server": server.name]))
         default: return .failed(Message(verbatim: text))
         }
     }

@@ -228,7 +228,7 @@ final class Transfer {
             if let failure { throw failure }
             if let next, code == CURLE_OK || code == CURLE_WRITE_ERROR { return try begin(next) }
             guard code == CURLE_OK else {
-                let server = hop.flatMap { reach(of: $0) == .named ? $0.address.origin.host : nil }
+                let server = hop.flatMap { reach(of: $0) == .named ? $0.address.origin : nil }
                 return breakOff(.curl(code, text, refusal, server))
             }
             guard let hop, head.isComplete else {

@@ -11,6 +11,12 @@ nonisolated struct WebAddress: Hashable {
         /// The host name in lower case; an IPv6 address without its brackets.
         let host: String
         let port: UInt16
+
+        /// The host, and the port unless it is that of the scheme.
+        var name: String {
+            let host = host.contains(":") ? "[\(host)]" : host
+            return port == (scheme == .https ? 443 : 80) ? host : "\(host):\(port)"
+        }
     }
 
     typealias Scheme = Web.WebAddress.Scheme
@@ -45,11 +51,6 @@ nonisolated struct WebAddress: Hashable {
     ]
 
     private static let maximumBytes = 16 << 10
-
-    /// Returns true if the address is that of another one over `https`, at the same host and any port.
-    func isSecure(_ other: WebAddress) -> Bool {
-        origin.host == other.origin.host && origin.scheme == .https && other.origin.scheme == .http
-    }
 
     /// Parses an absolute address.
     ///

@@ -1,3 +1,4 @@
+internal import Glibc
 package import ProviderKit
 internal import Translation
 
@@ -43,6 +44,8 @@ nonisolated package struct PolledLogin: Sendable {
     ) async throws -> PolledLogin {
         var request = HTTPRequest(.post, description.startURL)
         request.headers.append("Accept", "application/json")
+        // Servers show it in the list of devices.
+        request.headers.append("User-Agent", "Image Feed on \(hostName)")
         request.maximumBytes = SecretForm.maximumResponse
         let response = try await http.send(request)
         switch response.status {
@@ -61,19 +64,33 @@ nonisolated package struct PolledLogin: Sendable {
             throw OAuthError.serviceFailed(Message("The response to the login cannot be decoded."))
         }
         // Only the server that the user named may show the login, and receive the poll token.
-        for text in [login, endpoint] {
-            guard let address = WebAddress(text) else {
+        let named = WebAddress(description.startURL)
+        let addresses = try [login, endpoint].map { text in
+            guard let address = WebAddress(text), let named else {
                 throw OAuthError.serviceFailed(Message("The login contains an invalid address."))
             }
-            guard address.origin == WebAddress(description.startURL)?.origin else {
+            // A server behind a proxy that does not tell it of https names its addresses with http.
+            if address.scheme == .http, named.scheme == .https, address.host == named.host {
+                return named.origin + address.rest
+            }
+            guard address.origin == named.origin else {
                 throw ProviderError.failed(
                     Message(
                         "{server} names another address for the login, {address}; log in with that address, or correct the address in the settings of the server.",
                         ["server": server, "address": "\(address.origin)"])
                 )
             }
+            return text
         }
-        return PolledLogin(url: login, endpoint: endpoint, token: Secret(token))
+        return PolledLogin(url: addresses[0], endpoint: addresses[1], token: Secret(token))
+    }
+
+    /// The name of this computer, in printable ASCII.
+    private static var hostName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "this computer" }
+        let bytes = name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+        return String(decoding: bytes.filter { 0x21...0x7e ~= $0 }, as: UTF8.self)
     }
 
     /// Polls once.
@@ -90,7 +107,7 @@ nonisolated package struct PolledLogin: Sendable {
         let response: HTTPResponse
         do {
             response = try await form.send(to: endpoint, http)
-        } catch HTTPError.unreachable, HTTPError.failed {
+        } catch HTTPError.unreachable, HTTPError.failed, ProviderError.failed {
             return .failed(retryAfter: nil)
         }
         switch response.status {

@@ -127,7 +127,26 @@ struct PollingLoginTests {
         #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
     }
 
-    @Test(arguments: ["http://one.example", "https://two.example", "https://one.example:8443"])
+    @Test
+    func `a server behind a proxy that names its addresses with http is requested with https`()
+        async throws
+    {
+        let fixture = try polling.fixture()
+        polling.state.update { $0.origin = "http://one.example" }
+        let login = try await polling.start(fixture)
+        #expect(login.authorizationURL == "https://one.example/confirm")
+        polling.state.update { $0.confirmed = "ada" }
+        try await fixture.clock.endSleep(at: .seconds(2))
+        _ = try await login.wait()
+        #expect(
+            fixture.ports.http.requests.value.allSatisfy {
+                $0.url.hasPrefix("https://one.example/")
+            })
+        let start = fixture.ports.http.requests.value.first { $0.url.hasSuffix("/start") }
+        #expect(start?.headers["User-Agent"]?.hasPrefix("Image Feed on ") == true)
+    }
+
+    @Test(arguments: ["http://two.example", "https://two.example", "https://one.example:8443"])
     func `a login with an address of another origin is refused`(origin: String) async throws {
         let fixture = try polling.fixture()
         polling.state.update { $0.origin = origin }

@@ -27,6 +27,25 @@ struct SecureTests {
                 ))
     }
 
+    @Test func `the errors of a server without https, and of none, name the remedies`() async throws
+    {
+        let plain = try LoopbackServer(LoopbackResponse())
+        let address = plain.origin.replacing("http://", with: "")
+        func error(_ origin: String) async -> HTTPError? {
+            let request = HTTPRequest(.get, origin).with {
+                $0.allowedHosts = AllowedHosts(patterns: [], origins: [origin])
+            }
+            return await #expect(throws: HTTPError.self) { try await makeClient().send(request) }
+        }
+        #expect(
+            await error("https://\(address)")
+                == .failed(
+                    "\(address) does not answer with https; if it has only http, enter http://\(address)"
+                ))
+        let refused = await error("https://127.0.0.1:1")
+        #expect("\(refused, default: "")".hasSuffix("; check the address."))
+    }
+
     @Test func `a file of certificates applies to its host only`() async throws {
         let server = try await SecureServer()
         let client = makeClient()
@@ -54,7 +73,7 @@ struct SecureTests {
         let away = HTTPRequest(.get, other.origin).with {
             $0.allowedHosts = AllowedHosts(patterns: [], origins: [other.origin])
         }
-        #expect(await client.failure(of: away) == .forbiddenAddress)
+        #expect(try await client.send(away).leadsAway)
     }
 
     @Test func `HTTPS uses HTTP 2 if the server supports it`() async throws {
