@@ -351,7 +351,7 @@ package final class Account {
         emit(.changed(.profile))
     }
 
-    /// Fetches the profile and the default feed. The user requested it, so the keyring may prompt.
+    /// Fetches the profile, the default feed and the sources. The user requested it, so the keyring may prompt.
     package func refresh() async throws {
         let wasLocked = if case .locked = state { true } else { false }
         try await credentials?.unlock()
@@ -362,6 +362,8 @@ package final class Account {
         try await withTimeLimit(RemoteService.callTimeout, engine.ports.clock) { [self] in
             try await refreshProfile()
             _ = try await refreshFeed("")
+            // The state of the account reports a failure of the service.
+            try? await photos?.refreshSources()
         } onTimeout: {
             throw ProviderError.failed(Message("The refresh took too long; try again later."))
         }

@@ -32,6 +32,7 @@ final class FolderPhotos: AccountPhotos {
     func photo(_ id: PhotoID) async throws -> Photo { try await session.photo(id) }
     func cachedPhoto(_ id: PhotoID) async throws -> Photo? { try await session.photo(id) }
     func sources() async throws -> [Source] { try await session.sources() }
+    func refreshSources() async throws {}
     func hasSource(_ id: SourceID) async throws -> Bool { try await session.hasSource(id) }
     func refresh(_ source: SourceID) async throws -> Int { try await session.refresh(source) }
 

@@ -34,6 +34,8 @@ package protocol AccountPhotos: AnyObject {
     /// Returns a photo without a request to a service; nil if it is not cached.
     func cachedPhoto(_ id: PhotoID) async throws -> Photo?
     func sources() async throws -> [Source]
+    /// Fetches the sources of a service again.
+    func refreshSources() async throws
     func hasSource(_ id: SourceID) async throws -> Bool
     /// Fetches the newest photos of a source.
     ///

@@ -318,7 +318,7 @@ final class CachedFeed {
     }
 
     /// Fetches the sources. Callers at the same time share one request.
-    private func fetchSources() async throws -> [Source] {
+    func fetchSources() async throws -> [Source] {
         if !listings.isRunning(account) { listed = owner.now }
         return try await listings.run(account) { [self] in
             let sources = try await owner.perform { [session] in try await session.sources() }

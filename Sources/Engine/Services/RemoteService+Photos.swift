@@ -61,6 +61,8 @@ extension RemoteService {
         return try await withCallTimeout { try await feed.sources() }
     }
 
+    package func refreshSources() async throws { _ = try await feed?.fetchSources() }
+
     package func hasSource(_ id: SourceID) async throws -> Bool { try photos().session.accepts(id) }
 
     package func refresh(_ source: SourceID) async throws -> Int {
