@@ -129,6 +129,9 @@ package final class Credentials: AccessTokens {
         }
     }
 
+    /// True if the service refused the token, which need not be revoked.
+    package var isRefused: Bool { if case .needsLogin = problem { token != nil } else { false } }
+
     /// A token in memory. `isSaved` is true if the secret store has it.
     package typealias HeldToken = (token: OAuthToken, isSaved: Bool)
 

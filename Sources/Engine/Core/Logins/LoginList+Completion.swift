@@ -62,7 +62,9 @@ extension LoginList {
                 known?.id
                 ?? AccountID(provider: provider.info.id, identity) { accounts[$0] != nil }
             let wasLoggedIn = known?.isLoggedIn == true
-            let replaced = token == nil ? nil : await engine.storedToken(of: known, id)
+            let isRefused = known?.credentials?.isRefused == true
+            let replaced =
+                token == nil || isRefused ? nil : await engine.storedToken(of: known, id)
             // The secret is stored before the account, so that no account lacks its token.
             if let token {
                 try await storeToken(token, of: id, identity, provider)
