@@ -30,8 +30,8 @@ extension Configuration {
     private static let serverKeys: [String: Kind?] = ["CertificateFile": nil]
     /// The keys that every provider may have. Other keys are checked by the provider.
     private static let providerKeys: [String: Kind] = [
-        "AllowLoopback": .flag, "Enabled": .flag, "RedirectPort": .port, "ShowLocation": .flag,
-        "ShowSensitive": .flag,
+        "AllowLoopback": .flag, "Enabled": .flag, "Partners": .flag, "RedirectPort": .port,
+        "ShowLocation": .flag, "ShowSensitive": .flag,
     ]
 
     /// The entries that have no effect.

@@ -6,11 +6,15 @@ extension ProviderSettings {
     /// - Parameters:
     ///   - key: The key of the setting.
     ///   - provider: The ID of the provider, for the error.
-    /// - Returns: The value; false if it is missing.
+    ///   - standard: The value if the setting is missing.
+    /// - Returns: The value.
     /// - Throws: ``ProviderError/notConfigured(_:)``.
-    package func flag(_ key: String, of provider: String) throws(ProviderError) -> Bool {
+    package func flag(
+        _ key: String, of provider: String, default standard: Bool = false
+    ) throws(ProviderError) -> Bool {
         switch self[key] {
-        case nil, "false": false
+        case nil: standard
+        case "false": false
         case "true": true
         default: throw .invalidSetting(key, of: provider, Message("has to be true or false."))
         }

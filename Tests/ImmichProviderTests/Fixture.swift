@@ -26,13 +26,13 @@ final class SimulatedSession {
         now: @escaping @Sendable () -> Timestamp = { .now }
     ) throws {
         server = try SimulatedImmich.start(version, photoCount: photoCount)
-        server.addUser("ada")
+        let ada = server.addUser("ada")
         server.addUser("bob")
         key = server.makeKey(of: "ada", permissions: permissions)
         let client = AuthorizedHTTP(
             CurlClient(userAgent: "Test") {}, token: Secret(key), field: "x-api-key: ")
         session = ImmichSession(
-            AccountIdentity(username: "ada@photos.test", server: server.url),
+            AccountIdentity(username: "ada@photos.test", server: server.url, userID: ada.id),
             SessionPorts(http: client, settings: settings, logger: Logger(label: "test")).at(now))
     }
 

@@ -214,9 +214,79 @@ struct SessionTests {
         fixture.session.close()
         var notices: [String] = []
         for await case .notices(let sentences) in fixture.session.events { notices = sentences }
-        #expect(notices.count == 2)
-        #expect(notices.first?.contains("lacks the permission album.read") == true)
-        #expect(notices.last?.contains("lacks the permission person.read") == true)
+        #expect(
+            ["album.read", "person.read", "stack.read"].elementsEqual(notices) {
+                $1.contains("lacks the permission \($0)")
+            })
+        #expect(try await fixture.walk("all") == fixture.server.photos)
+    }
+
+    @Test(arguments: Version.allCases)
+    func `an album has the photos of all owners at each version`(version: Version) async throws {
+        let fixture = try SimulatedSession(version, photoCount: 5)
+        let server = fixture.server
+        let own = server.photos
+        let foreign = (0..<130).map { number in
+            server.publish {
+                $0.owner = "bob"
+                $0.created = Moment(1_700_000_000 + number * 86_400)
+            }.id
+        }
+        let mixed = server.addAlbum("Mixed", [own[1], own[3]] + foreign) { $0.isShared = true }
+        let other = server.addAlbum("Bob", Array(foreign.prefix(10))) { $0.isShared = true }
+        let photos = try await fixture.session.walk("album:\(mixed.id)")
+        #expect(photos.map(\.photo.id.text) == [own[1], own[3]] + foreign.reversed())
+        #expect(
+            try await fixture.walk("album:\(other.id)") == foreign.prefix(10).reversed())
+        #expect(photos.map(\.photo.author).prefix(3) == [nil, nil, "Bob"])
+        // A photo of the user is the same in each source.
+        #expect(try await fixture.session.page("all").photos[1] == photos[0])
+        #expect(try await fixture.session.fetchPhoto(PhotoID(own[1])) == photos[0])
+        try await fixture.expectImage(try #require(photos[5].images[.regular]))
+        if version.rawValue.hasPrefix("1.") || version == .v2 {
+            #expect(server.requests("GET /api/albums/*").count == 2)
+        }
+    }
+
+    @Test(arguments: [Version.v2, .v3, .v3_2])
+    func `only the primary photo of a stack is shown`(version: Version) async throws {
+        let fixture = try SimulatedSession(version, photoCount: 3)
+        let server = fixture.server
+        let plain = server.photos
+        let burst = (0..<5).map { number in server.publish { $0.fileName = "\(number).jpg" }.id }
+        let (raw, jpeg) = (
+            server.publish { $0.mediaType = "image/x-canon-cr3" }.id, server.publish().id
+        )
+        server.addStack([burst[2]] + burst)
+        server.addStack([jpeg, raw])
+        let shown = [jpeg, burst[2]]
+        #expect(try await fixture.walk("all") == shown + plain)
+        let album = server.addAlbum("Burst", burst + [raw])
+        #expect(try await fixture.walk("album:\(album.id)") == [raw, burst[2]])
+        // A favourite is shown although it is not the primary photo.
+        _ = try await fixture.session.setLiked(PhotoID(burst[0]), true)
+        #expect(try await fixture.walk("likes") == [burst[0]])
+    }
+
+    @Test func `photos of partners have their names, and can be left out`() async throws {
+        for setting in [nil, "true", "false"] {
+            var settings = ProviderSettings()
+            settings["Partners"] = setting
+            let fixture = try SimulatedSession(photoCount: 30, settings: settings)
+            let server = fixture.server
+            server.share("bob", with: "ada")
+            let own = server.photos
+            let partner = (0..<30).map { _ in server.publish { $0.owner = "bob" }.id }
+            let photos = try await fixture.session.walk("all")
+            let expected = setting == "false" ? own : partner.reversed() + own
+            #expect(photos.map(\.photo.id.text) == expected)
+            #expect(photos.first?.photo.author == (setting == "false" ? nil : "Bob"))
+            #expect(photos.last?.photo.author == nil)
+            #expect(fixture.session.cacheVariant == (setting == "false" ? "own" : ""))
+            // An album of several users is shown in full.
+            let album = server.addAlbum("Both", [own[0], partner[0]])
+            #expect(try await fixture.walk("album:\(album.id)").count == 2)
+        }
     }
 
     @Test func `an update between two calls does not affect likes`() async throws {

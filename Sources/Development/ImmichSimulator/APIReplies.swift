@@ -4,7 +4,8 @@ internal import ServiceSimulator
 /// The API of a server.
 ///
 /// Source: the OpenAPI descriptions of the versions in ``Version``; `auth.service.ts` and `access.ts` of Immich for the
-/// errors.
+/// errors; `search.service.ts` and `searchAssetBuilder` of `database.ts` of 2.7.5 for the owners in a search, and
+/// immich-app/immich #28662 and #30585 for the versions.
 extension ServerState {
     mutating func apiReply(_ request: RecordedRequest) -> Reply {
         let path = request.segments
@@ -39,6 +40,27 @@ extension ServerState {
                 return Self.error(400, "Not found or no album.read access")
             }
             return Reply(200, json: writer.album(album, withAssets: version.major < 3))
+        case "GET users":
+            return Reply(200, json: .array(users.values.map(writer.user)))
+        case "GET stacks": return Reply(200, json: writer.stacks)
+        case "GET timeline/buckets", "GET timeline/bucket":
+            guard let album = albums.first(where: { $0.id == request.query["albumId"] }) else {
+                return Self.error(400, "Not found or no album.read access")
+            }
+            let found = assets.filter { album.assets.contains($0.id) }
+            let months = Dictionary(grouping: found) { "\($0.created.utc.prefix(7))-01" }
+            if let month = request.query["timeBucket"] {
+                return Reply(200, json: writer.bucket(months[month, default: []]))
+            }
+            return Reply(
+                200,
+                json: .array(
+                    months.keys.sorted(by: >).map { month in
+                        [
+                            "timeBucket": .string(month),
+                            "count": .integer(months[month, default: []].count),
+                        ]
+                    }))
         case "GET people": return Reply(200, json: writer.people)
         case "GET memories": return memoriesReply(request, writer)
         case "POST search/metadata": return search(request, name, writer)
@@ -48,7 +70,7 @@ extension ServerState {
         case "PUT assets" where version.major < 4: return change(request, name)
         case "PATCH assets" where version.major >= 3: return change(request, name)
         case "GET assets/*":
-            guard let asset = assets(of: name).first(where: { $0.id == id }) else {
+            guard let asset = readableAssets(of: name).first(where: { $0.id == id }) else {
                 return Self.error(400, "Not found or no asset.read access")
             }
             return Reply(200, json: writer.asset(asset))
@@ -113,7 +135,9 @@ extension ServerState {
         let needed: [String: String] = [
             "users/me": "user.read", "users/*/profile-image": "userProfileImage.read",
             "albums": "album.read", "albums/*": "album.read", "people": "person.read",
-            "memories": "memory.read", "search/metadata": "asset.read",
+            "stacks": "stack.read", "users": "user.read", "timeline/buckets": "asset.read",
+            "timeline/bucket": "asset.read", "memories": "memory.read",
+            "search/metadata": "asset.read",
             "search/smart": "asset.read", "assets/*": "asset.read", "assets": "asset.update",
             "assets/*/thumbnail": "asset.view", "assets/*/original": "asset.download",
         ]
@@ -131,6 +155,8 @@ extension ServerState {
         let albumIds: [String]?
         let personIds: [String]?
         let query: String?
+        let takenAfter: String?
+        let takenBefore: String?
         let filter: Filter?
         let cursor: String?
 
@@ -160,7 +186,7 @@ extension ServerState {
         guard !version.hasFilters || !search.isMixed else {
             return Self.error(400, "Deprecated field page cannot be combined with filter")
         }
-        var found = assets(of: user)
+        var found = searchedAssets(of: user)
         if let type = search.type ?? filter?.type?["eq"] {
             found = found.filter { $0.kind == type }
         }
@@ -176,11 +202,16 @@ extension ServerState {
             guard let album = albums.first(where: { ids.contains($0.id) }) else {
                 return Self.error(400, "Not found or no album.read access")
             }
+            if version.searchesAllOwners { found = assets }
             found = found.filter { album.assets.contains($0.id) }
         }
         if let ids = search.personIds ?? filter?.personIds?["any"] {
             let people = people.filter { ids.contains($0.id) }
             found = found.filter { asset in people.contains { $0.assets.contains(asset.id) } }
+        }
+        // The limits are those of months here.
+        if let after = search.takenAfter, let before = search.takenBefore {
+            found = found.filter { after < $0.created.utc && $0.created.utc < before }
         }
         if let query = search.query { found = found.filter { $0.description.contains(query) } }
         let page =
@@ -239,7 +270,7 @@ extension ServerState {
     private func imageReply(
         _ request: RecordedRequest, _ id: String, _ user: String, isOriginal: Bool
     ) -> Reply {
-        guard let asset = assets(of: user).first(where: { $0.id == id }) else {
+        guard let asset = readableAssets(of: user).first(where: { $0.id == id }) else {
             return Self.error(400, "Not found or no asset.view access")
         }
         if isOriginal { return Self.image(asset.width, asset.height) }

@@ -13,9 +13,10 @@ struct AssetWriter {
     func asset(_ asset: SimulatedAsset) -> JSON {
         let date = JSON.string(asset.created.utc.replacing("Z", with: ".000Z"))
         let isFavorite = state.favourites[viewer, default: []].contains(asset.id)
+        let owner = state.users[asset.owner ?? viewer]?.id ?? ""
         let first: JSON = [
             "id": .string(asset.id), "createdAt": date,
-            "ownerId": "3fe388e4-2078-44d7-b36c-39d9dee3a657", "owner": [:], "libraryId": .null,
+            "ownerId": .string(owner), "libraryId": .null,
             "type": .string(asset.kind), "originalPath": "/data/upload/\(asset.id)",
             "originalFileName": .string(asset.fileName),
             "originalMimeType": .string(asset.mediaType), "thumbhash": .string(asset.thumbHash),
@@ -46,7 +47,37 @@ struct AssetWriter {
     }
 
     func assets(_ ids: [String]) -> JSON {
-        .array(state.assets(of: viewer).filter { ids.contains($0.id) }.map(asset))
+        .array(state.readableAssets(of: viewer).filter { ids.contains($0.id) }.map(asset))
+    }
+
+    /// The stacks of the user, whose searches do not state them.
+    ///
+    /// Source: immich 2.7.5, `stack.service.ts`.
+    var stacks: JSON {
+        let own = Set(state.assets(of: viewer).map(\.id))
+        return .array(
+            state.stacks.filter { own.contains($0.primary) }.map { stack in
+                [
+                    "id": .string(stack.primary), "primaryAssetId": .string(stack.primary),
+                    "assets": assets(stack.assets),
+                ]
+            })
+    }
+
+    /// The assets of an album in a month, as columns.
+    ///
+    /// Source: immich 3.0.3, `timeline.service.ts` and `getTimeBucket` of `asset.repository.ts`: no owner is filtered.
+    func bucket(_ assets: [SimulatedAsset]) -> JSON {
+        func column(_ value: (SimulatedAsset) -> JSON) -> JSON { .array(assets.map(value)) }
+        return [
+            "id": column { .string($0.id) },
+            "ownerId": column { .string(state.users[$0.owner ?? viewer]?.id ?? "") },
+            "isFavorite": column { .bool(state.favourites[viewer, default: []].contains($0.id)) },
+            "isTrashed": column { _ in false }, "isImage": column { .bool($0.kind == "IMAGE") },
+            "thumbhash": column { .string($0.thumbHash) },
+            "fileCreatedAt": column { .string($0.created.utc.replacing("Z", with: ".000")) },
+            "visibility": column { _ in "timeline" }, "ratio": column { _ in 1.5 },
+        ]
     }
 
     func album(_ album: SimulatedAlbum, withAssets: Bool) -> JSON {

@@ -41,6 +41,12 @@ package struct SimulatedAsset: Sendable {
     package var isEdited = false
 }
 
+/// A stack of the simulated server: the primary asset, and the others.
+package struct SimulatedStack: Sendable {
+    let primary: String
+    let assets: [String]
+}
+
 /// An album of the simulated server.
 package struct SimulatedAlbum: Sendable {
     package let id: String

@@ -13,6 +13,9 @@ package struct ServerState: SimulatedState {
     var favourites: [String: Set<String>] = [:]
     var albums: [SimulatedAlbum] = []
     var people: [SimulatedPerson] = []
+    var stacks: [SimulatedStack] = []
+    /// The users who share their timelines, by the user who sees them.
+    var partners: [String: [String]] = [:]
     /// The days, `2019-11-22`, with their assets.
     var memories: [(day: String, assets: [String])] = []
     var photosPerPage = 20
@@ -63,6 +66,23 @@ package struct ServerState: SimulatedState {
     /// Returns the assets that a user can access.
     func assets(of user: String) -> [SimulatedAsset] {
         assets.filter { $0.owner == nil || $0.owner == user }
+    }
+
+    /// Returns the assets in searches of a user: the user's own, and those of partners.
+    ///
+    /// Source: immich 2.7.5 and 3.1.0, `getUserIdsToSearch` of `search.service.ts`.
+    func searchedAssets(of user: String) -> [SimulatedAsset] {
+        assets.filter { asset in
+            asset.owner.map { $0 == user || partners[user, default: []].contains($0) } ?? true
+        }
+    }
+
+    /// Returns the assets that a user can read: also those in albums.
+    ///
+    /// Source: immich 2.7.5, `checkAlbumAccess` and `checkPartnerAccess` of `access.repository.ts`.
+    func readableAssets(of user: String) -> [SimulatedAsset] {
+        let ids = Set(searchedAssets(of: user).map(\.id)).union(albums.flatMap(\.assets))
+        return assets.filter { ids.contains($0.id) }
     }
 
     // MARK: Requests

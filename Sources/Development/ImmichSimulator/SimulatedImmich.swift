@@ -163,6 +163,18 @@ package final class SimulatedImmich: SimulatedService {
         }
     }
 
+    /// Stacks assets, the first of which is the primary one.
+    package func addStack(_ assets: [String]) {
+        simulator.withState { state in
+            state.stacks.append(SimulatedStack(primary: assets.first ?? "", assets: assets))
+        }
+    }
+
+    /// Shows the photos of a user in the timeline of another one.
+    package func share(_ owner: String, with user: String) {
+        simulator.withState { $0.partners[user, default: []].append(owner) }
+    }
+
     /// Adds a person, whose name may be empty.
     @discardableResult
     package func addPerson(_ name: String, _ assets: [String]) -> SimulatedPerson {
@@ -190,12 +202,14 @@ package enum Version: String, CaseIterable, Sendable {
     case v1_117 = "1.117.0"
     /// No filters for albums.
     case v1_133 = "1.133.0"
-    /// Albums with their assets.
+    /// Albums with their assets. Searches, also those of albums, have the photos of the user and of partners only.
     case v2 = "2.0.0"
     /// Sizes of assets after the orientation is applied; the date of memories has a time.
     case v3_0 = "3.0.2"
     /// The date of memories has no time: immich-app/immich #29907.
     case v3 = "3.0.3"
+    /// Searches of albums have the photos of all owners.
+    case v3_1 = "3.1.0"
     /// Searches with a filter and a cursor, which exclude the earlier members: `withShapeExclusivity` of `search.dto.ts`.
     case v3_2 = "3.2.0"
     /// PATCH in place of PUT, which version 3 also accepts: the plan of immich-app/immich #28859.
@@ -203,5 +217,6 @@ package enum Version: String, CaseIterable, Sendable {
 
     var numbers: [Int] { rawValue.split(separator: ".").compactMap { Int($0) } }
     var major: Int { numbers.first ?? 0 }
+    var searchesAllOwners: Bool { self == .v3_1 || hasFilters }
     var hasFilters: Bool { self == .v3_2 || self == .v4 }
 }

@@ -11,6 +11,8 @@ struct ImmichClient: Sendable {
     let mapping: ModelMapping
     /// True if photos have the place where they were taken.
     let showsLocation: Bool
+    /// False if photos of partners are left out.
+    let showsPartners: Bool
 
     /// The address of the API.
     var base: String { server.origin + "/api" }
@@ -20,6 +22,7 @@ struct ImmichClient: Sendable {
         self.server = try ServerAddress(server)
         service = .server(self.server.host)
         showsLocation = try ports.settings.flag("ShowLocation", of: "immich")
+        showsPartners = try ports.settings.flag("Partners", of: "immich", default: true)
         mapping = ModelMapping(self.server, showsLocation: showsLocation)
         self.ports = ports
     }

@@ -5,7 +5,7 @@ internal import WebService
 
 /// The session of a user at a server.
 ///
-/// It stores only the version of the server, and the sources for a minute.
+/// It stores only the version of the server, and for some time the stacks and the names of users.
 final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     let events: AsyncStream<SessionEvent>
     let likesSource = ImmichSource.likes.id
@@ -14,7 +14,13 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     private let client: Result<ImmichClient, ProviderError>
     private let ports: SessionPorts
     private let knownVersion = Mutex<VersionRecord?>(nil)
-    private let knownSources: TimedCache<[Source]>
+    /// The photos of stacks, except the primary ones, with the primary one.
+    private let knownStacks: TimedCache<[AssetID: AssetID]>
+    private let knownNames: TimedCache<[String: String]>
+    /// The ID of the user.
+    private let ownID: String?
+    /// The album that a client reads, between its pages: older servers return it as a whole.
+    private let listing = Mutex<(id: AssetID, photos: [RemotePhoto])?>(nil)
 
     /// The number of photos in a page.
     private static let photosPerPage = 100
@@ -26,9 +32,15 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     init(_ account: AccountIdentity, _ ports: SessionPorts) {
         (events, continuation) = AsyncStream.makeStream()
         self.ports = ports
-        knownSources = TimedCache(.seconds(60), now: ports.now)
+        ownID = account.userID
+        knownStacks = TimedCache(.seconds(60), now: ports.now)
+        knownNames = TimedCache(.seconds(600), now: ports.now)
         client = Result { () throws(ProviderError) in try ImmichClient(account.server, ports) }
-        cacheVariant = (try? client.get().showsLocation) == true ? "location" : ""
+        let settings = try? client.get()
+        cacheVariant = [
+            settings?.showsLocation == true ? "location" : nil,
+            settings?.showsPartners == false ? "own" : nil,
+        ].compactMap(\.self).joined(separator: "-")
         continuation.yield(.status(client.sessionStatus))
     }
 
@@ -41,17 +53,13 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     /// Fetches the sources. Without the permission to read albums or people, these are left out, and a notice says so.
     func sources() async throws -> [Source] {
         let client = try client.get()
-        return try await knownSources.value { try await fetchSources(client) }
-    }
-
-    private func fetchSources(_ client: ImmichClient) async throws -> [Source] {
         var sources = [
             Source(id: ImmichSource.all.id, title: "All photos", kind: .feed),
             Source(id: likesSource, title: "Favourites", kind: .likes),
             Source(id: ImmichSource.memories.id, title: "Memories", kind: .feed),
         ]
         var notices: [String] = []
-        for fetch in [albums, people] {
+        for fetch in [albums, people, stackSources] {
             do {
                 sources += try await fetch(client)
             } catch ProviderError.denied(let reason) {
@@ -104,14 +112,103 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         return Array(sources.prefix(Self.maximumPeople))
     }
 
+    /// Checks the permission to read stacks, which are no sources.
+    private func stackSources(_ client: ImmichClient) async throws -> [Source] {
+        _ = try await knownStacks.value { try await fetchStacks(client) }
+        return []
+    }
+
+    private func fetchStacks(_ client: ImmichClient) async throws -> [AssetID: AssetID] {
+        let stacks: LenientList<StackRecord> = try client.decode(
+            try await client.send(
+                .get, ["stacks"], about: .other(Message("list the stacks")),
+                permission: "stack.read", maximumBytes: Self.maximumAlbumBytes))
+        let pairs = stacks.elements.flatMap { stack in
+            stack.assets.elements.map { ($0.id, stack.primaryAssetId) }
+        }
+        return Dictionary(pairs.filter { $0 != $1 }) { first, _ in first }
+    }
+
+    /// Fetches the names of the users by their IDs.
+    private func fetchNames(_ client: ImmichClient) async throws -> [String: String] {
+        let users: LenientList<ServiceRecord> = try client.decode(
+            try await client.send(
+                .get, ["users"], about: .other(Message("list the users")), permission: "user.read")
+        )
+        let pairs = users.elements.compactMap { user in
+            user.text("id").flatMap { id in user.line("name").map { (id, $0) } }
+        }
+        return Dictionary(pairs) { first, _ in first }
+    }
+
     // MARK: Photos
+
+    /// Returns the photos of a list that are shown.
+    private func photos(
+        _ assets: [AssetRecord], of source: ImmichSource, _ client: ImmichClient
+    ) async throws -> [RemotePhoto] {
+        try await mapped(shown(assets, of: source, client), client)
+    }
+
+    /// Returns the assets that are shown: no videos, no photos in the trash, and of a stack only the primary photo.
+    /// Favourites are those of the user, stacked or not.
+    private func shown(
+        _ assets: [AssetRecord], of source: ImmichSource, _ client: ImmichClient
+    ) async throws -> [AssetRecord] {
+        var stacks: [AssetID: AssetID] = [:]
+        do {
+            if source != .likes {
+                stacks = try await knownStacks.value { try await fetchStacks(client) }
+            }
+        } catch ProviderError.denied, ProviderError.failed {
+            // The sources report the missing permission. Older servers have no stacks.
+        }
+        let listed = Set(assets.map(\.id))
+        return assets.filter { asset in
+            guard asset.isPhoto else { return false }
+            let isOwn = isOwn(asset)
+            let isSecondary = stacks[asset.id]
+            return switch source {
+            // The primary photo of a stack may not be in the list.
+            case .album: isSecondary.map { !listed.contains($0) } ?? true
+            case .person:
+                (isOwn || client.showsPartners) && isSecondary.map { !listed.contains($0) } ?? true
+            case .likes: isOwn
+            case .all, .memories, .search: (isOwn || client.showsPartners) && isSecondary == nil
+            }
+        }
+    }
+
+    /// Maps assets, with the names of other owners.
+    private func mapped(
+        _ assets: some Collection<AssetRecord>, _ client: ImmichClient
+    ) async throws -> [RemotePhoto] {
+        var names: [String: String] = [:]
+        do {
+            if !assets.allSatisfy(isOwn) {
+                names = try await knownNames.value { try await fetchNames(client) }
+            }
+        } catch ProviderError.denied {
+            // The photos have no author.
+        }
+        return assets.map { asset in
+            let owner = isOwn(asset) ? nil : asset.owner
+            return client.mapping.photo(asset, by: owner.flatMap { names[$0] })
+        }
+    }
+
+    private func isOwn(_ asset: AssetRecord) -> Bool {
+        ownID == nil || asset.owner == nil || asset.owner == ownID
+    }
 
     /// Fetches a page of photos. The page token is the number of the page, or from version 3.2 on a cursor.
     func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
         let client = try client.get()
         guard let kind = ImmichSource(source) else { throw client.service.missing(source) }
+        let isMonth = pageToken?.hasPrefix(Self.monthMark) == true
         var search = SearchRequest(
-            position: try pageToken.map(SearchPosition.init), size: Self.photosPerPage)
+            position: isMonth ? nil : try pageToken.map(SearchPosition.init),
+            size: Self.photosPerPage)
         switch kind {
         case .all: search.visibility = "timeline"
         case .likes: search.isFavorite = true
@@ -119,7 +216,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
             search.visibility = "timeline"
             search.personIds = [id.rawValue]
         case .album(let id):
-            if let found = try await albumPage(id, search.page ?? 1, client) { return found }
+            if let found = try await albumPage(id, pageToken, client) { return found }
             search.albumIds = [id.rawValue]
         case .search(let words):
             search.visibility = "timeline"
@@ -151,35 +248,107 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
             } else {
                 record.nextCursor.flatMap { $0 == search.cursor ? nil : .cursor($0) }
             }
-        return RemotePage(client.mapping.photos(record.assets.elements), next: next?.token)
+        let kind = ImmichSource(source) ?? .all
+        return RemotePage(
+            try await photos(record.assets.elements, of: kind, client), next: next?.token)
     }
 
-    /// Fetches a page of an album from a server of version 1, which ignores the filter for albums in a search.
+    /// The beginning of the page token of a month.
+    private static let monthMark = "month:"
+
+    /// Fetches a page of an album from a server whose searches ignore albums (version 1), or leave out the photos of
+    /// other owners (versions 2 and 3.0: immich-app/immich #28662).
     ///
-    /// - Returns: The page; nil if the server supports the filter.
+    /// - Returns: The page; nil if a search has all photos of the album.
     private func albumPage(
-        _ id: AssetID, _ page: Int, _ client: ImmichClient
+        _ id: AssetID, _ token: String?, _ client: ImmichClient
     ) async throws -> RemotePage? {
-        guard try await version(client).major < 2 else { return nil }
-        let source = ImmichSource.album(id).id
-        let album: ServiceRecord = try client.decode(
-            try await client.send(
-                .get, ["albums", id.rawValue], about: .source(source), permission: "album.read",
-                maximumBytes: Self.maximumAlbumBytes))
-        guard let assets: LenientList<AssetRecord> = album.value("assets") else {
-            // The server was updated since the last request.
-            knownVersion.withLock { $0 = nil }
-            guard try await version(client).major >= 2 else {
-                throw client.service.invalidResponse(Message("an album without photos"))
-            }
-            return nil
+        let version = try await version(client)
+        let isMonth = token?.hasPrefix(Self.monthMark) == true
+        guard version.major < 3, !isMonth else {
+            return isMonth || version < VersionRecord(3, 1, 0)
+                ? try await monthPage(id, token, client) : nil
         }
-        try client.service.requireReadable(assets, Message("an album without photos"))
-        let photos = client.mapping.photos(Self.newestFirst(assets.elements))
+        let page = token.flatMap { Int($0) } ?? 1
+        var known = listing.withLock { $0?.id == id && page > 1 ? $0?.photos : nil }
+        if known == nil {
+            let source = ImmichSource.album(id)
+            let album: ServiceRecord = try client.decode(
+                try await client.send(
+                    .get, ["albums", id.rawValue], about: .source(source.id),
+                    permission: "album.read", maximumBytes: Self.maximumAlbumBytes))
+            guard let list: LenientList<AssetRecord> = album.value("assets") else {
+                // The server was updated since the last request.
+                knownVersion.withLock { $0 = nil }
+                guard try await self.version(client).major >= 3 else {
+                    throw client.service.invalidResponse(Message("an album without photos"))
+                }
+                return try await albumPage(id, token, client)
+            }
+            try client.service.requireReadable(list, Message("an album without photos"))
+            known = try await photos(Self.newestFirst(list.elements), of: source, client)
+        }
+        let photos = known ?? []
         let rest = photos.dropFirst((page - 1) * Self.photosPerPage)
+        let isLast = rest.count <= Self.photosPerPage
+        listing.withLock { $0 = isLast ? nil : (id, photos) }
         return RemotePage(
             Array(rest.prefix(Self.photosPerPage)),
-            next: rest.count > Self.photosPerPage ? "\(page + 1)" : nil)
+            next: isLast ? nil : "\(page + 1)")
+    }
+
+    /// Fetches a part of a month of an album. The photos of the user have the details of a search, so that they are the
+    /// same as in other sources.
+    private func monthPage(
+        _ id: AssetID, _ token: String?, _ client: ImmichClient
+    ) async throws -> RemotePage {
+        let source = ImmichSource.album(id)
+        let album = [(name: "albumId", value: id.rawValue)]
+        func fetch<Value: Decodable>(
+            _ path: String, _ query: [(name: String, value: String)]
+        ) async throws -> Value {
+            try client.decode(
+                try await client.send(
+                    .get, ["timeline", path], album + query, about: .source(source.id),
+                    permission: "asset.read"))
+        }
+        let position = try token.map { (token) throws(ProviderError) in
+            let parts = token.dropFirst(Self.monthMark.count).split(separator: "/")
+            guard token.hasPrefix(Self.monthMark), parts.count == 2, let start = Int(parts[1]),
+                0...1_000_000 ~= start
+            else { throw .staleCursor }
+            return (month: String(parts[0]), start: start)
+        }
+        let buckets: LenientList<ServiceRecord> = try await fetch("buckets", [])
+        let months = buckets.elements.compactMap { $0.text("timeBucket") }.sorted(by: >)
+            .drop { month in position.map { month > $0.month } ?? false }
+        guard let month = months.first, let day = CalendarDate(month.prefix(10))?.dayNumber else {
+            return RemotePage([])
+        }
+        let bucket: TimeBucketRecord = try await fetch("bucket", [("timeBucket", month)])
+        guard let listed = bucket.assets else {
+            throw client.service.invalidResponse(Message("an album without photos"))
+        }
+        var search = SearchRequest(position: nil, size: 1000)
+        search.albumIds = [id.rawValue]
+        // The months are those of the places where the photos were taken.
+        search.takenAfter = CalendarDate(dayNumber: day - 1).text + "T00:00:00.000Z"
+        search.takenBefore = CalendarDate(dayNumber: day + 33).text + "T00:00:00.000Z"
+        let own: SearchRecord = try client.decode(
+            try await client.send(
+                .post, ["search", "metadata"], [], search, about: .source(source.id),
+                permission: "asset.read"))
+        let details = Dictionary(own.assets.elements.map { ($0.id, $0) }) { first, _ in first }
+        let photos = try await photos(
+            Self.newestFirst(listed.map { details[$0.id] ?? $0 }), of: source, client)
+        let start = position?.month == month ? position?.start ?? 0 : 0
+        let rest = photos.dropFirst(start)
+        let next =
+            rest.count > Self.photosPerPage
+            ? "\(month)/\(start + Self.photosPerPage)" : months.dropFirst().first.map { $0 + "/0" }
+        return RemotePage(
+            Array(rest.prefix(Self.photosPerPage)),
+            next: next.map { Self.monthMark + $0 })
     }
 
     /// Returns the version of the server, which is fetched once. It changes with an update of the server.
@@ -229,7 +398,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         let assets = Self.newestFirst(found.flatMap(\.assets.elements)).filter {
             $0.created != nil && known.insert($0.id).inserted
         }
-        return RemotePage(Array(client.mapping.photos(assets).prefix(500)))
+        return RemotePage(Array(try await photos(assets, of: .memories, client).prefix(500)))
     }
 
     private static func newestFirst(_ assets: [AssetRecord]) -> [AssetRecord] {
@@ -245,8 +414,10 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
         let client = try client.get()
         let asset = try await fetchAsset(id, client)
-        guard asset.isPhoto else { throw client.service.missing(id) }
-        return client.mapping.photo(asset)
+        guard asset.isPhoto, let photo = try await mapped([asset], client).first else {
+            throw client.service.missing(id)
+        }
+        return photo
     }
 
     private func fetchAsset(_ id: PhotoID, _ client: ImmichClient) async throws -> AssetRecord {

@@ -13,12 +13,13 @@ struct ModelMapping: Sendable {
         self.showsLocation = showsLocation
     }
 
-    /// Returns the photos of a list, without videos and photos in the trash.
-    func photos(_ records: some Sequence<AssetRecord>) -> [RemotePhoto] {
-        records.lazy.filter(\.isPhoto).map(photo)
-    }
-
-    func photo(_ record: AssetRecord) -> RemotePhoto {
+    /// Maps an asset.
+    ///
+    /// - Parameters:
+    ///   - record: The asset.
+    ///   - author: The name of its owner; nil for the user's own photo.
+    /// - Returns: The photo.
+    func photo(_ record: AssetRecord, by author: String? = nil) -> RemotePhoto {
         let members = record.members
         let exif = members.record("exifInfo")
         let thumbHash = members.text("thumbhash")
@@ -26,6 +27,7 @@ struct ModelMapping: Sendable {
         let isFavourite = members.flag("isFavorite")
         var photo = Photo(id: PhotoID(record.id.rawValue))
         photo.created = record.created
+        photo.author = author
         photo.updated = members.time("updatedAt")
         (photo.width, photo.height) = size(members, exif)
         photo.color = thumbHash.flatMap { ThumbHash(base64: $0) }?.averageColor
@@ -160,9 +162,56 @@ struct AssetRecord: Decodable {
         created = members.time("fileCreatedAt")
     }
 
+    /// The ID of the owner; nil if the server does not state it.
+    var owner: String? { members.text("ownerId") }
+
     /// True for a photo that is not in the trash. The other kinds are `VIDEO`, `AUDIO` and `OTHER`.
     var isPhoto: Bool {
         members.text("type") ?? "IMAGE" == "IMAGE" && members.flag("isTrashed") != true
+    }
+}
+
+/// The assets of a month of an album in columns, of any owner and without details.
+///
+/// Source: immich 3.0.3, `time-bucket.dto.ts` and `timeline.service.ts`: with an album, it does not filter owners.
+struct TimeBucketRecord: Decodable {
+    private let id: [String]
+    private let ownerId: [String]
+    private let isFavorite: [Bool]
+    private let isTrashed: [Bool]
+    private let isImage: [Bool]
+    private let thumbhash: [String?]
+    private let fileCreatedAt: [String]
+
+    private struct Row: Encodable {
+        let id: String
+        let ownerId: String
+        let isFavorite: Bool
+        let isTrashed: Bool
+        let type: String
+        let thumbhash: String?
+        let fileCreatedAt: String
+    }
+
+    /// The assets in the form of other interfaces; nil if the columns differ in length.
+    var assets: [AssetRecord]? {
+        let counts = [
+            ownerId.count, isFavorite.count, isTrashed.count, isImage.count, thumbhash.count,
+            fileCreatedAt.count,
+        ]
+        guard counts.allSatisfy({ $0 == id.count }) else { return nil }
+        let rows = id.indices.map { index in
+            // A time of UTC has no zone here.
+            let time = fileCreatedAt[index]
+            return Row(
+                id: id[index], ownerId: ownerId[index], isFavorite: isFavorite[index],
+                isTrashed: isTrashed[index], type: isImage[index] ? "IMAGE" : "VIDEO",
+                thumbhash: thumbhash[index],
+                fileCreatedAt: time.hasSuffix("Z") || time.contains("+") ? time : time + "Z")
+        }
+        return (try? JSONEncoder().encode(rows)).flatMap {
+            try? JSONDecoder().decode(LenientList<AssetRecord>.self, from: $0).elements
+        }
     }
 }
 
@@ -185,6 +234,12 @@ struct SearchRecord: Decodable {
 /// The people of a server.
 struct PeopleRecord: Decodable {
     let people: LenientList<ServiceRecord>
+}
+
+/// A stack: photos of which only the primary one is shown.
+struct StackRecord: Decodable {
+    let primaryAssetId: AssetID
+    let assets: LenientList<AssetRecord>
 }
 
 /// A memory: the photos of a day in an earlier year.

@@ -13,6 +13,9 @@ struct SearchRequest: Encodable {
     var isFavorite: Bool?
     var albumIds: [String]?
     var personIds: [String]?
+    /// The limits of the capture time, in RFC 3339.
+    var takenAfter: String?
+    var takenBefore: String?
     /// The words of a search by content.
     var query: String?
     private(set) var filter: Filter?
