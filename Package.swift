@@ -237,7 +237,7 @@ let providers = [
     ),
     tests(
         "NextcloudProviderTests",
-        "HTTP LoopbackHTTP NextcloudProvider NextcloudSimulator ProviderKit TestSupport Logging",
+        "HTTP LoopbackHTTP NextcloudProvider NextcloudSimulator ProviderKit TestSupport XML Logging",
         excluding: "Examples"),
     module(
         "UnsplashProvider", "ImageMetadata ProviderKit Quoting Translation WebService Logging",

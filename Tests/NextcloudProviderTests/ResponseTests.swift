@@ -51,7 +51,10 @@ struct ResponseTests {
     func `another document is an invalid response`(body: String) async throws {
         for status in [200, 207] {
             let error = await pageError(.json(body, status: status))
-            #expect(error.map { "\($0)".contains("invalid response") } == true)
+            let text = "\(error, default: "")"
+            #expect(
+                text.contains("invalid response")
+                    || body.contains("html") && text.contains("Another login stands before"))
         }
     }
 
@@ -86,6 +89,66 @@ struct ResponseTests {
         #expect(photo.photo.width == nil && photo.photo.height == nil)
         #expect(photo.photo.latitude == nil && photo.photo.longitude == nil)
         #expect(photo.photo.blurHash == nil && !photo.hasLikeState)
+    }
+
+    @Test
+    func `a full window with entries that cannot be read is not the end, and they are counted`()
+        async throws
+    {
+        // The server returns as many entries as the limit, one of which has an invalid path, and another no ID.
+        let fixture = ScriptedSession { request in
+            let body = String(decoding: request.body, as: UTF8.self)
+            guard request.method.rawValue == "SEARCH" else {
+                return HTTPResponse(status: 404, url: request.url)
+            }
+            let isDated = !body.contains("is-defined") && !body.contains(".nomedia")
+            let entries = (0..<(isDated ? 100 : 0)).map { number in
+                """
+                <d:response><d:href>/remote.php/dav/files/ada/\(number == 7 ? "a?b" : "\(number)").jpg</d:href>
+                <d:propstat><d:prop>\(number == 9 ? "" : "<oc:fileid>\(number + 1)</oc:fileid>")
+                <d:getcontenttype>image/jpeg</d:getcontenttype>
+                <nc:metadata-photos-original_date_time>\(1_750_000_000 - number)</nc:metadata-photos-original_date_time>
+                </d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>
+                """
+            }
+            return .json(
+                """
+                <d:multistatus xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns" xmlns:nc="http://nextcloud.org/ns">
+                \(entries.joined())</d:multistatus>
+                """, status: 207)
+        }
+        let page = try await fixture.session.page("all")
+        #expect(page.photos.count == 97 && page.next != nil)
+        fixture.session.close()
+        var notices: [String] = []
+        for await case .notices(let sentences) in fixture.session.events { notices = sentences }
+        #expect(notices.map { $0.prefix(9) } == ["2 images "])
+    }
+
+    @Test(arguments: [
+        ("ServerMaintenanceMode", 503, "", "is in maintenance mode"),
+        (
+            "ServerMaintenanceMode", 503, #"{"installed":true,"needsDbUpgrade":true}"#,
+            "is being upgraded"
+        ),
+        (
+            "ServiceUnavailable", 503, #"{"installed":true,"maintenance":true}"#,
+            "is in maintenance mode"
+        ),
+        ("OC\\User\\DisabledUserException: User disabled", 503, "", "is disabled"),
+    ])
+    func `a server or an account that is not available is explained`(
+        text: String, status: Int, statusDocument: String, sentence: String
+    ) async throws {
+        let session = ScriptedSession { request in
+            request.url.hasSuffix("/status.php")
+                ? .json(statusDocument)
+                : .json(
+                    "<d:error xmlns:d=\"DAV:\" xmlns:s=\"http://sabredav.org/ns\"><s:message>\(text)</s:message></d:error>",
+                    status: status, ["Content-Type": "application/xml; charset=utf-8"])
+        }.session
+        let reason = await expectThrown(ProviderError.failed) { _ = try await session.page("all") }
+        #expect(reason?.contains(sentence) == true, "\(reason ?? "")")
     }
 
     nonisolated private static func document(path: String, _ properties: String = "") -> String {

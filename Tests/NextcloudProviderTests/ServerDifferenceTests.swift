@@ -3,6 +3,7 @@ import NextcloudSimulator
 import ProviderKit
 import TestSupport
 import Testing
+import XML
 
 @testable import NextcloudProvider
 
@@ -69,7 +70,11 @@ struct ServerDifferenceTests {
         }
         let id = "\(other.id)"
         server.addAlbum("Trip (bob)", [id, server.photos[0]], isShared: true)
+        // The app shows the album; the file is not in the files of the user.
         let page = try await fixture.session.page("shared:Trip (bob)")
+        #expect(
+            page.photos[0].photo.url
+                == "\(server.url)/index.php/apps/photos/sharedalbums/Trip%20(bob)")
         #expect(page.photos.map(\.photo.id.text) == [id, server.photos[0]])
         let photo = page.photos[0]
         #expect(photo.photo.title == "Bob & sea")
@@ -83,14 +88,240 @@ struct ServerDifferenceTests {
         #expect(reason?.contains("Only the owner") == true)
     }
 
-    @Test func `an album has the titles and paths of the user's own files`() async throws {
-        let fixture = try SimulatedSession(photoCount: 205)
+    @Test(arguments: [Version.v31, .v35])
+    func `an album has the titles and paths of the user's own files`(version: Version) async throws
+    {
+        let fixture = try SimulatedSession(version, photoCount: 205)
         let server = fixture.server
+        server.change(server.photos[3]) { $0.path = "Photos/2026 Été (1)/Wölfe & [Bären].jpg" }
         server.addAlbum("Alps", server.photos)
         let own = try await fixture.session.walk("all")
         let listed = try await fixture.session.walk("album:Alps")
         #expect(listed == own)
         #expect(own.allSatisfy { $0.photo.title != nil && $0.note.contains("/dav/files/ada/") })
+    }
+
+    @Test func `a large album is listed once for all its pages`() async throws {
+        let fixture = try SimulatedSession(.v35, photoCount: 0)
+        let server = fixture.server
+        for number in 0..<1300 { server.publish { $0.taken = Moment(1_750_000_000 + number) } }
+        server.addAlbum("Big", server.photos)
+        #expect(try await fixture.walk("album:Big") == server.photos)
+        #expect(server.requests("PROPFIND /remote.php/dav/photos/ada/albums/Big").count == 1)
+        #expect(server.requests("SEARCH /remote.php/dav/").isEmpty)
+        // The next walk reads the album again.
+        server.delete(server.photos[0])
+        #expect(try await fixture.walk("album:Big") == server.photos)
+    }
+
+    @Test func `each failing album fails alone, and its list keeps what is known`() async throws {
+        let fixture = try SimulatedSession(photoCount: 3)
+        let (server, session) = (fixture.server, fixture.session)
+        let other = server.publish { $0.owner = "bob" }
+        server.addAlbum("Alps", [server.photos[0]])
+        server.addAlbum("Trip (bob)", ["\(other.id)"], isShared: true)
+        server.addAlbum("Wood (bob)", ["\(other.id)"], isShared: true)
+        server.albumFailures = ["sharedalbums/Trip (bob)": 500]
+        #expect(try await session.fetchPhoto(PhotoID("\(other.id)")).photo.title != nil)
+        #expect(try await session.sources().count == 6)
+        for status in [404, 500] {
+            let now = Observed(Timestamp.now)
+            let fixture = try SimulatedSession(photoCount: 1, now: { now.value })
+            let (server, session) = (fixture.server, fixture.session)
+            server.addAlbum("Alps", server.photos)
+            server.addAlbum("Trip (bob)", server.photos, isShared: true)
+            let before = try await session.sources()
+            server.albumFailures = ["albums": status]
+            now.update { $0 = $0 + .seconds(61) }
+            #expect(try await Set(session.sources()) == Set(before))
+            #expect(await notices(fixture).count == 1)
+        }
+        // A server without the app Photos has no albums, without a notice.
+        let plain = try SimulatedSession(photoCount: 1)
+        plain.server.albumFailures = ["albums": 404, "sharedalbums": 404]
+        #expect(try await plain.session.sources().count == 3)
+        #expect(await notices(plain).isEmpty)
+    }
+
+    @Test func `a deleted photo causes no search of albums`() async throws {
+        let fixture = try SimulatedSession(photoCount: 2)
+        let server = fixture.server
+        server.addAlbum("Alps", [server.photos[0]])
+        let photo = try await fixture.session.fetchPhoto(PhotoID(server.photos[1]))
+        server.delete(photo.photo.id.text)
+        await expectThrown(ProviderError.notFound) {
+            _ = try await fixture.session.setLiked(photo.photo.id, true)
+        }
+        for url in Set(photo.images.values) { #expect(try await status(url, fixture) == 404) }
+        #expect(server.requests().allSatisfy { !$0.path.contains("/dav/photos/") })
+    }
+
+    @Test func `hidden folders, their photos and the trash of a camera are not shown`() async throws
+    {
+        let fixture = try SimulatedSession(photoCount: 2)
+        let server = fixture.server
+        let shown = server.photos
+        for path in [
+            ".thumbnails/a.jpg", "Photos/.hidden/b.jpg", "Photos/.trashed-1789-c.jpg",
+            "Private/d.jpg", "Private/Deep/e.jpg", "Chats/f.jpg",
+        ] {
+            server.publish { $0.path = path }
+        }
+        for (path, type) in [
+            ("Private/.nomedia", "application/octet-stream"), ("Chats/.noimage", "text/plain"),
+        ] {
+            server.publish { ($0.path, $0.mediaType) = (path, type) }
+        }
+        let other = server.publish { $0.path = "Privateer/g.jpg" }
+        #expect(try await fixture.walk("all") == ["\(other.id)"] + shown)
+    }
+
+    @Test func `files that the user excludes are not shown`() async throws {
+        let fixture = try SimulatedSession(
+            photoCount: 2, settings: ProviderSettings(["Exclude": "Scans; Work/**/draft-*"]))
+        let server = fixture.server
+        let shown = server.photos
+        for path in ["Scans/a.jpg", "Old/Scans/2020/b.jpg", "Work/X/draft-c.jpg"] {
+            server.publish { $0.path = path }
+        }
+        let other = server.publish { $0.path = "Work/d.jpg" }
+        #expect(try await fixture.walk("all") == ["\(other.id)"] + shown)
+        #expect(fixture.session.cacheVariant != "")
+    }
+
+    @Test func `the folders of the app Photos are shown if the server states them`() async throws {
+        let fixture = try SimulatedSession(photoCount: 2)
+        let server = fixture.server
+        let photos = server.photos
+        let camera = server.publish { $0.path = "Camera & Co/a.jpg" }
+        let scan = server.publish { $0.path = "Scans/b.jpg" }
+        server.sourceFolders = ["/Photos", "/Camera & Co"]
+        #expect(try await fixture.walk("all") == ["\(camera.id)"] + photos)
+        _ = try await fixture.session.setLiked(PhotoID("\(scan.id)"), true)
+        #expect(try await fixture.walk("likes") == ["\(scan.id)"])
+        // A folder that does not exist hides nothing.
+        for folders in [["/Missing"], ["/"], []] {
+            let fixture = try SimulatedSession(photoCount: 2)
+            fixture.server.sourceFolders = folders
+            #expect(try await fixture.walk("all") == fixture.server.photos)
+        }
+    }
+
+    @Test func `long paths do not end a feed`() async throws {
+        let fixture = try SimulatedSession(photoCount: 250)
+        let folder = String(repeating: "\u{6f22}", count: 73) + "/"
+        let long = fixture.server.publish {
+            $0.path = String(repeating: folder, count: 6) + "a.jpg"
+        }
+        // The limits of the server.
+        let longest = fixture.server.publish {
+            $0.path =
+                String(repeating: folder, count: 50) + String(repeating: "\u{6f22}", count: 246)
+                + ".jpg"
+        }
+        let photos = try await fixture.session.walk("all")
+        #expect(photos.map(\.photo.id.text) == fixture.server.photos)
+        #expect(photos.prefix(2).map(\.photo.id.text) == ["\(longest.id)", "\(long.id)"])
+        for photo in photos.prefix(2) {
+            for url in Set(photo.images.values) { #expect(try await status(url, fixture) == 200) }
+        }
+        await expectThrown(ProviderError.refused) {
+            _ = try await fixture.session.setLiked(PhotoID("\(longest.id)"), true)
+        }
+    }
+
+    @Test func `a capture time is that of the camera's clock in the local time zone`() async {
+        await #expect(processExitsWith: .success) {
+            setenv("TZ", "PST8PDT,M3.2.0,M11.1.0", 1)
+            tzset()
+            func created(_ taken: Int64, modified: String) -> Int64? {
+                let document = """
+                    <d:multistatus xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns" xmlns:nc="http://nextcloud.org/ns">
+                    <d:response><d:href>/remote.php/dav/files/ada/a.jpg</d:href><d:propstat><d:prop>
+                    <oc:fileid>7</oc:fileid><d:getlastmodified>\(modified)</d:getlastmodified>
+                    <nc:metadata-photos-original_date_time>\(taken)</nc:metadata-photos-original_date_time>
+                    </d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response></d:multistatus>
+                    """
+                let root = try? XMLDocument.parse(Array(document.utf8))
+                let record = root.flatMap { MultiStatus($0) }?.responses.first.flatMap(
+                    FileRecord.init)
+                #expect(record?.seconds == taken)
+                return record?.created?.secondsSince1970
+            }
+            let file = "Sun, 15 Jun 2025 15:06:40 GMT"
+            // 23:59:59 on the clock of the camera, in summer.
+            #expect(created(1_750_031_999, modified: file) == 1_750_031_999 + 7 * 3600)
+            // The time of the file.
+            #expect(created(1_750_000_000, modified: file) == 1_750_000_000)
+            #expect(created(0, modified: file) == nil)
+            #expect(created(-1, modified: file) == nil)
+        }
+    }
+
+    @Test func `a photo whose capture date is zero is shown with the time of its file`()
+        async throws
+    {
+        let fixture = try SimulatedSession(photoCount: 2)
+        let file = fixture.server.publish { $0.taken = Moment(0) }
+        let photos = try await fixture.session.walk("all")
+        #expect(photos.map(\.photo.id.text) == fixture.server.photos)
+        #expect(
+            photos.last?.photo.created?.secondsSince1970 == Int64(file.modified.secondsSince1970))
+        #expect(try await fixture.walk("memories").isEmpty)
+    }
+
+    @Test func `a file above the limit of previews has one address`() async throws {
+        let fixture = try SimulatedSession(photoCount: 0)
+        let large = fixture.server.publish {
+            ($0.sizeBytes, $0.isTooLargeForPreview) = (60 << 20, true)
+        }
+        let photo = try await fixture.session.fetchPhoto(PhotoID("\(large.id)"))
+        #expect(photo.images.keys.map(\.self) == [.full])
+        #expect(try await status(try #require(photo.images[.full]), fixture) == 200)
+    }
+
+    @Test func `requests of an account continue one session of the server`() async throws {
+        let fixture = try SimulatedSession(path: "/cloud", photoCount: 30)
+        _ = try await fixture.walk("all")
+        _ = try await fixture.session.sources()
+        _ = try await fixture.session.profile()
+        #expect(fixture.server.sessions == 1)
+        #expect(fixture.server.requests().allSatisfy { $0["Cookie"]?.contains("deleted") != true })
+    }
+
+    @Test func `maintenance, an upgrade and a disabled account end by themselves`() async throws {
+        let fixture = try SimulatedSession(photoCount: 3)
+        let (server, session) = (fixture.server, fixture.session)
+        let photo = try await session.fetchPhoto(PhotoID(server.photos[0]))
+        let thumb = try #require(photo.images[.thumb])
+        func expectFailures(_ text: String) async {
+            for call in ["page", "profile", "like", "image"] {
+                let reason = await expectThrown(ProviderError.failed) {
+                    switch call {
+                    case "page": _ = try await session.page("all")
+                    case "profile": _ = try await session.profile()
+                    case "like": _ = try await session.setLiked(photo.photo.id, true)
+                    default: _ = try await session.imageClient.downloadImage(thumb)
+                    }
+                }
+                #expect(reason?.contains(text) == true, "\(call): \(reason ?? "")")
+            }
+        }
+        server.isInMaintenance = true
+        await expectFailures("is in maintenance mode")
+        server.isInMaintenance = false
+        server.needsUpgrade = true
+        await expectFailures("is being upgraded")
+        server.needsUpgrade = false
+        server.addUser("ada") { $0.isDisabled = true }
+        for call in [{ _ = try await session.page("all") }, { _ = try await session.profile() }]
+            as [() async throws -> Void]
+        {
+            let reason = await expectThrown(ProviderError.failed) { try await call() }
+            #expect(reason?.contains("is disabled") == true)
+        }
+        server.addUser("ada")
+        #expect(try await session.page("all").photos.count == 3)
     }
 
     @Test func `the original replaces a preview that the server does not draw`() async throws {

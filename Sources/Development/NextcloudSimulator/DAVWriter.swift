@@ -66,6 +66,12 @@ struct DAVWriter {
             case "displayname": return isInAlbum ? nil : file.name.escapedForXML
             case "file-name": return isInAlbum ? file.name.escapedForXML : nil
             case "getcontenttype": return file.mediaType
+            case "size": return isInAlbum ? nil : "\(file.sizeBytes)"
+            case "getcontentlength": return isInAlbum ? "\(file.sizeBytes)" : nil
+            case "photos-collection-file-original-filename":
+                let isOwn = file.owner == nil || file.owner == viewer
+                return isInAlbum && isOwn && state.version.statesOriginalPaths
+                    ? "/" + file.path.escapedForXML : nil
             case "getetag": return "&quot;\(file.id)a\(file.modified.secondsSince1970)&quot;"
             case "getlastmodified": return file.modified.http
             case "fileid": return "\(file.id)"

@@ -8,9 +8,12 @@ package enum Version: String, CaseIterable, Sendable {
     case v28 = "28.0.14"
     /// A TypeError for each condition about metadata: nextcloud/server #45253.
     case v29 = "29.0.11"
+    /// Albums do not state the paths of the user's own photos.
     case v31 = "31.0.2"
+    case v35 = "35.0.0"
 
     var hasMetadata: Bool { self != .v27 }
+    var statesOriginalPaths: Bool { self == .v35 }
 }
 
 /// A user of the simulated server.
@@ -21,6 +24,8 @@ package struct SimulatedUser: Sendable {
     package var loginName: String
     package var displayName: String
     package var biography = ""
+    /// True if the administrator disabled the account.
+    package var isDisabled = false
 }
 
 /// A file of the simulated server.
@@ -43,6 +48,7 @@ package struct SimulatedFile: Sendable {
     package var longitude: Double?
     package var blurHash: String? = "LEHV6nWB2yk8pyo0adR*.7kCMdnj"
     package var hasPreview = true
+    package var sizeBytes = 2_000_000
     /// True if the server draws no preview although it can draw the format: `preview_max_filesize_image`.
     package var isTooLargeForPreview = false
     /// True if the user may not change the favourite.

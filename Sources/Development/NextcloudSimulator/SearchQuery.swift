@@ -3,8 +3,8 @@ internal import XML
 
 /// A search request, evaluated in the same way as by a server with a database.
 ///
-/// Source: RFC 5323; `FileSearchBackend.php` and `SearchBuilder.php` of server 31 for its limits, and of 29.0.11 for the
-/// TypeError.
+/// Source: RFC 5323; `FileSearchBackend.php` (`search`, `getFolderForPath`) and `SearchBuilder.php` of server 31 for its
+/// limits and scopes, and of 29.0.11 for the TypeError.
 struct SearchQuery {
     /// An error response: the status and the exception.
     struct Failure: Error {
@@ -22,7 +22,8 @@ struct SearchQuery {
     /// The value of a property of a file.
     typealias Properties = (_ property: String, SimulatedFile) -> Value?
 
-    let scope: String
+    /// The paths of the folders.
+    let scopes: [String]
     let selected: [XMLElement]
     let limit: Int
     private let condition: XMLElement
@@ -33,10 +34,10 @@ struct SearchQuery {
     init(_ root: XMLElement, _ version: Version) throws(Failure) {
         self.version = version
         guard root.name == "searchrequest", let search = root.child("basicsearch"),
-            let scope = search.child("from")?.child("scope")?.child("href")?.text,
-            let condition = search.child("where")?.children.first
+            let scopes = search.child("from")?.children.compactMap({ $0.child("href")?.text }),
+            !scopes.isEmpty, let condition = search.child("where")?.children.first
         else { throw Failure(status: 400, message: "Invalid search request") }
-        self.scope = scope
+        self.scopes = scopes
         self.condition = condition
         selected = search.child("select")?.child("prop")?.children ?? []
         limit = search.child("limit")?.child("nresults").flatMap { Int($0.text) } ?? 100
@@ -89,7 +90,7 @@ struct SearchQuery {
             let operators: Set =
                 switch property {
                 case "fileid", "favorite": ["eq"]
-                case "getcontenttype": ["eq", "like"]
+                case "getcontenttype", "displayname": ["eq", "like"]
                 default: ["eq", "lt", "lte", "gt", "gte", "is-defined"]
                 }
             guard operators.contains(condition.name) else {
@@ -103,7 +104,7 @@ struct SearchQuery {
 
     private func check(_ property: String, isOrder: Bool) throws(Failure) {
         var known: Set = ["getcontenttype", "getlastmodified", "favorite"]
-        if !isOrder { known.insert("fileid") }
+        if !isOrder { known.formUnion(["fileid", "displayname"]) }
         if version.hasMetadata { known.insert("metadata-photos-original_date_time") }
         guard known.contains(property) else {
             throw Failure(

@@ -3,8 +3,10 @@ internal import XML
 
 /// The interfaces of a server.
 ///
-/// Source: the developer manual (Login Flow v2, OCS, WebDAV), and the WebDAV interface of the app Photos: photos 6.0,
-/// `PropFindPlugin.php` and `AlbumPhoto.php`.
+/// Source: the developer manual (Login Flow v2, OCS, WebDAV), and the WebDAV interface of the app Photos: photos 8.0,
+/// `PropFindPlugin.php`, `AlbumPhoto.php` and `PageController.php`. For a server that is not available and for a
+/// disabled account: server 31, `lib/base.php` (`checkMaintenanceMode`, `printUpgradePage`), `ocs/v1.php`, `index.php`,
+/// and `MaintenancePlugin.php` and `Auth.php` of `apps/dav/lib/Connector/Sabre`.
 extension ServerState {
     mutating func serverReply(_ request: RecordedRequest) -> Reply {
         guard request.path.hasPrefix(path + "/") else {
@@ -12,11 +14,7 @@ extension ServerState {
         }
         let route = String(request.path.dropFirst(path.count))
         if route == "/status.php" { return Reply(200, json: statusDocument) }
-        if isInMaintenance {
-            return Reply(
-                503, html: "<!DOCTYPE html><p>Maintenance</p>",
-                headers: [("X-Nextcloud-Maintenance-Mode", "1"), ("Retry-After", "120")])
-        }
+        if isInMaintenance || needsUpgrade { return unavailable(route) }
         switch "\(request.method) \(route)" {
         case "POST /index.php/login/v2": return startLogin(request)
         case "POST /index.php/login/v2/poll": return poll(request)
@@ -30,6 +28,48 @@ extension ServerState {
                     401, "Sabre\\DAV\\Exception\\NotAuthenticated", "No public access")
                 : Reply(401, json: ["message": "Current user is not logged in"])
         }
+        if users[user]?.isDisabled == true {
+            if route.hasPrefix("/remote.php") {
+                return DAVWriter.error(
+                    503, "Sabre\\DAV\\Exception\\ServiceUnavailable",
+                    "OC\\User\\DisabledUserException: This user is disabled")
+            }
+            return route.hasPrefix("/ocs")
+                ? Reply(401, json: ["ocs": ["meta": ["message": "Unauthorised"]]])
+                : Reply(401, html: "<!DOCTYPE html><h2>This user is disabled</h2>")
+        }
+        var reply = authorizedReply(request, user, route)
+        if request["Cookie"]?.contains("oc_sessionPassphrase=") != true {
+            sessions += 1
+            reply.headers.append(
+                ("Set-Cookie", "oc_sessionPassphrase=\(token()); path=\(path)/; HttpOnly"))
+            reply.headers.append(("Set-Cookie", "nc_session=deleted; Max-Age=0"))
+        }
+        return reply
+    }
+
+    /// Returns the reply of a server that is not available.
+    private func unavailable(_ route: String) -> Reply {
+        if route.hasPrefix("/remote.php") {
+            return DAVWriter.error(
+                503, "OCA\\DAV\\Exception\\ServerMaintenanceMode",
+                isInMaintenance ? "System is in maintenance mode." : "Upgrade needed")
+        }
+        if route.hasPrefix("/ocs") {
+            return Reply(
+                503, json: ["ocs": ["meta": ["message": "Service unavailable"]]],
+                headers: [("X-Nextcloud-Maintenance-Mode", "1")])
+        }
+        return isInMaintenance
+            ? Reply(
+                503, html: "<!DOCTYPE html><p>Maintenance</p>",
+                headers: [("X-Nextcloud-Maintenance-Mode", "1"), ("Retry-After", "120")])
+            : Reply(200, html: "<!DOCTYPE html><p>Update needed</p>")
+    }
+
+    private mutating func authorizedReply(
+        _ request: RecordedRequest, _ user: String, _ route: String
+    ) -> Reply {
         let segments = route.split(separator: "/").map {
             FormFields.decode($0.replacing("+", with: "%2B"))
         }
@@ -37,6 +77,7 @@ extension ServerState {
         case ("DELETE", "ocs/v2.php/core"), ("GET", "ocs/v2.php/cloud"):
             return ocs(request, user, segments.last ?? "")
         case ("SEARCH", "remote.php/dav"): return search(request, user)
+        case ("PROPFIND", "remote.php/dav"): return DAVWriter.multiStatus([])
         case ("PROPFIND", "remote.php/dav/photos"):
             return albumReply(request, user, Array(segments.dropFirst(3)))
         case ("PROPPATCH", "remote.php/dav/files"):
@@ -48,6 +89,7 @@ extension ServerState {
             return original(user, segments)
         case ("GET", "index.php/core/preview"):
             return preview(request, files(of: user), request.query["fileId"])
+        case ("GET", "index.php/apps/photos") where segments.count == 3: return photosPage
         case ("GET", "index.php/apps/photos"):
             return preview(request, files(of: user) + filesInAlbums, segments.last)
         case ("GET", "index.php/avatar/\(user)"): return Self.image(512, 512)
@@ -55,9 +97,24 @@ extension ServerState {
         }
     }
 
+    /// The page of the app Photos, whose initial state is JSON in Base64.
+    private var photosPage: Reply {
+        guard let sourceFolders else { return Reply(404, html: "<!DOCTYPE html><p>Not found</p>") }
+        let folders = JSON.array(sourceFolders.map { .string($0) }).text
+        let state = Base64Text.encode(Array(JSON.string(folders).text.utf8))
+        return Reply(
+            200,
+            html: """
+                <!DOCTYPE html><html><body>
+                <input type="hidden" id="initial-state-photos-photosSourceFolders" value="\(state)">
+                </body></html>
+                """)
+    }
+
     private var statusDocument: JSON {
         [
-            "installed": true, "maintenance": .bool(isInMaintenance), "needsDbUpgrade": false,
+            "installed": true, "maintenance": .bool(isInMaintenance),
+            "needsDbUpgrade": .bool(needsUpgrade),
             "version": .string(version.rawValue + ".1"),
             "versionstring": .string(version.rawValue), "edition": "", "productname": "Nextcloud",
             "extendedSupport": false,
@@ -136,14 +193,25 @@ extension ServerState {
                 throw SearchQuery.Failure(status: 400, message: "The request is not valid XML")
             }
             let query = try SearchQuery(root, version)
+            let all = files(of: user)
+            let home = "/files/\(user)"
             // A percent-encoded scope is not found.
-            guard query.scope == "/files/\(user)" else {
-                return DAVWriter.error(
-                    404, "Sabre\\DAV\\Exception\\NotFound", "Search scope not found")
+            for scope in query.scopes where scope != home {
+                let folder = scope.dropFirst(home.count + 1) + "/"
+                guard scope.hasPrefix(home + "/"),
+                    all.contains(where: { $0.path.hasPrefix(folder) })
+                else {
+                    return DAVWriter.error(
+                        404, "Sabre\\DAV\\Exception\\NotFound", "Search scope not found")
+                }
             }
             let liked = favourites[user, default: []]
-            let found = query.results(files(of: user)) { property, file in
+            let files = all.filter { file in
+                query.scopes.contains { "\(home)/\(file.path)".hasPrefix($0 + "/") }
+            }
+            let found = query.results(files) { property, file in
                 switch property {
+                case "displayname": .text(file.name)
                 case "getcontenttype": .text(file.mediaType)
                 case "getlastmodified": .number(file.modified.secondsSince1970)
                 case "fileid": .number(file.id)
@@ -168,8 +236,12 @@ extension ServerState {
             + file.path.split(separator: "/").map { Self.encode($0) }.joined(separator: "/")
     }
 
+    /// Source: sabre/http 5.1, `encodePath`.
     private static func encode(_ text: some StringProtocol) -> String {
-        FormFields.encode(String(text)).replacing("+", with: "%20")
+        FormFields.encode(String(text)).replacing("+", with: "%20").replacing(/%../) {
+            let escape = $0.output.lowercased()
+            return escape == "%28" ? "(" : escape == "%29" ? ")" : escape
+        }
     }
 
     private func albumReply(
@@ -179,6 +251,9 @@ extension ServerState {
             let root = try? XMLDocument.parse(request.body), let names = root.child("prop")
         else { return DAVWriter.error(404, "Sabre\\DAV\\Exception\\NotFound", "Not found") }
         let isShared = segments[1] == "sharedalbums"
+        if let status = albumFailures[segments.dropFirst(1).joined(separator: "/")] {
+            return DAVWriter.error(status, "Sabre\\DAV\\Exception", "Failed")
+        }
         let own = albums.filter { $0.isShared == isShared }
         let folder = "\(path)/remote.php/dav/photos/\(Self.encode(user))/\(segments[1])"
         let writer = DAVWriter(state: self, viewer: user)

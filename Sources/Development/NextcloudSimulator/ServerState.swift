@@ -7,6 +7,14 @@ package struct ServerState: SimulatedState {
     /// The path of the server below its origin; empty or `/nextcloud`.
     var path: String
     var isInMaintenance = false
+    /// True between the installation of a new version and the upgrade of the database.
+    var needsUpgrade = false
+    /// The folders that the app Photos shows; nil without the app.
+    var sourceFolders: [String]?
+    /// The statuses of failing albums, and of their lists, by their paths: `albums/Alps`.
+    var albumFailures: [String: Int] = [:]
+    /// The number of sessions that were started.
+    var sessions = 0
     var users: [String: SimulatedUser] = [:]
     /// The user IDs by `login name:app password`.
     var passwords: [String: String] = [:]
@@ -89,6 +97,19 @@ package struct ServerState: SimulatedState {
 enum Base64Text {
     private static let digits = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    static func encode(_ bytes: [UInt8]) -> String {
+        var text = ""
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let part = Array(bytes[start..<min(start + 3, bytes.count)])
+            let bits = (0..<3).reduce(0) { $0 << 8 | ($1 < part.count ? Int(part[$1]) : 0) }
+            for index in 0..<4 {
+                let digit = digits[bits >> (18 - 6 * index) & 63]
+                text += index <= part.count ? String(UnicodeScalar(digit)) : "="
+            }
+        }
+        return text
+    }
 
     static func decode(_ text: String) -> String? {
         var bytes: [UInt8] = []

@@ -54,6 +54,27 @@ package final class SimulatedNextcloud: SimulatedService {
         set { simulator.withState { $0.isInMaintenance = newValue } }
     }
 
+    /// True if the server waits for the upgrade of its database.
+    package var needsUpgrade: Bool {
+        get { simulator.withState { $0.needsUpgrade } }
+        set { simulator.withState { $0.needsUpgrade = newValue } }
+    }
+
+    /// The folders that the app Photos shows; nil without the app.
+    package var sourceFolders: [String]? {
+        get { simulator.withState { $0.sourceFolders } }
+        set { simulator.withState { $0.sourceFolders = newValue } }
+    }
+
+    /// The statuses of failing albums, and of their lists, by their paths: `albums/Alps` or `sharedalbums`.
+    package var albumFailures: [String: Int] {
+        get { simulator.withState { $0.albumFailures } }
+        set { simulator.withState { $0.albumFailures = newValue } }
+    }
+
+    /// The number of sessions that clients have started.
+    package var sessions: Int { simulator.withState { $0.sessions } }
+
     /// The origin of the addresses of a login; nil for that of the request.
     package var namedOrigin: String? {
         get { simulator.withState { $0.namedOrigin } }

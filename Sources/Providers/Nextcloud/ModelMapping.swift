@@ -7,10 +7,14 @@ struct ModelMapping: Sendable {
     private let server: ServerAddress
     /// True if photos have the place where they were taken.
     private let showsLocation: Bool
-    private let omissions: OmittedImages
+    let omissions: OmittedImages
 
     /// The largest size of a preview that servers draw by default, in pixels.
     private static let maximumPreview = 4096
+    /// The size of a file above which servers draw no preview by default, in bytes: `preview_max_filesize_image`.
+    private static let maximumPreviewedBytes: Int64 = 50 << 20
+    /// The limit of ``RemotePhoto/note``.
+    private static let maximumNoteBytes = 4096
     private static let previewSizes: [(ImageSize, Int)] = [
         (.thumb, 256), (.small, 512), (.regular, 1024),
     ]
@@ -38,7 +42,7 @@ struct ModelMapping: Sendable {
 
     func photo(_ record: FileRecord) -> RemotePhoto {
         var photo = Photo(id: PhotoID("\(record.id)"))
-        photo.created = record.taken ?? record.modified
+        photo.created = record.created ?? record.modified
         photo.updated = record.modified
         photo.width = ServiceNumber.size(record.width)
         photo.height = ServiceNumber.size(record.height)
@@ -46,18 +50,24 @@ struct ModelMapping: Sendable {
         photo.setFileName(record.name)
         photo.setCamera(make: record.make, model: record.model)
         if showsLocation { photo.setLocation(record.latitude, record.longitude) }
-        photo.url = "\(server.base)/index.php/f/\(record.id)"
+        photo.url =
+            server.base + "/index.php/"
+            + (record.albumPage.map { "apps/photos/" + $0 } ?? "f/\(record.id)")
         photo.isLiked = record.isFavourite ?? false
         // Servers draw other formats for display, in a format that the record does not state.
         photo.mediaType = record.isOriginalUsable ? record.mediaType : nil
+        let original = original(record)
+        let isUsable = record.isOriginalUsable && WebAddress(original) != nil
+        let isLarge = isUsable && record.sizeBytes ?? 0 > Self.maximumPreviewedBytes
         var images: [ImageSize: String] = [:]
-        if record.hasPreview != false {
+        // The image of a large file is downloaded once, as the only size.
+        if record.hasPreview != false, !isLarge {
             for (size, pixels) in Self.previewSizes { images[size] = preview(record, pixels) }
         }
-        images[.full] =
-            record.isOriginalUsable ? original(record) : preview(record, Self.maximumPreview)
+        images[.full] = isUsable ? original : preview(record, Self.maximumPreview)
+        let note = String(original.dropFirst(server.origin.count))
         var remote = RemotePhoto(
-            photo, images: images, note: String(original(record).dropFirst(server.origin.count)))
+            photo, images: images, note: note.utf8.count <= Self.maximumNoteBytes ? note : "")
         remote.hasLikeState = record.isFavourite != nil
         return remote
     }

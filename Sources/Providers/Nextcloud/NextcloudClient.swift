@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Logging
 internal import ProviderKit
 internal import Translation
@@ -11,9 +12,12 @@ struct NextcloudClient: Sendable {
     /// The ID of the user, which is part of the paths of files.
     let user: String
     private let ports: SessionPorts
+    private let http: CookieClient
     /// True if photos have the place where they were taken.
     let showsLocation: Bool
     let mapping: ModelMapping
+    /// The patterns of the files that the user does not want to see.
+    private let excluded: PathPatterns
 
     /// The maximum size of a document in bytes. A photo takes about 2 KiB.
     private static let maximumBytes = 32 << 20
@@ -27,13 +31,23 @@ struct NextcloudClient: Sendable {
         service = .server(server.host)
         user = account.username
         showsLocation = try ports.settings.flag("ShowLocation", of: "nextcloud")
+        excluded = PathPatterns(list: ports.settings["Exclude"] ?? "")
         mapping = ModelMapping(
             server, OmittedImages(server.host, ports.logger, events),
             showsLocation: showsLocation)
         self.ports = ports
+        http = CookieClient(ports.http, of: server.origin)
     }
 
     // MARK: WebDAV
+
+    /// The files of a search or an album.
+    struct Listing: Sendable {
+        /// The files that can be read.
+        var records: [FileRecord] = []
+        /// The number of files that the server listed.
+        var count = 0
+    }
 
     /// Searches the files of the user.
     ///
@@ -43,27 +57,76 @@ struct NextcloudClient: Sendable {
     ///   - limit: The maximum number of results.
     ///   - hasMetadata: True if the properties of the app Photos are requested.
     ///   - onlyPositions: True if only the properties are requested that determine the order.
+    ///   - folders: The paths of the folders below the user's files: `/Photos`. Empty for all.
     ///   - subject: The item, for error messages.
     /// - Returns: The results, in any order: servers sort results of several storages again.
     /// - Throws: ``UnsupportedSearch`` if the server does not support a part of the search; ``ProviderError``,
     ///   ``HTTPError``.
     func search(
         _ condition: DAVCondition, by order: String?, limit: Int, hasMetadata: Bool,
-        onlyPositions: Bool = false, about subject: Refusal.Subject
-    ) async throws -> [FileRecord] {
+        onlyPositions: Bool = false, in folders: [String] = [], about subject: Refusal.Subject
+    ) async throws -> Listing {
         let properties =
             onlyPositions
             ? DAVBody.position(hasMetadata: hasMetadata)
             : DAVBody.properties(hasMetadata: hasMetadata, showsLocation: showsLocation)
+        let scopes = (folders.isEmpty ? [""] : folders).map { "/files/\(user)\($0)" }
         let body = DAVBody.search(
-            of: user, properties, where: condition, by: order, limit: limit)
+            in: scopes, properties, where: condition, by: order, limit: limit)
         let response = try await exchange(.search, "/remote.php/dav/", body)
-        let refusal = refusal(response, subject)
-        guard let error = refusal.error else {
-            return try await records(response)
+        guard let error = await refusal(response, subject) else {
+            return try await listing(response)
         }
-        throw refusal.isUnsupportedSearch ? UnsupportedSearch(error: error) : error
+        // A folder may not exist.
+        if !folders.isEmpty, [400, 404, 500].contains(response.status) {
+            return try await search(
+                condition, by: order, limit: limit, hasMetadata: hasMetadata,
+                onlyPositions: onlyPositions, about: subject)
+        }
+        let isUnsupported = Refusal(response, subject, service, now: ports.now())
+            .isUnsupportedSearch
+        throw isUnsupported ? UnsupportedSearch(error: error) : error
     }
+
+    /// Fetches the rule for the files that are shown.
+    ///
+    /// - Returns: The rule, with the folders of the files `.nomedia` and `.noimage`.
+    func fileFilter() async throws -> FileFilter {
+        var filter = FileFilter(excluded: excluded)
+        do {
+            let found = try await search(
+                .hidesFolder, by: nil, limit: 1000, hasMetadata: false, onlyPositions: true,
+                about: .other(Message("list the hidden folders")))
+            filter.folders = found.records.compactMap(\.filePath).compactMap { path in
+                let parts = path.split(separator: "/")
+                guard [".nomedia", ".noimage"].contains(parts.last) else { return nil }
+                return parts.dropLast().map { $0 + "/" }.joined()
+            }
+        } catch is UnsupportedSearch {}
+        return filter
+    }
+
+    /// Fetches the folders that the app Photos shows, from the initial state of its page: no interface has them.
+    ///
+    /// Source: photos 8.0, `PageController::index`; server 31, `layout.initial-state.php`.
+    ///
+    /// - Returns: The paths below the user's files, `/Photos`; none if the server does not state them, or for all files.
+    func sourceFolders() async throws -> [String] {
+        let mark = "id=\"initial-state-photos-photosSourceFolders\" value=\""
+        let request = HTTPRequest(.get, server.base + "/index.php/apps/photos/")
+        let response = try await http.send(request)
+        if response.status >= 500, let error = await refusal(response, .user) { throw error }
+        let page = String(decoding: response.body, as: UTF8.self)
+        guard response.isSuccess, let start = page.firstRange(of: mark)?.upperBound,
+            let data = Data(base64Encoded: String(page[start...].prefix { $0 != "\"" })),
+            let text = try? JSONDecoder().decode(String.self, from: data),
+            let folders = try? JSONDecoder().decode([String].self, from: Data(text.utf8)),
+            1...Self.maximumFolders ~= folders.count, !folders.contains("/")
+        else { return [] }
+        return folders.filter { $0.hasPrefix("/") }
+    }
+
+    private static let maximumFolders = 50
 
     /// Searches files of the user by their IDs.
     ///
@@ -86,7 +149,8 @@ struct NextcloudClient: Sendable {
             }
             let records = try await search(
                 .any(conditions), by: nil, limit: part.count, hasMetadata: hasMetadata,
-                about: subject)
+                about: subject
+            ).records
             for record in records where part.contains(record.id) { found[record.id] = record }
         }
         return found
@@ -98,9 +162,12 @@ struct NextcloudClient: Sendable {
         let path = albumPath(Self.albumFolder(isShared: isShared), name)
         let properties = DAVBody.albumProperties(showsLocation: showsLocation)
         let response = try await exchange(.propfind, path, DAVBody.find(properties), depth: 1)
-        if let error = refusal(response, .source(source.id)).error { throw error }
-        return try await records(response)
+        if let error = await refusal(response, .source(source.id)) { throw error }
+        return try await listing(response).records
     }
+
+    /// The path of the user's files at the server.
+    var filesRoot: String { server.path + "/remote.php/dav/files/" + URLEncoding.escape(user) }
 
     private static func albumFolder(isShared: Bool) -> String {
         isShared ? "sharedalbums" : "albums"
@@ -112,14 +179,14 @@ struct NextcloudClient: Sendable {
 
     /// Lists the albums of the user, or those that others share.
     ///
-    /// - Returns: The albums; none if the server has no app for them.
-    func albums(isShared: Bool) async throws -> [AlbumRecord] {
+    /// - Returns: The albums; nil if the server has no list of them.
+    func albums(isShared: Bool) async throws -> [AlbumRecord]? {
         let folder = Self.albumFolder(isShared: isShared)
         let response = try await exchange(
             .propfind, albumPath(folder, ""), DAVBody.find("<nc:nbItems/><nc:last-photo/>"),
             depth: 1)
-        if [404, 405, 501].contains(response.status) { return [] }
-        if let error = refusal(response, .other(Message("list the albums"))).error { throw error }
+        if [404, 405, 501].contains(response.status) { return nil }
+        if let error = await refusal(response, .other(Message("list the albums"))) { throw error }
         // The first response describes the folder.
         return try await read(response) {
             $0.responses.filter { $0.name != folder }.compactMap {
@@ -130,10 +197,16 @@ struct NextcloudClient: Sendable {
 
     /// Changes a favourite.
     func setFavourite(_ file: FileRecord, _ isFavourite: Bool, _ id: PhotoID) async throws {
+        guard WebAddress(server.origin + file.path) != nil else {
+            throw ProviderError.refused(
+                Message(
+                    "The path of the file is too long to change its favourite at {server}.",
+                    ["server": server.host]))
+        }
         let response = try await exchange(
             .proppatch, relative(file.path),
             DAVBody.favourite(isFavourite))
-        if let error = refusal(response, .like(id)).error { throw error }
+        if let error = await refusal(response, .like(id)) { throw error }
         switch try await read(response, \.failure) {
         case nil: return
         case 404: throw service.missing(id)
@@ -163,7 +236,7 @@ struct NextcloudClient: Sendable {
         if let depth { request.headers.append("Depth", "\(depth)") }
         request.body = Array(body.utf8)
         request.maximumBytes = Self.maximumBytes
-        return try await ports.http.send(request)
+        return try await http.send(request)
     }
 
     /// Reads a multi-status document off the main thread.
@@ -189,13 +262,37 @@ struct NextcloudClient: Sendable {
         throw service.invalidResponse(Message("an unexpected document"))
     }
 
-    private func records(_ response: HTTPResponse) async throws -> [FileRecord] {
-        // A folder of the list has no file ID.
-        try await read(response) { $0.responses.compactMap(FileRecord.init) }
+    private func listing(_ response: HTTPResponse) async throws -> Listing {
+        let (listing, unreadable) = try await read(response) { document in
+            var listing = Listing(count: document.count)
+            var unreadable = document.unreadable
+            for response in document.responses {
+                if let record = FileRecord(response) {
+                    listing.records.append(record)
+                } else if !response.path.hasSuffix("/") {
+                    // A folder of the list has no file ID.
+                    unreadable.append(MultiStatus.Response.excerpt(response.path))
+                }
+            }
+            return (listing, unreadable)
+        }
+        for path in unreadable {
+            mapping.omissions.record(path, Message("its entry in the list cannot be read"))
+        }
+        return listing
     }
 
-    private func refusal(_ response: HTTPResponse, _ subject: Refusal.Subject) -> Refusal {
-        Refusal(response, subject, service, now: ports.now())
+    /// Returns the error of a response; nil for a success. During an upgrade, some addresses have a page of any status.
+    private func refusal(
+        _ response: HTTPResponse, _ subject: Refusal.Subject
+    ) async -> ProviderError? {
+        let refusal = Refusal(response, subject, service, now: ports.now())
+        guard let error = refusal.error else { return nil }
+        guard response.status == 503 || response.isSuccess,
+            let status = try? await http.send(HTTPRequest(.get, server.base + "/status.php")),
+            let problem = refusal.problem(status.record)
+        else { return error }
+        return problem
     }
 
     // MARK: Users
@@ -205,8 +302,16 @@ struct NextcloudClient: Sendable {
         var request = HTTPRequest(.get, server.base + "/ocs/v2.php/cloud/user?format=json")
         request.headers.append("OCS-APIRequest", "true")
         request.headers.append("Accept", "application/json")
-        let response = try await ports.http.send(request)
-        if let error = refusal(response, .user).error { throw error }
+        let response = try await http.send(request)
+        if let error = await refusal(response, .user) {
+            guard error == .unauthorized else { throw error }
+            // The response is the same for a disabled account.
+            //
+            // Source: server 31, `ocs/v1.php` for a `LoginException`, and `Connector/Sabre/Auth.php`.
+            let other = try await exchange(
+                .propfind, "/remote.php/dav/", DAVBody.find("<d:getetag/>"), depth: 0)
+            throw await refusal(other, .user) ?? service.invalidResponse(Message("status 401"))
+        }
         guard let user = response.record?.record("ocs")?.record("data"),
             let profile = mapping.profile(user)
         else { throw service.invalidResponse(Message("a user without an ID")) }
@@ -217,21 +322,26 @@ struct NextcloudClient: Sendable {
 
     /// Returns the client for images, which require the credentials of the account.
     ///
-    /// - Parameter find: Finds a photo by its ID.
+    /// - Parameter find: Finds a photo by its ID, and in albums if the flag is true.
     /// - Returns: The client.
-    func images(_ find: @escaping @Sendable (PhotoID) async throws -> FileRecord) -> ImageClient {
-        ImageClient(ports.http) { response, url in
+    func images(
+        _ find: @escaping @Sendable (PhotoID, Bool) async throws -> FileRecord
+    ) -> ImageClient {
+        ImageClient(http) { response, url in
             // The file was moved, or is too large for a preview.
             //
             // Source: server 31, `preview_max_filesize_image` with the default 50 MB.
             guard response.status == 404, let id = Self.photo(url),
-                let record = try? await find(id), record.isOriginalUsable
+                let record = try? await find(id, url.contains("/photos/")), record.isOriginalUsable
             else { return nil }
             return mapping.original(record)
         } refusal: { response, url in
             // The engine translates other responses.
-            guard [400, 403, 503].contains(response.status) else { return nil }
-            return refusal(response, .photo(Self.photo(url) ?? PhotoID(""))).error
+            guard
+                [400, 403, 503].contains(response.status)
+                    || response.isSuccess && response.isHTML
+            else { return nil }
+            return await refusal(response, .photo(Self.photo(url) ?? PhotoID("")))
         }
     }
 
@@ -243,6 +353,22 @@ struct NextcloudClient: Sendable {
         if let id { return PhotoID(id) }
         let parts = url.prefix { $0 != "?" }.split(separator: "/")
         return parts.dropLast().last == "preview" ? parts.last.map { PhotoID(String($0)) } : nil
+    }
+}
+
+/// The rule for the files that are shown.
+struct FileFilter: Sendable {
+    /// The patterns of the user, for paths below the user's files.
+    var excluded = PathPatterns(list: "")
+    /// The folders with a file `.nomedia` or `.noimage`, with a slash at the end, below the user's files.
+    var folders: [String] = []
+
+    /// Returns false for a file in a hidden folder, a hidden file, and a file in the trash of a camera app.
+    func shows(_ record: FileRecord) -> Bool {
+        guard let path = record.filePath else { return true }
+        return !path.split(separator: "/").contains { $0.hasPrefix(".") }
+            && !folders.contains(where: path.hasPrefix)
+            && !excluded.contains(Array(path.utf8))
     }
 }
 

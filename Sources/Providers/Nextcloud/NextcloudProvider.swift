@@ -26,6 +26,11 @@ package struct NextcloudProvider: PollingLogin {
         var description = KeyDescription(
             keyField: KeyDescription.basicField, keyOrigins: [origin], needsServer: true)
         description.namedOrigins = [origin]
+        // Other interfaces answer alike for a disabled account.
+        description.refusals = [
+            TokenRefusal(status: 401, text: "NotAuthenticated"),
+            TokenRefusal(status: 401, text: "PasswordLoginForbidden"),
+        ]
         return description
     }
 
@@ -89,7 +94,7 @@ package struct NextcloudProvider: PollingLogin {
             guard response.isSuccess, let status = response.record,
                 let isInstalled: Bool = status.value("installed")
             else { continue }
-            guard status.flag("maintenance") != true else { throw refusal.maintenance }
+            if let problem = refusal.problem(status) { throw problem }
             guard isInstalled else { break }
             return server
         }

@@ -1,10 +1,11 @@
 internal import ProviderKit
 internal import Synchronization
+internal import Translation
 internal import WebService
 
 /// The session of a user at a server.
 ///
-/// It stores only the search mode of the server, and the sources for a minute.
+/// It stores only the search mode of the server, and for some time the rules for the photos that are shown.
 final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     let events: AsyncStream<SessionEvent>
     let likesSource = NextcloudSource.likes.id
@@ -15,21 +16,33 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     private let ports: SessionPorts
     /// The mode of the searches that succeeded. An update of the server is detected by the next session.
     private let mode = Mutex(PhotoSearch.Mode.full)
-    private let knownSources: TimedCache<[Source]>
+    /// The albums of the last list of the user, and of that of others.
+    private let knownAlbums = Mutex<[Bool: [AlbumRecord]]>([:])
+    /// The album that a client reads, between its pages: the whole list is one response.
+    private let listing = Mutex<(source: NextcloudSource, records: [FileRecord])?>(nil)
+    /// Photos that are known only from albums, because other users own them.
+    private let foreign = Mutex<Set<PhotoID>>([])
+    private let filter: TimedCache<FileFilter>
+    private let folders: TimedCache<[String]>
 
     private static let maximumAlbums = 600
     /// The maximum number of albums that are searched for a photo of another user.
     private static let maximumSearchedAlbums = 40
     private static let photosPerPage = 500
+    private static let maximumForeign = 100_000
 
     init(_ account: AccountIdentity, _ ports: SessionPorts) {
         (events, continuation) = AsyncStream.makeStream()
         self.ports = ports
-        knownSources = TimedCache(.seconds(60), now: ports.now)
+        filter = TimedCache(.seconds(60), now: ports.now)
+        folders = TimedCache(.seconds(3600), now: ports.now)
         client = Result { [continuation] () throws(ProviderError) in
             try NextcloudClient(account, ports, events: continuation)
         }
-        cacheVariant = (try? client.get().showsLocation) == true ? "location" : ""
+        cacheVariant = [
+            (try? client.get().showsLocation) == true ? "location" : "",
+            ports.settings["Exclude"] ?? "",
+        ].filter { !$0.isEmpty }.joined(separator: "-")
         continuation.yield(.status(client.sessionStatus))
     }
 
@@ -41,16 +54,32 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
 
     func sources() async throws -> [Source] {
         let client = try client.get()
-        return try await knownSources.value { try await fetchSources(client) }
-    }
-
-    private func fetchSources(_ client: NextcloudClient) async throws -> [Source] {
         let sources = [
             Source(id: NextcloudSource.all.id, title: "All photos", kind: .feed),
             Source(id: likesSource, title: "Favourites", kind: .likes),
             Source(id: NextcloudSource.memories.id, title: "Memories", kind: .feed),
         ]
-        let albums = try await client.albums(isShared: false) + client.albums(isShared: true)
+        var albums: [AlbumRecord] = []
+        var failures: [ProviderError] = []
+        for isShared in [false, true] {
+            let known = knownAlbums.withLock { $0[isShared] }
+            do {
+                // A list that existed is not empty when it is missing.
+                guard let listed = try await client.albums(isShared: isShared) else {
+                    if let known, !known.isEmpty {
+                        throw client.service.invalidResponse(Message("no list of albums"))
+                    }
+                    continue
+                }
+                knownAlbums.withLock { $0[isShared] = listed }
+                albums += listed
+            } catch let error as ProviderError where error.concernsOneItem {
+                failures.append(error)
+                albums += known ?? []
+            }
+        }
+        if failures.count == 2, let first = failures.first { throw first }
+        client.mapping.omissions.setFailures(failures.map(\.message.translated))
         return Array((sources + albums.map(\.source)).prefix(Self.maximumAlbums))
     }
 
@@ -66,30 +95,58 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
         let position = start ?? .top
         switch kind {
         case .all, .likes:
+            let search = try await search(kind, client)
             return try await supported { mode in
-                try await PhotoSearch(client: client, source: kind, mode: mode)
-                    .page(after: position)
+                try await search.with(mode).page(after: position)
             }
         case .memories:
             let today = CalendarDate(local: ports.now())
-            return try await supported { mode in
-                try await PhotoSearch(client: client, source: kind, mode: mode).memories(today)
-            }
-        case .album:
-            let records = try await client.photos(of: kind)
-                .filter { PhotoPosition($0) < position }
-                .sorted { PhotoPosition($0) > PhotoPosition($1) }
-            let shown = records.prefix(Self.photosPerPage)
-            // An album has other paths than the files, and those of other users.
-            let own = try await supported { mode in
-                try await client.files(
-                    shown.map(\.id), hasMetadata: mode.hasMetadata, about: .source(source))
-            }
-            return RemotePage(
-                client.mapping.photos(shown.map { $0.located(at: own[$0.id]) }),
-                next: shown.count < records.count
-                    ? shown.last.map { PhotoPosition($0).token } : nil)
+            let search = try await search(kind, client)
+            return try await supported { mode in try await search.with(mode).memories(today) }
+        case .album: return try await albumPage(kind, after: start, client)
         }
+    }
+
+    /// Returns the search for the photos of a source, which the app Photos shows. Favourites are shown in any folder.
+    private func search(
+        _ source: NextcloudSource, _ client: NextcloudClient
+    ) async throws -> PhotoSearch {
+        let filter = try await filter.value { try await client.fileFilter() }
+        let folders =
+            source == .likes ? [] : try await folders.value { try await client.sourceFolders() }
+        return PhotoSearch(
+            client: client, source: source, mode: .full, filter: filter, folders: folders)
+    }
+
+    private func albumPage(
+        _ source: NextcloudSource, after start: PhotoPosition?, _ client: NextcloudClient
+    ) async throws -> RemotePage {
+        let known = listing.withLock { $0?.source == source && start != nil ? $0?.records : nil }
+        let all: [FileRecord]
+        if let known {
+            all = known
+        } else {
+            all = try await client.photos(of: source).sorted {
+                PhotoPosition($0) > PhotoPosition($1)
+            }
+        }
+        let records = all.drop { PhotoPosition($0) >= start ?? .top }
+        let shown = records.prefix(Self.photosPerPage)
+        let isLast = shown.count == records.count
+        listing.withLock { $0 = isLast ? nil : (source, all) }
+        // An album has other paths than the files, and those of other users. Newer servers state the user's own.
+        let own =
+            all.contains { $0.ownPath != nil }
+            ? [:]
+            : try await supported { mode in
+                try await client.files(
+                    shown.map(\.id), hasMetadata: mode.hasMetadata, about: .source(source.id))
+            }
+        let located = shown.map { $0.located(at: own[$0.id], below: client.filesRoot) }
+        rememberForeign(located)
+        return RemotePage(
+            client.mapping.photos(located),
+            next: isLast ? nil : shown.last.map { PhotoPosition($0).token })
     }
 
     /// Searches with the properties that the server supports. If the server rejects some of them, searches with fewer.
@@ -112,19 +169,22 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
 
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
         let client = try client.get()
-        let record = try await fetchRecord(id, client)
+        let record = try await fetchRecord(id, inAlbums: true, client)
         guard record.isPhoto else { throw client.service.missing(id) }
+        rememberForeign([record])
         return client.mapping.photo(record)
     }
 
-    private func fetchRecord(_ id: PhotoID, _ client: NextcloudClient) async throws -> FileRecord {
+    private func fetchRecord(
+        _ id: PhotoID, inAlbums: Bool, _ client: NextcloudClient
+    ) async throws -> FileRecord {
         let missing = client.service.missing(id)
         guard let number = Int64(id.text), number > 0, "\(number)" == id.text else { throw missing }
         let found = try await supported { mode in
             try await client.files([number], hasMetadata: mode.hasMetadata, about: .photo(id))
         }
         if let record = found[number] { return record }
-        guard let record = try await albumRecord(number, client) else { throw missing }
+        guard inAlbums, let record = try await albumRecord(number, client) else { throw missing }
         return record
     }
 
@@ -132,12 +192,23 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     private func albumRecord(
         _ id: Int64, _ client: NextcloudClient
     ) async throws -> FileRecord? {
-        let albums = try await client.albums(isShared: true) + client.albums(isShared: false)
+        let albums =
+            try await (client.albums(isShared: true) ?? [])
+            + (client.albums(isShared: false) ?? [])
         for listed in albums.prefix(Self.maximumSearchedAlbums) {
-            let records = try await client.photos(of: listed.album)
-            if let record = records.first(where: { $0.id == id }) { return record }
+            do {
+                let records = try await client.photos(of: listed.album)
+                if let record = records.first(where: { $0.id == id }) { return record }
+            } catch let error as ProviderError where error.concernsOneItem {
+                // Another album may have the photo.
+            }
         }
         return nil
+    }
+
+    private func rememberForeign(_ records: [FileRecord]) {
+        let ids = records.lazy.filter(\.isInAlbum).map { PhotoID("\($0.id)") }
+        foreign.withLock { if $0.count < Self.maximumForeign { $0.formUnion(ids) } }
     }
 
     // MARK: Images
@@ -145,7 +216,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     /// The images require the credentials of the account.
     var imageClient: any HTTPClient {
         guard let client = try? client.get() else { return ports.http }
-        return client.images { [self] in try await fetchRecord($0, client) }
+        return client.images { [self] in try await fetchRecord($0, inAlbums: $1, client) }
     }
 
     func downloadAddress(_ photo: RemotePhoto) -> String? {
@@ -157,9 +228,16 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     /// Sets the favourite state. The service does not count favourites.
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
         let client = try client.get()
-        // The path, which a favourite needs, changes when the file is moved. The server refuses a favourite by the path in
-        // an album, with the reason: only the owner can change it.
-        let record = try await fetchRecord(photo, client)
+        // The path, which a favourite needs, changes when the file is moved.
+        let record: FileRecord
+        do {
+            record = try await fetchRecord(photo, inAlbums: false, client)
+        } catch ProviderError.notFound where foreign.withLock({ $0.contains(photo) }) {
+            throw ProviderError.refused(
+                Message(
+                    "Only the owner of the photo can change its favourite at {server}.",
+                    ["server": client.server.host]))
+        }
         try await client.setFavourite(record, isLiked, photo)
         return nil
     }
@@ -167,4 +245,14 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     // MARK: Users
 
     func profile() async throws -> Profile { try await client.get().currentUser() }
+}
+
+extension ProviderError {
+    /// True if the error may concern only the requested item, not the account or the server.
+    fileprivate var concernsOneItem: Bool {
+        switch self {
+        case .failed, .notFound, .denied, .notSupported: true
+        default: false
+        }
+    }
 }

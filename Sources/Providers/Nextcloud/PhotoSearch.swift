@@ -26,17 +26,28 @@ struct PhotoSearch {
 
     let client: NextcloudClient
     let source: NextcloudSource
-    let mode: Mode
+    var mode: Mode
+    /// The rule for the photos that are shown.
+    var filter = FileFilter()
+    /// The folders with photos; empty for all files.
+    var folders: [String] = []
 
     /// The number of results of the first search.
     private static let firstLimit = 100
     /// The largest number of results. More photos with the same time are searched by their IDs.
-    var maximumLimit = 6400
+    var maximumLimit = 1600
     /// The largest number of photos with the same time.
     private static let maximumPositions = 50_000
     private static let photosPerPage = 500
     /// The largest number of windows without photos that one page reads.
     private static let maximumWindows = 8
+
+    /// Returns the search in another mode.
+    func with(_ mode: Mode) -> PhotoSearch {
+        var search = self
+        search.mode = mode
+        return search
+    }
 
     /// Fetches the page after a position.
     func page(after start: PhotoPosition) async throws -> RemotePage {
@@ -48,8 +59,12 @@ struct PhotoSearch {
                 .sorted { PhotoPosition($0) > PhotoPosition($1) }
             guard let floor = window.floor else { return page(records, isLast: true) }
             let complete = records.prefix { $0.seconds > floor }
-            if !complete.isEmpty { return page(Array(complete), isLast: false) }
-            if floor < position.seconds {
+            if let last = complete.last {
+                guard complete.allSatisfy({ !filter.shows($0) }) else {
+                    return page(Array(complete), isLast: false)
+                }
+                position = PhotoPosition(last)
+            } else if floor < position.seconds {
                 // No photo is above the floor.
                 position = PhotoPosition(seconds: floor, id: .max)
             } else if limit < maximumLimit {
@@ -65,11 +80,11 @@ struct PhotoSearch {
     }
 
     private func page(_ records: [FileRecord], isLast: Bool) -> RemotePage {
-        let shown = records.prefix(Self.photosPerPage)
-        let isEnd = isLast && shown.count == records.count
+        let part = records.prefix(Self.photosPerPage)
+        let isEnd = isLast && part.count == records.count
         return RemotePage(
-            client.mapping.photos(shown),
-            next: isEnd ? nil : shown.last.map { PhotoPosition($0).token })
+            client.mapping.photos(part.filter(filter.shows)),
+            next: isEnd ? nil : part.last.map { PhotoPosition($0).token })
     }
 
     /// Fetches the photos at and before a time.
@@ -83,19 +98,18 @@ struct PhotoSearch {
         if mode.hasMetadata {
             let dated = try await search(
                 [.taken("lte", top)], by: DAVCondition.dateTaken, limit)
-            records = dated.filter { $0.taken != nil }
-            if dated.count >= limit {
-                floor = dated.compactMap(\.taken?.secondsSince1970).min()
-            }
+            records = dated.records.filter { $0.taken != nil }
+            // Files that cannot be read count: only a search with fewer results than its limit has found all.
+            if dated.count >= limit { floor = records.compactMap(\.taken).min() ?? top }
         }
         // Files with older times are part of a later window.
         var conditions = [DAVCondition.modified("lte", top)]
         if let floor { conditions.append(.modified("gte", floor)) }
         if mode == .full { conditions.append(.undefined(DAVCondition.dateTaken)) }
         let others = try await search(conditions, by: DAVCondition.modified, limit)
-        records += others.filter { !mode.hasMetadata || $0.taken == nil }
+        records += others.records.filter { !mode.hasMetadata || $0.taken == nil }
         if others.count >= limit {
-            let lowest = others.compactMap(\.modified?.secondsSince1970).min() ?? top
+            let lowest = others.records.compactMap(\.modified?.secondsSince1970).min() ?? top
             floor = max(floor ?? lowest, lowest)
         }
         return (records, floor)
@@ -111,13 +125,13 @@ struct PhotoSearch {
             positions = try await search(
                 [.taken("eq", time)], by: DAVCondition.dateTaken, Self.maximumPositions,
                 onlyPositions: true
-            ).map { PhotoPosition($0) }
+            ).records.map { PhotoPosition($0) }
         }
         var conditions = [DAVCondition.modified("eq", time)]
         if mode == .full { conditions.append(.undefined(DAVCondition.dateTaken)) }
         positions += try await search(
             conditions, by: DAVCondition.modified, Self.maximumPositions, onlyPositions: true
-        ).map { PhotoPosition($0) }
+        ).records.map { PhotoPosition($0) }
         let ids = Set(positions).filter { $0.seconds == time && $0 < position }
             .sorted(by: >).prefix(Self.photosPerPage).map(\.id)
         return try await client.files(
@@ -127,17 +141,21 @@ struct PhotoSearch {
 
     /// Fetches the photos of today's date in earlier years, the most recent first.
     ///
-    /// The server interprets the time of a camera as UTC, so that the days are those in UTC.
+    /// The server interprets the time of a camera as UTC. The days are wider than those of any time zone, because the
+    /// time of a file is UTC.
     func memories(_ today: CalendarDate) async throws -> RemotePage {
         guard mode.hasMetadata else { return RemotePage([]) }
         let days = (1...Self.maximumYears).compactMap { years -> DAVCondition? in
             let date = CalendarDate(
                 year: today.year - years, month: today.month, day: today.day)
             guard let start = date.map({ Int64($0.dayNumber) * 86_400 }) else { return nil }
-            return .all([.taken("gte", start), .taken("lt", start + 86_400)])
+            return .all([.taken("gte", start - 50_400), .taken("lt", start + 86_400 + 50_400)])
         }
-        let found = try await search([.any(days)], by: DAVCondition.dateTaken, Self.photosPerPage)
-        let records = found.sorted { PhotoPosition($0) > PhotoPosition($1) }
+        let found = try await search([.any(days)], by: DAVCondition.dateTaken, maximumLimit)
+        let records = found.records.sorted { PhotoPosition($0) > PhotoPosition($1) }.filter {
+            let date = $0.created.map { CalendarDate(local: $0) }
+            return date?.month == today.month && date?.day == today.day && filter.shows($0)
+        }
         return RemotePage(client.mapping.photos(records.prefix(Self.photosPerPage)))
     }
 
@@ -146,11 +164,11 @@ struct PhotoSearch {
 
     private func search(
         _ conditions: [DAVCondition], by order: String, _ limit: Int, onlyPositions: Bool = false
-    ) async throws -> [FileRecord] {
+    ) async throws -> NextcloudClient.Listing {
         let favourites: [DAVCondition] = source == .likes ? [.isFavourite] : []
         return try await client.search(
             .all([.isImage] + favourites + conditions), by: order, limit: limit,
-            hasMetadata: mode.hasMetadata, onlyPositions: onlyPositions,
+            hasMetadata: mode.hasMetadata, onlyPositions: onlyPositions, in: folders,
             about: .source(source.id))
     }
 }

@@ -29,12 +29,21 @@ extension Refusal {
     /// The error of a response that does not depend on the request; nil if there is none.
     var generalError: ProviderError? {
         switch response.status {
-        case 503 where response.headers["X-Nextcloud-Maintenance-Mode"] == "1":
+        // WebDAV has no header field. The exception is part of the message, or the exception itself.
+        //
+        // Source: server 31, `Connector/Sabre/MaintenancePlugin.php`, `Auth.php`, and `lib/base.php` for pages.
+        case 503
+        where response.headers["X-Nextcloud-Maintenance-Mode"] == "1"
+            || mentions("ServerMaintenanceMode"):
             maintenance
+        case 400... where mentions("DisabledUserException"):
+            .failed(
+                service.tr(
+                    "The account at {service} is disabled; ask the administrator of the server."))
         case 429:
             // The response of the protection against brute force attacks states no time.
             .rateLimited(until: retryTime)
-        case 400 where mentionsTrustedDomain:
+        case 400 where mentions("trusted domain"):
             .failed(
                 service.tr(
                     "{service} does not trust its address; add it to trusted_domains in the configuration of the server, or log in with another address."
@@ -46,7 +55,7 @@ extension Refusal {
 
     /// True if the server does not support a part of a search, such as a property of a newer version.
     var isUnsupportedSearch: Bool {
-        [400, 422, 501].contains(response.status) && !mentionsTrustedDomain && !isPage
+        [400, 422, 501].contains(response.status) && !mentions("trusted domain") && !isPage
             || isFailedSearch
     }
 
@@ -66,9 +75,9 @@ extension Refusal {
         return start.contains("<!doctype html") || start.contains("<html")
     }
 
-    private var mentionsTrustedDomain: Bool {
+    private func mentions(_ text: String) -> Bool {
         String(decoding: response.body.prefix(64 << 10), as: UTF8.self).lowercased()
-            .contains("trusted domain")
+            .contains(text.lowercased())
     }
 
     private var forbidden: ProviderError {
@@ -95,8 +104,17 @@ extension Refusal {
         }
     }
 
-    var maintenance: ProviderError {
+    private var maintenance: ProviderError {
         .failed(service.tr("{service} is in maintenance mode; try again later."))
+    }
+
+    /// Returns the error of a server whose `status.php` says that it answers no requests now; nil for others.
+    func problem(_ status: ServiceRecord?) -> ProviderError? {
+        if status?.flag("maintenance") == true { return maintenance }
+        guard status?.flag("needsDbUpgrade") == true else { return nil }
+        return .failed(
+            service.tr(
+                "{service} is being upgraded; try again when its administrator has finished."))
     }
 
     private var quoted: String { ServiceText.parenthesized(document?.child("message")?.text) }

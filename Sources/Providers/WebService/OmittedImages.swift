@@ -10,6 +10,8 @@ package final class OmittedImages: Sendable {
     private let events: AsyncStream<SessionEvent>.Continuation?
     /// The images, so that each counts once.
     private let known = Mutex<Set<String>>([])
+    /// The sentences about the images, and about parts of the account that failed.
+    private let notices = Mutex<(images: String?, failures: [String])>((nil, []))
 
     private static let maximumCount = 10_000
 
@@ -37,7 +39,7 @@ package final class OmittedImages: Sendable {
             return known.count
         }
         guard let count else { return }
-        logger.debug(
+        logger.info(
             "An image is omitted",
             metadata: ["image": "\(ServiceText.message(image) ?? "")", "reason": "\(reason)"])
         let notice =
@@ -49,7 +51,20 @@ package final class OmittedImages: Sendable {
                 "{count} image of {server} is omitted; the log of the daemon has the reasons.",
                 "{count} images of {server} are omitted; the log of the daemon has the reasons.",
                 count, ["server": server])
-        events?.yield(.notices([notice]))
+        report { $0.images = notice }
+    }
+
+    /// Replaces the sentences about parts of the account that failed, such as albums.
+    package func setFailures(_ sentences: [String]) { report { $0.failures = sentences } }
+
+    private func report(_ change: (inout (images: String?, failures: [String])) -> Void) {
+        let (before, after) = notices.withLock { notices in
+            let before = notices
+            change(&notices)
+            return (before, notices)
+        }
+        guard before != after else { return }
+        events?.yield(.notices(after.failures + [after.images].compactMap(\.self)))
     }
 }
 

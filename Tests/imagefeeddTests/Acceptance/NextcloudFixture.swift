@@ -79,7 +79,12 @@ final class NextcloudFixture: SecretFixture {
     var requestsOfAPI: [RecordedRequest] {
         server.requests().filter {
             let isFile = $0.method == "GET" && $0.path.contains("/remote.php/dav/")
-            return !isFile && !$0.path.contains("/preview") && !$0.path.contains("/avatar/")
+            // The rules for the photos that are shown are requested once a minute and once an hour.
+            let isRule =
+                $0.path.hasSuffix("/apps/photos/")
+                || String(decoding: $0.body, as: UTF8.self).contains(".nomedia")
+            return !isFile && !isRule && !$0.path.contains("/preview")
+                && !$0.path.contains("/avatar/")
                 && !$0.path.contains("/login/v2")
         }
     }

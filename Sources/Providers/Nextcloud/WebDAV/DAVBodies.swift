@@ -21,9 +21,10 @@ enum DAVBody {
 
     /// The properties of a photo in an album, whose name is not the property of files.
     ///
-    /// Source: photos 6.0, `PropFindPlugin::propFind`.
+    /// Source: photos 8.0, `PropFindPlugin::propFind`. Older versions do not state the path in the user's files.
     static func albumProperties(showsLocation: Bool) -> String {
-        properties(hasMetadata: true, showsLocation: showsLocation) + "<nc:file-name/>"
+        properties(hasMetadata: true, showsLocation: showsLocation)
+            + "<nc:file-name/><d:getcontentlength/><nc:photos-collection-file-original-filename/>"
     }
 
     /// The properties of a photo.
@@ -35,7 +36,7 @@ enum DAVBody {
     static func properties(hasMetadata: Bool, showsLocation: Bool) -> String {
         var names = [
             "d:displayname", "d:getcontenttype", "d:getetag", "d:getlastmodified", "oc:fileid",
-            "oc:favorite", "nc:has-preview",
+            "oc:favorite", "oc:size", "nc:has-preview",
         ]
         if hasMetadata {
             names += [
@@ -66,8 +67,8 @@ enum DAVBody {
     /// Returns the body of `SEARCH` in the files of a user.
     ///
     /// - Parameters:
-    ///   - user: The ID of the user. The scope is not percent-encoded, because a server responds to such a scope with
-    ///     status 404.
+    ///   - folders: The paths of the folders, `/files/ada`. They are not percent-encoded, because a server responds to
+    ///     such a scope with status 404.
     ///   - properties: The requested properties.
     ///   - condition: The condition.
     ///   - order: The property by which the results are ordered, highest first; nil for any order.
@@ -76,9 +77,12 @@ enum DAVBody {
     ///
     /// Source: RFC 5323 §2.
     static func search(
-        of user: String, _ properties: String, where condition: DAVCondition, by order: String?,
-        limit: Int
+        in folders: [String], _ properties: String, where condition: DAVCondition,
+        by order: String?, limit: Int
     ) -> String {
+        let scopes = folders.map {
+            "<d:scope><d:href>\($0.escapedForXML)</d:href><d:depth>infinity</d:depth></d:scope>"
+        }
         let order = order.map {
             "<d:orderby><d:order><d:prop><\($0)/></d:prop><d:descending/></d:order></d:orderby>"
         }
@@ -86,8 +90,7 @@ enum DAVBody {
             "searchrequest",
             """
             <d:basicsearch><d:select><d:prop>\(properties)</d:prop></d:select>\
-            <d:from><d:scope><d:href>/files/\(user.escapedForXML)</d:href>\
-            <d:depth>infinity</d:depth></d:scope></d:from>\
+            <d:from>\(scopes.joined())</d:from>\
             <d:where>\(condition.text)</d:where>\(order ?? "<d:orderby/>")\
             <d:limit><d:nresults>\(limit)</d:nresults></d:limit></d:basicsearch>
             """)
@@ -124,6 +127,11 @@ indirect enum DAVCondition: Hashable, Sendable {
 
     /// The images.
     static let isImage = comparison("like", property: "d:getcontenttype", literal: "image/%")
+    /// The files that hide the photos of their folders.
+    static let hidesFolder = any(
+        [".nomedia", ".noimage"].map {
+            comparison("eq", property: "d:displayname", literal: $0)
+        })
     /// The favourites.
     static let isFavourite = comparison("eq", property: "oc:favorite", literal: "yes")
     /// The property of the capture date, in seconds since 1970.
@@ -161,6 +169,9 @@ struct MultiStatus {
         /// The properties with the status 200.
         let properties: XMLElement
 
+        /// Returns the end of a path, for the log.
+        static func excerpt(_ path: String) -> String { String(path.suffix(120)) }
+
         /// The last segment of the path, decoded; nil if it is not valid.
         var name: String? {
             path.split(separator: "/").last.flatMap { URLEncoding.bytes($0) }
@@ -168,7 +179,12 @@ struct MultiStatus {
         }
     }
 
+    /// The files and folders that can be read.
     let responses: [Response]
+    /// The number of files and folders that the server lists.
+    let count: Int
+    /// The ends of the paths of files and folders that cannot be read.
+    let unreadable: [String]
     /// The lowest status of 400 or above of a property or file; nil if there is none.
     let failure: Int?
 
@@ -176,15 +192,22 @@ struct MultiStatus {
     init?(_ root: XMLElement) {
         guard root.name == "multistatus", root.namespace == Namespace.dav else { return nil }
         var failures: [Int] = []
-        responses = root.children("response", in: Namespace.dav).compactMap { response in
+        var unreadable: [String] = []
+        let all = root.children("response", in: Namespace.dav)
+        count = all.count
+        responses = all.compactMap { response in
             let parts = response.children("propstat", in: Namespace.dav)
             failures += ([response] + parts).compactMap(Self.status).filter { $0 >= 400 }
-            guard let path = response.child("href", in: Namespace.dav)?.text, Self.isPath(path),
-                let part = parts.first(where: { Self.status($0) == 200 }),
-                let properties = part.child("prop", in: Namespace.dav)
-            else { return nil }
+            // The file of a photo in an album may be gone.
+            guard let part = parts.first(where: { Self.status($0) == 200 }) else { return nil }
+            let path = response.child("href", in: Namespace.dav)?.text ?? ""
+            guard Self.isPath(path), let properties = part.child("prop", in: Namespace.dav) else {
+                unreadable.append(Response.excerpt(path))
+                return nil
+            }
             return Response(path: path, properties: properties)
         }
+        self.unreadable = unreadable
         failure = failures.min()
     }
 
@@ -199,6 +222,12 @@ struct MultiStatus {
         text.hasPrefix("/") && !text.hasPrefix("//")
             && text.utf8.allSatisfy { 0x21...0x7e ~= $0 && !"?#\"\\<>".utf8.contains($0) }
             && !text.split(separator: "/").contains { $0 == "." || $0 == ".." }
-            && text.utf8.count <= 3500
+            && text.utf8.count <= maximumLength
     }
+
+    /// The maximum length of a path: 4,000 characters and a name of 250, each percent-encoded with at most 9 bytes, below
+    /// the path of the server.
+    ///
+    /// Source: server 31, `filecache` in `core/Migrations/Version13000Date20170718121200.php`.
+    private static let maximumLength = 40_000
 }
