@@ -18,12 +18,21 @@ extension ByteSource {
         let ordered = isBigEndian ? Array(bytes) : bytes.reversed()
         return Int(exactly: ordered.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
     }
+
+    /// Returns true if a text is at an offset.
+    func hasText(_ text: StaticString, at offset: Int = 0) -> Bool {
+        text.withUTF8Buffer { text in
+            bytes(at: offset, text.count).map { $0.storage.elementsEqual(text) } ?? false
+        }
+    }
 }
 
 /// The bytes of an open file.
 package struct FileBytes: ByteSource {
     private let descriptor: Int32
     package let count: Int
+    /// True if the file was last changed at least a minute ago.
+    package let isAtRest: Bool
 
     /// - Parameter descriptor: A file open for reading. Its position is not used. The caller keeps it open, and closes
     ///   it.
@@ -31,6 +40,7 @@ package struct FileBytes: ByteSource {
         self.descriptor = descriptor
         var status = stat()
         count = fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
+        isAtRest = abs(time(nil) - status.st_mtim.tv_sec) >= 60
     }
 
     package func bytes(at offset: Int, _ count: Int) -> Bytes? {
@@ -54,6 +64,29 @@ package struct FileBytes: ByteSource {
     }
 }
 
+/// A part of another source, which is read only where it is needed.
+struct Part: ByteSource {
+    private let source: any ByteSource
+    private let start: Int
+    let count: Int
+
+    /// - Parameters:
+    ///   - source: The whole.
+    ///   - start: The offset of the part.
+    ///   - count: The length of the part. A part that is longer than the rest of the source is cut.
+    init?(_ source: some ByteSource, _ start: Int, _ count: Int) {
+        guard 0...source.count ~= start, count >= 0 else { return nil }
+        self.source = source
+        self.start = start
+        self.count = min(count, source.count - start)
+    }
+
+    func bytes(at offset: Int, _ count: Int) -> Bytes? {
+        guard count >= 0, offset >= 0, offset <= self.count - count else { return nil }
+        return source.bytes(at: start + offset, count)
+    }
+}
+
 /// Bytes in memory. Every access is checked: it returns nil outside of the bounds.
 package struct Bytes: ByteSource {
     fileprivate let storage: ArraySlice<UInt8>
@@ -74,10 +107,4 @@ package struct Bytes: ByteSource {
     package func dropping(_ offset: Int) -> Bytes? { bytes(at: offset, count - offset) }
 
     package var array: [UInt8] { Array(storage) }
-
-    func hasText(_ text: StaticString, at offset: Int = 0) -> Bool {
-        text.withUTF8Buffer { text in
-            bytes(at: offset, text.count).map { $0.storage.elementsEqual(text) } ?? false
-        }
-    }
 }

@@ -1,11 +1,12 @@
 /// Reads the header of a JPEG file: a sequence of marked segments. The frame header has the size, an APP1 segment may
-/// contain EXIF.
+/// contain EXIF or XMP.
 ///
 /// Source: ITU-T T.81 Annex B.
 func readJPEG(_ source: some ByteSource) -> ImageHeader? {
     var offset = 2
     var exif: Exif?
-    var size: (width: Int, height: Int)?
+    var xmp: Part?
+    var header: ImageHeader?
     // A limit that no ordinary file reaches.
     for _ in 0..<2000 {
         guard let head = source.bytes(at: offset, 4), head.number(at: 0, 1) == 0xff,
@@ -19,17 +20,25 @@ func readJPEG(_ source: some ByteSource) -> ImageHeader? {
         case 0x01, 0xd0...0xd8:
             offset += 2
             continue
-        case 0xc0...0xcf where ![0xc4, 0xc8, 0xcc].contains(marker):
-            if size == nil, let frame = source.bytes(at: offset + 5, 4),
-                let height = frame.number(at: 0, 2), let width = frame.number(at: 2, 2)
+        case 0xc0...0xcf where ![0xc4, 0xc8, 0xcc].contains(marker), 0xf7:
+            if header == nil, let frame = source.bytes(at: offset + 4, 5),
+                let bits = frame.number(at: 0, 1), let height = frame.number(at: 1, 2),
+                let width = frame.number(at: 3, 2)
             {
-                size = (width, height)
+                header = ImageHeader(width: width, height: height)
+                // Lossless and hierarchical images, and JPEG-LS.
+                let isRare = ![0xc0, 0xc1, 0xc2, 0xc9, 0xca].contains(marker)
+                header?.unsupportedKind =
+                    bits != 8
+                    ? "JPEG images with \(bits) bits per color"
+                    : isRare ? "Lossless and hierarchical JPEG images" : nil
             }
-        case 0xe1 where exif == nil:
-            if length >= 8, let segment = source.bytes(at: offset + 4, length - 2),
-                segment.hasText("Exif\0\0"), let block = segment.dropping(6)
-            {
-                exif = Exif(block)
+        case 0xe1:
+            guard length >= 8, let segment = Part(source, offset + 4, length - 2) else { break }
+            if exif == nil, segment.hasText("Exif\0\0") {
+                exif = Exif(segment)
+            } else if segment.hasText("http://ns.adobe.com/xap/1.0/\0") {
+                xmp = segment
             }
         default: break
         }
@@ -37,14 +46,14 @@ func readJPEG(_ source: some ByteSource) -> ImageHeader? {
         guard marker != 0xda, marker != 0xd9, length >= 2 else { break }
         offset += 2 + length
     }
-    guard let size else { return nil }
-    var header = ImageHeader(width: size.width, height: size.height, exif)
-    header.isWhole = hasJPEGEnd(source, after: offset)
+    header?.setOrigin(exif, xmp)
+    header?.orientation = exif?.orientation ?? .upright
+    header?.pixelOffset = offset
     return header
 }
 
-/// Returns true if the marker of the end (EOI) follows. It does not occur in pixel data.
-private func hasJPEGEnd(_ source: some ByteSource, after start: Int) -> Bool {
+/// Returns true if the marker of the end (EOI) follows the header of a JPEG file. It does not occur in pixel data.
+func hasJPEGEnd(_ source: some ByteSource, after start: Int) -> Bool {
     // In most files it is at the very end.
     let end = max(0, source.count - 2)
     if source.number(at: end, 2) == 0xffd9 { return true }
@@ -62,31 +71,13 @@ private func hasJPEGEnd(_ source: some ByteSource, after start: Int) -> Bool {
     return false
 }
 
-/// Reads the header of a PNG file: a sequence of chunks, the first of which has the size.
-///
-/// Source: PNG, third edition, §5.3, §11.2.1, §11.3.3.5.
-func readPNG(_ source: some ByteSource) -> ImageHeader? {
-    guard let head = source.bytes(at: 8, 16), head.hasText("IHDR", at: 4),
-        let width = head.number(at: 8, 4), let height = head.number(at: 12, 4)
-    else { return nil }
-    var header = ImageHeader(width: width, height: height)
-    let end = PNGFile.readChunks(source) { head, offset, length in
-        if head.hasText("eXIf", at: 4), length <= 1 << 20,
-            let exif = source.bytes(at: offset, length).flatMap(Exif.init)
-        {
-            header = ImageHeader(width: width, height: height, exif)
-        }
-    }
-    header.isWhole = end != nil
-    return header
-}
-
 /// Reads the header of a WebP file, which is RIFF. The size is in the chunk `VP8X`, or in the header of the bitstream.
 ///
 /// Source: RFC 9649 §2; RFC 6386 §9.1.
 func readWebP(_ source: some ByteSource) -> ImageHeader? {
     var offset = 12
     var exif: Exif?
+    var xmp: Part?
     var size: (width: Int, height: Int)?
     var isAnimated = false
     for _ in 0..<10_000 {
@@ -107,58 +98,68 @@ func readWebP(_ source: some ByteSource) -> ImageHeader? {
             let bits = number(1, 4)
         {
             size = (bits & 0x3fff + 1, bits >> 14 & 0x3fff + 1)
-        } else if head.hasText("EXIF"), 8...1 << 20 ~= length,
-            let block = source.bytes(at: offset + 8, length)
-        {
-            // Some encoders write the prefix that JPEG uses.
-            exif = (block.hasText("Exif\0\0") ? block.dropping(6) : block).flatMap(Exif.init)
+        } else if head.hasText("EXIF") {
+            exif = Part(source, offset + 8, length).flatMap { Exif($0) }
+        } else if head.hasText("XMP ") {
+            xmp = Part(source, offset + 8, length)
         }
         offset += 8 + length + length % 2
     }
     guard let size else { return nil }
-    var header = ImageHeader(width: size.width, height: size.height, exif)
+    var header = ImageHeader(width: size.width, height: size.height)
+    header.setOrigin(exif, xmp)
+    header.orientation = exif?.orientation ?? .upright
     header.isAnimated = isAnimated
     return header
 }
 
-/// Reads the header of a GIF file, and its blocks up to the second frame.
+/// Reads the header of a GIF file, and its blocks up to the second frame. The image contains the whole first frame,
+/// which may be larger than the size in the header.
 ///
 /// Source: GIF89a §15, §18, §20, Appendix A.
 func readGIF(_ source: some ByteSource) -> ImageHeader? {
-    guard let head = source.bytes(at: 6, 4),
-        let width = head.number(at: 0, 2, isBigEndian: false),
-        let height = head.number(at: 2, 2, isBigEndian: false)
-    else { return nil }
-    var header = ImageHeader(width: width, height: height)
-    header.isAnimated = hasSecondFrame(source)
-    return header
-}
-
-/// Returns true if a GIF file has a second frame. Its blocks are not decoded.
-private func hasSecondFrame(_ source: some ByteSource) -> Bool {
-    func byte(_ offset: Int) -> Int? { source.number(at: offset, 1) }
+    func number(_ offset: Int, _ count: Int) -> Int? {
+        source.number(at: offset, count, isBigEndian: false)
+    }
     func tableBytes(_ flags: Int) -> Int { flags & 0x80 == 0 ? 0 : 3 << (flags & 7 + 1) }
-    guard let flags = byte(10) else { return false }
+    guard let width = number(6, 2), let height = number(8, 2) else { return nil }
+    var header = ImageHeader(width: width, height: height)
+    guard let flags = number(10, 1) else { return header }
     var offset = 13 + tableBytes(flags)
     var frames = 0
-    // A limit that no ordinary file reaches: a frame of 16 MB.
-    var remaining = 65_536
-    while remaining > 0, let kind = byte(offset) {
+    var isLoop = false
+    // The data of 50 KB. A larger first frame is followed by others if the file states that it repeats.
+    var remaining = 200
+    while let kind = number(offset, 1) {
         switch kind {
-        case 0x21: offset += 2
+        case 0x21:
+            isLoop = isLoop || source.hasText("NETSCAPE2.0", at: offset + 3)
+            offset += 2
         case 0x2c:
             frames += 1
-            guard frames < 2, let flags = byte(offset + 9) else { return frames == 2 }
+            guard frames < 2, let left = number(offset + 1, 2), let top = number(offset + 3, 2),
+                let columns = number(offset + 5, 2), let rows = number(offset + 7, 2),
+                let flags = number(offset + 9, 1)
+            else {
+                header.isAnimated = frames == 2
+                return header
+            }
+            header.width = max(width, left + columns)
+            header.height = max(height, top + rows)
             offset += 11 + tableBytes(flags)
-        default: return false
+        default: return header
         }
-        while remaining > 0, let length = byte(offset) {
-            remaining -= 1
+        while let length = number(offset, 1) {
             offset += 1 + length
             if length == 0 { break }
+            remaining -= 1
+            guard remaining > 0 else {
+                header.isAnimated = isLoop
+                return header
+            }
         }
     }
-    return false
+    return header
 }
 
 /// Reads the header of a Windows bitmap. The oldest header has narrower fields. A negative height means that the top
@@ -173,9 +174,4 @@ func readBMP(_ source: some ByteSource) -> ImageHeader? {
     else { return nil }
     let isTopDown = fieldBytes == 4 && height > Int(Int32.max)
     return ImageHeader(width: width, height: isTopDown ? 1 << 32 - height : height)
-}
-
-func readTIFF(_ source: some ByteSource) -> ImageHeader? {
-    guard let exif = Exif(source), let size = exif.size else { return nil }
-    return ImageHeader(width: size.width, height: size.height, exif)
 }

@@ -3,45 +3,64 @@ internal import Web
 /// The used properties of an EXIF block. The block is a TIFF table of fields; two fields refer to a table with details
 /// and to a table with the location. Only these three tables are read, each once, so that reading always ends.
 ///
-/// Source: CIPA DC-008 (EXIF 2.32), TIFF 6.0.
+/// Source: CIPA DC-008 (EXIF 3.0), TIFF 6.0.
 struct Exif {
     var orientation: ImageOrientation?
     var taken: CivilTime?
-    /// The size in a TIFF file.
-    var size: (width: Int, height: Int)?
+    /// The time of the location, in UTC.
+    private(set) var located: CivilTime?
+    /// The time of the last change. A scanner writes only this one.
+    private(set) var changed: CivilTime?
     /// The camera, its settings and the place. Its numbers are positive.
     var details = CaptureDetails()
 
     /// The maximum length of the maker, and of the model, in bytes. A longer text counts as missing.
     private static let maximumNameBytes = 256
 
-    /// Reads a block; nil if it is malformed.
+    /// Reads a block, which may have the prefix that JPEG uses; nil if it is malformed.
     init?(_ source: some ByteSource) {
-        guard let table = TIFFTable(firstOf: source) else { return nil }
+        let prefixBytes = source.hasText("Exif\0\0") ? 6 : 0
+        guard
+            let table = Part(source, prefixBytes, source.count).flatMap({ TIFFTable(firstOf: $0) })
+        else { return nil }
         orientation = table.number(0x112).flatMap(ImageOrientation.init)
-        if let width = table.number(0x100), let height = table.number(0x101) {
-            size = (width, height)
-        }
         details.camera = CaptureDetails.camera(
             make: Self.name(table, 0x10f), model: Self.name(table, 0x110))
-        if let place = table.table(0x8825).flatMap(Self.location) {
-            (details.latitude, details.longitude) = place
-        }
-        guard let settings = table.table(0x8769) else { return }
-        details.lens = Self.name(settings, 0xa434)
-        details.exposureTime = settings.positive(0x829a, atMost: 86_400)
-        details.aperture = settings.positive(0x829d, atMost: 1000)
-        details.iso = settings.number(0x8827).flatMap { $0 > 0 ? $0 : nil }
-        let zone = settings.text(0x9010)
-        func time(_ tag: Int, offset: Int, fraction: Int) -> CivilTime? {
-            settings.text(tag).flatMap {
-                CivilTime(
-                    $0, offset: settings.text(offset) ?? zone, fraction: settings.text(fraction))
+        if let place = table.table(0x8825) {
+            if let location = Self.location(place) {
+                (details.latitude, details.longitude) = location
             }
+            located = Self.time(place)
+        }
+        // Some programs write the details into the first table.
+        let settings = table.table(0x8769)
+        let tables = [settings, table].compactMap(\.self)
+        details.lens = Self.name(tables[0], 0xa434)
+        details.exposureTime = tables[0].positive(0x829a, atMost: 86_400)
+        details.aperture = tables[0].positive(0x829d, atMost: 1000)
+        details.iso = tables[0].number(0x8827).flatMap { $0 > 0 ? $0 : nil }
+        /// Returns the first plausible time, with its offset and fraction.
+        func time(_ tag: Int, offset: Int, fraction: Int) -> CivilTime? {
+            tables.lazy.compactMap { table in
+                table.text(tag).flatMap { text in
+                    CivilTime(
+                        text, offset: tables[0].text(offset), fraction: tables[0].text(fraction))
+                }
+            }.first(where: \.isPlausible)
         }
         taken =
             time(0x9003, offset: 0x9011, fraction: 0x9291)
             ?? time(0x9004, offset: 0x9012, fraction: 0x9292)
+        changed = time(0x132, offset: 0x9010, fraction: 0x9290)
+    }
+
+    /// Reads the date and the time of a location.
+    private static func time(_ table: TIFFTable) -> CivilTime? {
+        guard let day = table.text(0x1d).flatMap({ CivilTime($0) })?.seconds else { return nil }
+        let parts = (table.rationals(7, count: 3) ?? [0, 0, 0]).map { $0.isNaN ? 0 : $0 }
+        guard zip(parts, [24, 60, 61]).allSatisfy({ 0..<$1 ~= $0 }) else { return nil }
+        let seconds = parts[0] * 3600 + parts[1] * 60 + parts[2]
+        return CivilTime(seconds: day + Int64(seconds), offset: 0)
     }
 
     /// Reads a name up to its first zero byte. Text that is not UTF-8 counts as missing.
@@ -61,7 +80,9 @@ struct Exif {
         }
         guard let latitude = coordinate(table, 1, positive: "N", negative: "S"),
             let longitude = coordinate(table, 3, positive: "E", negative: "W"),
-            -90...90 ~= latitude, -180...180 ~= longitude
+            -90...90 ~= latitude, -180...180 ~= longitude,
+            // Cameras without a fix write zeros.
+            latitude != 0 || longitude != 0
         else { return nil }
         return (latitude, longitude)
     }
@@ -70,9 +91,11 @@ struct Exif {
     private static func coordinate(
         _ table: TIFFTable, _ tag: Int, positive: String, negative: String
     ) -> Double? {
-        guard let hemisphere = table.text(tag), let parts = table.rationals(tag + 1, count: 3),
-            0...180 ~= parts[0], 0...60 ~= parts[1], 0...60 ~= parts[2]
+        guard let hemisphere = table.text(tag), var parts = table.rationals(tag + 1, count: 3)
         else { return nil }
+        // Some programs write 0/0 for minutes and seconds that are part of the degrees.
+        for index in 1...2 where parts[index].isNaN { parts[index] = 0 }
+        guard 0...180 ~= parts[0], 0...60 ~= parts[1], 0...60 ~= parts[2] else { return nil }
         let degrees = parts[0] + parts[1] / 60 + parts[2] / 3600
         if hemisphere.elementsEqual(positive.utf8) { return degrees }
         return hemisphere.elementsEqual(negative.utf8) ? -degrees : nil
@@ -80,20 +103,22 @@ struct Exif {
 }
 
 /// A table of fields in a TIFF file.
-private struct TIFFTable {
+struct TIFFTable {
     private static let maximumFields = 1000
 
+    /// The offset of the table in the file.
+    let offset: Int
     private let isBigEndian: Bool
     /// Twelve bytes for each field: tag, type, count, and the value or its offset.
     private let fields: Bytes
     private let source: any ByteSource
 
-    /// Reads the first table of a file.
+    /// Reads the first table of a file. Some raw files have a number of their own in place of 42.
     init?(firstOf source: some ByteSource) {
         guard let head = source.bytes(at: 0, 8) else { return nil }
         let isBigEndian = head.hasText("MM")
         guard isBigEndian || head.hasText("II"),
-            head.number(at: 2, 2, isBigEndian: isBigEndian) == 42,
+            [42, 0x55, 0x4f52, 0x5352].contains(head.number(at: 2, 2, isBigEndian: isBigEndian)),
             let tableOffset = head.number(at: 4, 4, isBigEndian: isBigEndian)
         else { return nil }
         self.init(source, at: tableOffset, isBigEndian: isBigEndian)
@@ -103,6 +128,7 @@ private struct TIFFTable {
         guard let count = source.number(at: tableOffset, 2, isBigEndian: isBigEndian),
             count <= Self.maximumFields, let fields = source.bytes(at: tableOffset + 2, 12 * count)
         else { return nil }
+        offset = tableOffset
         self.source = source
         self.isBigEndian = isBigEndian
         self.fields = fields
@@ -123,14 +149,47 @@ private struct TIFFTable {
         fields.number(at: offset, count, isBigEndian: isBigEndian)
     }
 
-    /// Reads a single number of type SHORT or LONG.
+    /// Returns true if the table has a field.
+    func has(_ tag: Int) -> Bool { field(tag) != nil }
+
+    /// Reads a single number of type SHORT, LONG or IFD.
     func number(_ tag: Int) -> Int? {
         guard let (type, count, offset) = field(tag), count == 1 else { return nil }
         switch type {
         case 3: return number(offset, 2)
-        case 4: return number(offset, 4)
+        case 4, 13: return number(offset, 4)
         default: return nil
         }
+    }
+
+    /// Reads at most eight numbers of type LONG or IFD.
+    func numbers(_ tag: Int) -> [Int] {
+        guard let (type, count, offset) = field(tag), [4, 13].contains(type), count > 1,
+            let list = number(offset, 4)
+        else { return number(tag).map { [$0] } ?? [] }
+        return (0..<min(count, 8)).compactMap {
+            source.number(at: list + $0 * 4, 4, isBigEndian: isBigEndian)
+        }
+    }
+
+    /// Returns the range of the value of a field with more than four bytes of no type.
+    func range(_ tag: Int) -> Range<Int>? {
+        guard let field = field(tag), [1, 7].contains(field.type), field.count > 4,
+            let start = number(field.offset, 4)
+        else { return nil }
+        return start..<start + field.count
+    }
+
+    /// The next table of the file; nil after the last one.
+    var next: TIFFTable? {
+        source.number(at: offset + 2 + fields.count, 4, isBigEndian: isBigEndian).flatMap {
+            $0 == 0 ? nil : TIFFTable(source, at: $0, isBigEndian: isBigEndian)
+        }
+    }
+
+    /// Reads tables that a field refers to.
+    func tables(_ tag: Int) -> [TIFFTable] {
+        numbers(tag).compactMap { TIFFTable(source, at: $0, isBigEndian: isBigEndian) }
     }
 
     /// Reads the table that a field refers to.
@@ -138,7 +197,7 @@ private struct TIFFTable {
         number(tag).flatMap { TIFFTable(source, at: $0, isBigEndian: isBigEndian) }
     }
 
-    /// Reads numbers of type RATIONAL; nil if their count differs, or a denominator is 0.
+    /// Reads numbers of type RATIONAL, with NaN for 0/0; nil if their count differs, or another denominator is 0.
     func rationals(_ tag: Int, count: Int) -> [Double]? {
         guard let field = field(tag), field.type == 5, field.count == count,
             let bytes = number(field.offset, 4).flatMap({ source.bytes(at: $0, 8 * count) })
@@ -147,7 +206,7 @@ private struct TIFFTable {
         for offset in stride(from: 0, to: 8 * count, by: 8) {
             guard let numerator = bytes.number(at: offset, 4, isBigEndian: isBigEndian),
                 let denominator = bytes.number(at: offset + 4, 4, isBigEndian: isBigEndian),
-                denominator > 0
+                denominator > 0 || numerator == 0
             else { return nil }
             numbers.append(Double(numerator) / Double(denominator))
         }
@@ -161,9 +220,10 @@ private struct TIFFTable {
 
     /// Reads a text of at most `limit` bytes, without the zero bytes and spaces at its end.
     func text(_ tag: Int, atMost limit: Int = 64) -> [UInt8]? {
-        guard let (type, count, offset) = field(tag), type == 2, count >= 1, count <= limit else {
-            return nil
-        }
+        // Type 129 is UTF-8.
+        guard let (type, count, offset) = field(tag), type == 2 || type == 129,
+            1...limit ~= count
+        else { return nil }
         let bytes =
             count <= 4
             ? fields.bytes(at: offset, count)

@@ -1,5 +1,5 @@
-/// Reads the header of a HEIF or AVIF file: items with properties. The size is that of the primary item, rotated as its
-/// properties state. EXIF is a separate item; its orientation is ignored.
+/// Reads the header of a HEIF or AVIF file: items with properties. The size is that of the primary item, cropped and
+/// rotated as its properties state. EXIF is a separate item; its orientation is ignored.
 ///
 /// Source: ISO/IEC 14496-12 §8.11; ISO/IEC 23008-12 §6, Annex A.
 func readHEIF(_ source: some ByteSource) -> ImageHeader? {
@@ -17,7 +17,6 @@ func readHEIF(_ source: some ByteSource) -> ImageHeader? {
     else { return nil }
     let all = Box.boxes(in: source, list.contents)
     var size: (width: Int, height: Int)?
-    var isRotated = false
     for index in propertyIndices(of: id, table) where all.indices.contains(index - 1) {
         let property = all[index - 1]
         guard let bytes = property.read(source) else { continue }
@@ -25,14 +24,26 @@ func readHEIF(_ source: some ByteSource) -> ImageHeader? {
             let height = bytes.number(at: 8, 4)
         {
             size = (width, height)
-        } else if property.hasType("irot"), let angle = bytes.number(at: 0, 1) {
-            isRotated = angle & 1 == 1
+        } else if property.hasType("clap") {
+            // Two fractions.
+            let numbers = (0..<4).map { bytes.number(at: $0 * 4, 4) ?? 0 }
+            guard numbers[1] > 0, numbers[3] > 0 else { continue }
+            size = (numbers[0] / numbers[1], numbers[2] / numbers[3])
+        } else if property.hasType("irot"), let before = size, let angle = bytes.number(at: 0, 1),
+            angle & 1 == 1
+        {
+            size = (before.height, before.width)
         }
     }
-    guard var size else { return nil }
-    if isRotated { size = (size.height, size.width) }
+    guard let size else { return nil }
     var header = ImageHeader(width: size.width, height: size.height)
-    header.setOrigin(exifBlock(source, boxes).flatMap(Exif.init))
+    // The block follows a prefix, whose length some programs count in other ways.
+    let block = item("Exif", source, boxes)
+    let starts = [4 + (block?.number(at: 0, 4) ?? 0), 4, 0]
+    let exif = starts.lazy.compactMap { start in
+        block.flatMap { Part($0, start, $0.count) }.flatMap { Exif($0) }
+    }
+    header.setOrigin(exif.first, item("mime", source, boxes))
     return header
 }
 
@@ -56,18 +67,19 @@ private func propertyIndices(of item: Int, _ table: Bytes) -> [Int] {
     return []
 }
 
-/// Reads the TIFF block of the EXIF item.
-private func exifBlock(_ source: some ByteSource, _ boxes: [Box]) -> Bytes? {
-    guard let item = exifItem(source, boxes), let locations = boxes.first("iloc")?.read(source),
-        let range = location(of: item, locations), 4...1 << 20 ~= range.count,
-        let bytes = source.bytes(at: range.lowerBound, range.count),
-        // The offset of the block, counted from the byte after this number.
-        let skipped = bytes.number(at: 0, 4)
+/// Returns the contents of the first item of a type.
+private func item(_ type: StaticString, _ source: some ByteSource, _ boxes: [Box]) -> Part? {
+    guard let id = itemID(type, source, boxes), let locations = boxes.first("iloc")?.read(source),
+        let (range, isInBox) = location(of: id, locations)
     else { return nil }
-    return bytes.dropping(4 + skipped)
+    guard isInBox else { return Part(source, range.lowerBound, range.count) }
+    guard let data = boxes.first("idat")?.contents, range.upperBound <= data.count else {
+        return nil
+    }
+    return Part(source, data.lowerBound + range.lowerBound, range.count)
 }
 
-private func exifItem(_ source: some ByteSource, _ boxes: [Box]) -> Int? {
+private func itemID(_ type: StaticString, _ source: some ByteSource, _ boxes: [Box]) -> Int? {
     guard let list = boxes.first("iinf"),
         let version = source.number(at: list.contents.lowerBound, 1)
     else { return nil }
@@ -79,13 +91,13 @@ private func exifItem(_ source: some ByteSource, _ boxes: [Box]) -> Int? {
         else { continue }
         let idBytes = version == 2 ? 2 : 4
         // Preceded by version and flags (4 bytes), the item ID and an index (2 bytes).
-        if bytes.hasText("Exif", at: 4 + idBytes + 2) { return bytes.number(at: 4, idBytes) }
+        if bytes.hasText(type, at: 4 + idBytes + 2) { return bytes.number(at: 4, idBytes) }
     }
     return nil
 }
 
-/// Returns the range of an item in the file, if it consists of one extent.
-private func location(of item: Int, _ table: Bytes) -> Range<Int>? {
+/// Returns the range of an item, if it consists of one extent: in the file, or in the box `idat`.
+private func location(of item: Int, _ table: Bytes) -> (range: Range<Int>, isInBox: Bool)? {
     var reader = NumberReader(bytes: table)
     guard let version = reader.number(1), version <= 2, reader.number(3) != nil,
         let widths = reader.number(2)
@@ -105,12 +117,12 @@ private func location(of item: Int, _ table: Bytes) -> Range<Int>? {
             continue
         }
         reader.offset += indexBytes
-        guard method & 15 == 0, extents == 1, let start = reader.number(offsetBytes),
+        guard method & 15 <= 1, extents == 1, let start = reader.number(offsetBytes),
             let length = reader.number(lengthBytes)
         else { return nil }
         let (first, isTooFar) = base.addingReportingOverflow(start)
         let (end, isTooLong) = first.addingReportingOverflow(length)
-        return isTooFar || isTooLong ? nil : first..<end
+        return isTooFar || isTooLong ? nil : (first..<end, method & 15 == 1)
     }
     return nil
 }

@@ -10,11 +10,11 @@ package enum ImageFormat: Int, CaseIterable, Sendable {
     case avif
     case heic
     case jpegXL
-    /// A raw file of a camera, which can be downloaded, but not decoded.
+    /// A raw file of a camera, whose preview is shown.
     case raw
 
-    /// The number of bytes that detection needs.
-    package static let prefixBytes = 64
+    /// The number of bytes that detection needs, except for raw files with the signature of TIFF.
+    package static let prefixBytes = 1024
 
     /// The media types, and the extensions of file names without a dot, the preferred ones first.
     ///
@@ -82,8 +82,11 @@ package enum ImageFormat: Int, CaseIterable, Sendable {
 
     /// Detects the format of a file; nil if it cannot be read, or is not in one of the formats that can be decoded.
     package init?(_ file: some ByteSource) {
-        guard let prefix = file.bytes(at: 0, min(file.count, Self.prefixBytes)) else { return nil }
-        self.init(prefix: prefix.array)
+        guard let prefix = file.bytes(at: 0, min(file.count, Self.prefixBytes)),
+            let format = ImageFormat(original: prefix.array)
+        else { return nil }
+        let isRaw = format == .tiff && TIFFTable(firstOf: file)?.isRaw == true
+        self = isRaw ? .raw : format
     }
 
     /// Detects the format of a file that begins with `prefix`; nil if it is not one of the formats that can be decoded.
@@ -121,7 +124,7 @@ package enum ImageFormat: Int, CaseIterable, Sendable {
     /// Returns true if a header with one of the known sizes follows. Many texts begin with "BM".
     private static func isBitmapHeader(_ bytes: [UInt8]) -> Bool {
         guard bytes.count >= 18 else { return false }
-        return [12, 16, 40, 52, 56, 64, 108, 124].contains(bytes[14])
+        return (12...64 ~= bytes[14] && bytes[14] % 4 == 0 || [108, 124].contains(bytes[14]))
             && bytes[15...17].allSatisfy { $0 == 0 }
     }
 

@@ -10,21 +10,31 @@ package struct ImageHeader: Hashable, Sendable {
     package var taken: CivilTime?
     /// The camera, its settings and the place. Its numbers are positive.
     package var details = CaptureDetails()
-    /// True if a GIF or WebP file has several frames.
+    /// True if the file has several frames.
     package var isAnimated = false
-    /// False if the file is known to be truncated.
-    package var isWhole = true
+    /// The kind of an image that the supported libraries cannot decode, as the subject of a sentence in the plural.
+    package var unsupportedKind: String?
+    /// The range of the image in a raw file, a JPEG; nil for the whole file.
+    package var preview: Range<Int>?
+    /// The offset of the table of the image in a TIFF file; nil for the first one.
+    package var tableOffset: Int?
+    /// The offset at which the pixels of a JPEG file begin.
+    var pixelOffset = 0
 
-    init(width: Int, height: Int, _ exif: Exif? = nil) {
+    init(width: Int, height: Int) {
         self.width = width
         self.height = height
-        orientation = exif?.orientation ?? .upright
-        setOrigin(exif)
     }
 
     /// Sets the time, the location, the camera and its settings.
-    mutating func setOrigin(_ exif: Exif?) {
-        taken = exif?.taken
+    ///
+    /// - Parameters:
+    ///   - exif: EXIF of the file.
+    ///   - xmp: XMP of the file, which is read if EXIF has no time of capture.
+    ///   - time: A time in other metadata of the file.
+    mutating func setOrigin(_ exif: Exif?, _ xmp: (some ByteSource)?, _ time: CivilTime? = nil) {
+        taken = exif?.taken ?? readXMPTime(xmp) ?? time ?? exif?.located
+        if taken?.isPlausible != true { taken = nil }
         details = exif?.details ?? CaptureDetails()
     }
 
@@ -38,24 +48,36 @@ package struct ImageHeader: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - source: The file.
-    ///   - format: The format according to the first bytes of the file.
-    package init?(_ source: some ByteSource, format: ImageFormat) {
+    ///   - format: The format according to ``ImageFormat``.
+    ///   - decompressor: Decompresses metadata; nil to skip compressed metadata.
+    package init?(
+        _ source: some ByteSource, format: ImageFormat, _ decompressor: Decompressor? = nil
+    ) {
         let header: ImageHeader? =
             switch format {
             case .jpeg: readJPEG(source)
-            case .png: readPNG(source)
+            case .png: readPNG(source, decompressor)
             case .webP: readWebP(source)
             case .gif: readGIF(source)
             case .tiff: readTIFF(source)
             case .bmp: readBMP(source)
             case .avif, .heic: readHEIF(source)
-            case .jpegXL: readJPEGXL(source)
-            case .raw: nil
+            case .jpegXL: readJPEGXL(source, decompressor)
+            case .raw: readRaw(source)
             }
         guard let header, header.width > 0, header.height > 0,
             header.width <= Int(Int32.max), header.height <= Int(Int32.max)
         else { return nil }
         self = header
+    }
+
+    /// Returns false if a file is known to be truncated. A large part of it may be read.
+    package func isWhole(_ source: some ByteSource, _ format: ImageFormat) -> Bool {
+        switch format {
+        case .jpeg: hasJPEGEnd(source, after: pixelOffset)
+        case .png: PNGFile.readChunks(source) { _, _, _ in } != nil
+        default: true
+        }
     }
 
     /// Width and height of the image with the orientation applied.

@@ -2,9 +2,10 @@
 /// EXIF.
 ///
 /// Source: ISO/IEC 18181-1 Annex D; ISO/IEC 18181-2 §9.
-func readJPEGXL(_ source: some ByteSource) -> ImageHeader? {
+func readJPEGXL(_ source: some ByteSource, _ decompressor: Decompressor?) -> ImageHeader? {
     var start = 0
     var exif: Exif?
+    var xmp: (any ByteSource)?
     if source.number(at: 0, 2) != 0xff0a {
         let boxes = Box.boxes(in: source, 0..<source.count)
         if let box = boxes.first("jxlc") {
@@ -15,8 +16,30 @@ func readJPEGXL(_ source: some ByteSource) -> ImageHeader? {
         } else {
             return nil
         }
-        if let bytes = boxes.first("Exif")?.read(source), let skipped = bytes.number(at: 0, 4) {
-            exif = bytes.dropping(4 + skipped).flatMap(Exif.init)
+        for box in boxes {
+            // A compressed box begins with the type of its contents.
+            let isCompressed = box.hasType("brob")
+            let (first, count) = (box.contents.lowerBound, box.contents.count)
+            let isEXIF = box.hasType("Exif") || isCompressed && source.hasText("Exif", at: first)
+            guard
+                isEXIF || box.hasType("xml ") || isCompressed && source.hasText("xml ", at: first),
+                let part = Part(source, first, count).flatMap({
+                    Part($0, isCompressed ? 4 : 0, count)
+                })
+            else { continue }
+            let contents: (any ByteSource)? =
+                if isCompressed {
+                    part.bytes(at: 0, min(part.count, 1 << 20))
+                        .flatMap { decompressor?(.brotli, $0.array) }.map { Bytes($0) }
+                } else {
+                    part
+                }
+            guard let contents else { continue }
+            if isEXIF, let skipped = contents.number(at: 0, 4) {
+                exif = Part(contents, 4 + skipped, contents.count).flatMap { Exif($0) }
+            } else {
+                xmp = contents
+            }
         }
     }
     guard let head = source.bytes(at: start, min(24, source.count - start)),
@@ -39,7 +62,7 @@ func readJPEGXL(_ source: some ByteSource) -> ImageHeader? {
     {
         header.orientation = orientation
     }
-    header.setOrigin(exif)
+    header.setOrigin(exif, xmp.flatMap { Part($0, 0, $0.count) })
     return bits.isExhausted ? nil : header
 }
 

@@ -38,17 +38,16 @@ package enum PNGFile {
         return bytes
     }
 
-    /// Reads the texts of a file; nil if it is not a complete PNG file.
+    /// Reads the texts that are not compressed of a file; nil if it is not a complete PNG file.
     package static func texts(_ source: some ByteSource) -> [String: String]? {
         guard source.bytes(at: 0, 8)?.array == signature else { return nil }
         var texts: [String: String] = [:]
         let end = readChunks(source) { head, offset, length in
             let isPlain = head.hasText("tEXt", at: 4)
             if isPlain || head.hasText("iTXt", at: 4), length <= 1 << 16,
-                let data = source.bytes(at: offset, length)?.array,
-                let (key, text) = text(data, isPlain: isPlain)
+                let (key, text) = text(source, head, offset, length, nil)
             {
-                texts[key] = text
+                texts[key] = String(decoding: text.array, as: UTF8.self)
             }
         }
         guard let end, end <= source.count else { return nil }
@@ -73,16 +72,59 @@ package enum PNGFile {
         return nil
     }
 
-    /// Splits the data of a chunk into a key and its text. In `iTXt`, compression flags, a language and a translated
-    /// key are between the two. Compressed texts are ignored.
-    private static func text(_ data: [UInt8], isPlain: Bool) -> (String, String)? {
-        let parts = data.split(
-            separator: 0, maxSplits: isPlain ? 1 : 5, omittingEmptySubsequences: false)
-        // The two compression flags are zeros, which are split as separators. Empty parts mean: not compressed.
-        guard parts.count == (isPlain ? 2 : 6), isPlain || parts[1].isEmpty && parts[2].isEmpty,
-            let text = parts.last
+    /// Calls `body` as ``readChunks(_:_:)``, without reading all parts of a large image: after the first one, only
+    /// metadata in the last 16 KB.
+    static func readMetadata(
+        _ source: some ByteSource, _ body: (_ head: Bytes, _ offset: Int, _ length: Int) -> Void
+    ) {
+        let tailBytes = 16 << 10
+        var offset = 8
+        for _ in 0..<1000 {
+            guard let head = source.bytes(at: offset, 8), let length = head.number(at: 0, 4),
+                !head.hasText("IEND", at: 4)
+            else { return }
+            body(head, offset + 8, length)
+            offset += 12 + length
+            let start = source.count - tailBytes
+            guard head.hasText("IDAT", at: 4), start - offset > tailBytes,
+                let tail = source.bytes(at: start, tailBytes)
+            else { continue }
+            for type in ["eXIf", "iTXt", "tEXt", "zTXt"] {
+                for found in tail.array.ranges(of: Array(type.utf8)) {
+                    guard let head = tail.bytes(at: found.lowerBound - 4, 8),
+                        let length = head.number(at: 0, 4), length < tailBytes
+                    else { continue }
+                    body(head, start + found.upperBound, length)
+                }
+            }
+            return
+        }
+    }
+
+    /// Splits a chunk `tEXt`, `zTXt` or `iTXt` into a key and its text. In `iTXt`, compression flags, a language and a
+    /// translated key are between the two.
+    static func text(
+        _ source: some ByteSource, _ head: Bytes, _ offset: Int, _ length: Int,
+        _ decompressor: Decompressor?
+    ) -> (key: String, text: Bytes)? {
+        guard length <= 1 << 20, let data = source.bytes(at: offset, length)?.array,
+            let keyEnd = data.firstIndex(of: 0)
         else { return nil }
-        return (String(decoding: parts[0], as: UTF8.self), String(decoding: text, as: UTF8.self))
+        var text = data[(keyEnd + 1)...]
+        var isCompressed = false
+        if head.hasText("zTXt", at: 4) {
+            isCompressed = true
+            text = text.dropFirst()
+        } else if head.hasText("iTXt", at: 4) {
+            isCompressed = text.first == 1
+            let parts = text.dropFirst(2)
+                .split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
+            guard parts.count == 3 else { return nil }
+            text = parts[2]
+        }
+        let inflated = isCompressed ? decompressor?(.zlib, Array(text)) : Array(text)
+        guard let inflated else { return nil }
+        return (String(decoding: data[..<keyEnd], as: UTF8.self), Bytes(inflated))
     }
 
     private static func bigEndian(_ number: Int) -> [UInt8] {

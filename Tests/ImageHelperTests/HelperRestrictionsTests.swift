@@ -45,7 +45,7 @@ struct HelperRestrictionsTests {
                             connect(listener, $0, size)
                         }
                     })
-                precondition(malloc(700 << 20) == nil)
+                precondition(malloc(1300 << 20) == nil)
             }
         }
     }

@@ -43,13 +43,15 @@ struct ImageHeaderTests {
     }
 
     @Test func `a truncated file is not whole`() throws {
-        #expect(ImageHeader(Bytes(Samples.jpeg), format: .jpeg)?.isWhole == true)
-        #expect(ImageHeader(Bytes(Samples.jpeg.dropLast(2)), format: .jpeg)?.isWhole == false)
+        func isWhole(_ bytes: [UInt8], _ format: ImageFormat) -> Bool? {
+            ImageHeader(Bytes(bytes), format: format)?.isWhole(Bytes(bytes), format)
+        }
+        #expect(isWhole(Samples.jpeg, .jpeg) == true)
+        #expect(isWhole(Samples.jpeg.dropLast(2), .jpeg) == false)
         // Some cameras append data.
-        let more = Samples.jpeg + [UInt8](repeating: 7, count: 300_000)
-        #expect(ImageHeader(Bytes(more), format: .jpeg)?.isWhole == true)
-        #expect(ImageHeader(Bytes(Samples.png), format: .png)?.isWhole == true)
-        #expect(ImageHeader(Bytes(Samples.png.dropLast(12)), format: .png)?.isWhole == false)
+        #expect(isWhole(Samples.jpeg + [UInt8](repeating: 7, count: 300_000), .jpeg) == true)
+        #expect(isWhole(Samples.png, .png) == true)
+        #expect(isWhole(Samples.png.dropLast(12), .png) == false)
     }
 
     @Test func `reading a damaged file ends`() {

@@ -89,6 +89,22 @@ struct OriginTests {
         #expect(abs(location.longitude + 2.294500) < 1e-6)
     }
 
+    @Test func `seconds of 0/0 are part of the minutes`() throws {
+        let location = try #require(
+            location { $0[1] = .rationals(2, [(48, 1), (3000, 100), (0, 0)]) })
+        #expect(abs(location.latitude - 48.5) < 1e-9)
+    }
+
+    @Test func `a location of zeros is left out`() {
+        let zeros = [(0, 1), (0, 1), (0, 1)]
+        #expect(
+            location {
+                $0[1] = .rationals(2, zeros)
+                $0[3] = .rationals(4, zeros)
+            } == nil)
+        #expect(location { $0[1] = .rationals(2, zeros) } != nil)
+    }
+
     @Test func `decimal degrees and decimal minutes are read`() throws {
         let location = try #require(
             location {
@@ -101,7 +117,7 @@ struct OriginTests {
 
     @Test(arguments: [
         ExifBlock.Field.rationals(2, [(48, 0), (0, 1), (0, 1)]),
-        .rationals(2, [(48, 1), (51, 1), (0, 0)]), .rationals(2, [(0, 0), (0, 0), (0, 0)]),
+        .rationals(2, [(48, 1), (51, 1), (1, 0)]), .rationals(2, [(0, 0), (0, 0), (0, 0)]),
         .rationals(2, [(91, 1), (0, 1), (0, 1)]), .rationals(2, [(90, 1), (0, 1), (1, 100)]),
         .rationals(2, [(48, 1), (61, 1), (0, 1)]), .rationals(2, [(48, 1), (0, 1), (4_000, 1)]),
         .rationals(2, [(4_294_967_295, 1), (0, 1), (0, 1)]),

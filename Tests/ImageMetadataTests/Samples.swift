@@ -16,7 +16,7 @@ enum Samples {
         var block = ExifBlock()
         block.image += [.short(0x100, 400), .long(0x101, 300), .short(0x112, 6)]
         block.details = [
-            .text(0x9003, "2024:02:29 12:00:00"), .text(0x9010, "+01:00"),
+            .text(0x9003, "2024:02:29 12:00:00"), .text(0x9011, "+01:00"),
             .text(0xa434, "RF35mm F1.8"), .rationals(0x829a, [(1, 250)]),
             .rationals(0x829d, [(28, 10)]), .short(0x8827, 800),
         ]

@@ -23,6 +23,7 @@ png_info *png_create_info_struct(const png_struct *png);
 png_struct *png_create_read_struct(const char *version, void *context, png_error_ptr error, png_error_ptr warning);
 void png_destroy_read_struct(png_struct **png, png_info **info, png_info **end);
 unsigned char png_get_bit_depth(const png_struct *png, const png_info *info);
+unsigned char png_get_color_type(const png_struct *png, const png_info *info);
 uint32_t png_get_iCCP(
     const png_struct *png, png_info *info, char **name, int *compression, unsigned char **profile, uint32_t *bytes);
 uint32_t png_get_image_height(const png_struct *png, const png_info *info);
@@ -46,7 +47,7 @@ void png_set_user_limits(png_struct *png, uint32_t width, uint32_t height);
 
 #define SHIM_PNG_FUNCTIONS(each) \
     each(png_create_info_struct) each(png_create_read_struct) each(png_destroy_read_struct) each(png_get_bit_depth) \
-    each(png_get_iCCP) each(png_get_image_height) each(png_get_image_width) each(png_get_interlace_type) \
+    each(png_get_color_type) each(png_get_iCCP) each(png_get_image_height) each(png_get_image_width) each(png_get_interlace_type) \
     each(png_get_rowbytes) each(png_image_write_to_stdio) each(png_init_io) each(png_read_info) each(png_read_row) \
     each(png_read_update_info) each(png_set_add_alpha) each(png_set_chunk_malloc_max) each(png_set_expand) \
     each(png_set_gray_to_rgb) each(png_set_interlace_handling) each(png_set_longjmp_fn) each(png_set_swap) \
@@ -54,6 +55,7 @@ void png_set_user_limits(png_struct *png, uint32_t width, uint32_t height);
 SHIM_LIBRARY(shim_png, SHIM_PNG_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
 
 #define SHIM_PNG_NUMBERS(each) \
+    each(PNG_COLOR_MASK_COLOR, 2) \
     each(PNG_FORMAT_BGR, 0x12) \
     each(PNG_FORMAT_BGRA, 0x13) \
     each(PNG_IMAGE_VERSION, 1)
@@ -68,6 +70,8 @@ struct shim_png_image {
     FILE *stream;
     uint32_t width, height;
     int depth;
+    // 0 for shades of gray.
+    int has_color;
     // The number of times that all rows are read. The passes of an interlaced image complete its rows in another order.
     int passes;
     const unsigned char *profile;
@@ -92,6 +96,7 @@ static inline int shim_png_open(struct shim_png_image *image, const void *file, 
     f->png_set_user_limits(png, INT32_MAX, INT32_MAX);
     f->png_set_chunk_malloc_max(png, 16 << 20);
     f->png_read_info(png, info);
+    image->has_color = f->png_get_color_type(png, info) & SHIM_PNG_COLOR_MASK_COLOR;
     f->png_set_expand(png);
     f->png_set_gray_to_rgb(png);
     f->png_set_add_alpha(png, 0xffff, 1);

@@ -25,24 +25,30 @@ TIFF *TIFFClientOpen(
 void TIFFClose(TIFF *tiff);
 int TIFFGetField(TIFF *tiff, uint32_t tag, ...);
 int TIFFGetFieldDefaulted(TIFF *tiff, uint32_t tag, ...);
+int TIFFIsCODECConfigured(uint16_t compression);
 int TIFFIsTiled(TIFF *tiff);
+int TIFFRGBAImageOK(TIFF *tiff, char message[1024]);
 int TIFFReadRGBAImageOriented(TIFF *tiff, uint32_t width, uint32_t height, uint32_t *pixels, int orientation, int stops);
 int TIFFReadScanline(TIFF *tiff, void *row, uint32_t number, uint16_t sample);
 ssize_t TIFFScanlineSize(TIFF *tiff);
 TIFFErrorHandler TIFFSetErrorHandler(TIFFErrorHandler handler);
+int TIFFSetSubDirectory(TIFF *tiff, uint64_t offset);
 TIFFErrorHandler TIFFSetWarningHandler(TIFFErrorHandler handler);
 
 #define SHIM_TIFF_NUMBERS(each) \
-    each(ORIENTATION_TOPLEFT, 1) \
+    each(PHOTOMETRIC_MINISWHITE, 0) \
     each(PHOTOMETRIC_MINISBLACK, 1) \
     each(PHOTOMETRIC_RGB, 2) \
     each(PHOTOMETRIC_SEPARATED, 5) \
+    each(SAMPLEFORMAT_IEEEFP, 3) \
     each(PLANARCONFIG_CONTIG, 1) \
     each(TIFFTAG_BITSPERSAMPLE, 258) \
+    each(TIFFTAG_COMPRESSION, 259) \
     each(TIFFTAG_EXTRASAMPLES, 338) \
     each(TIFFTAG_ICCPROFILE, 34675) \
     each(TIFFTAG_IMAGELENGTH, 257) \
     each(TIFFTAG_IMAGEWIDTH, 256) \
+    each(TIFFTAG_ORIENTATION, 274) \
     each(TIFFTAG_PHOTOMETRIC, 262) \
     each(TIFFTAG_PLANARCONFIG, 284) \
     each(TIFFTAG_SAMPLEFORMAT, 339) \
@@ -50,9 +56,10 @@ TIFFErrorHandler TIFFSetWarningHandler(TIFFErrorHandler handler);
 enum { SHIM_TIFF_NUMBERS(SHIM_NUMBER) };
 
 #define SHIM_TIFF_FUNCTIONS(each) \
-    each(TIFFClientOpen) each(TIFFClose) each(TIFFGetField) each(TIFFGetFieldDefaulted) each(TIFFIsTiled) \
-    each(TIFFReadRGBAImageOriented) each(TIFFReadScanline) each(TIFFScanlineSize) each(TIFFSetErrorHandler) \
-    each(TIFFSetWarningHandler)
+    each(TIFFClientOpen) each(TIFFClose) each(TIFFGetField) each(TIFFGetFieldDefaulted) \
+    each(TIFFIsCODECConfigured) each(TIFFIsTiled) each(TIFFRGBAImageOK) each(TIFFReadRGBAImageOriented) \
+    each(TIFFReadScanline) each(TIFFScanlineSize) each(TIFFSetErrorHandler) \
+    each(TIFFSetSubDirectory) each(TIFFSetWarningHandler)
 SHIM_LIBRARY(shim_tiff, SHIM_TIFF_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
 
 // A file in memory.

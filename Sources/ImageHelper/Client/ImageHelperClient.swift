@@ -22,8 +22,8 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     private let files = DispatchQueue(label: "image-files")
     private var process: HelperProcess?
     private let turns = ChangeQueue()
-    /// The versions of the last thousand files that crashed the helper, or exceeded the time limit.
-    private var crashingFiles: [JobFiles.Stamp] = []
+    /// The versions of the last thousand files that crashed the helper, or exceeded a limit, and their errors.
+    private var rejectedFiles: [(stamp: JobFiles.Stamp, error: ImageProcessorError)] = []
     private var hasLoggedRestrictions = false
 
     /// - Parameters:
@@ -94,10 +94,11 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
         urgency: ImageUrgency = .now
     ) async throws(ImageProcessorError) -> ImageReply {
         guard let message = job.message else { throw Self.versionMismatch }
-        _ = try await openSource(source)
+        let readsHeader = job == .probe
+        _ = try await openSource(source, readsHeader)
         await turns.begin(inBackground: urgency == .later)
         defer { turns.end() }
-        let opened = try await openSource(source)
+        let opened = try await openSource(source, readsHeader)
         if let destination {
             try await files.run { () throws(ImageProcessorError) in
                 try opened.openDestination(destination)
@@ -110,8 +111,12 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
         }
     }
 
-    private func openSource(_ path: [UInt8]) async throws(ImageProcessorError) -> JobFiles {
-        let opened = await threads.run(path) { JobFiles.openSource(path, $0) }
+    private func openSource(
+        _ path: [UInt8], _ readsHeader: Bool
+    ) async throws(ImageProcessorError) -> JobFiles {
+        let opened = await threads.run(path) {
+            JobFiles.openSource(path, $0, readsHeader: readsHeader)
+        }
         guard let opened else { throw Self.noResponse }
         return try opened.get()
     }
@@ -133,7 +138,9 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     private func send(
         _ job: ImageJob, _ message: [UInt8], _ source: [UInt8]?, _ files: JobFiles
     ) async throws(ImageProcessorError) -> ImageReply {
-        if let stamp = files.stamp, crashingFiles.contains(stamp) { throw .damaged }
+        if let stamp = files.stamp, let file = rejectedFiles.first(where: { $0.stamp == stamp }) {
+            throw file.error
+        }
         // An idle process may end at this moment. The second attempt then uses a new process.
         for _ in 0..<2 {
             let process = try helper(for: HelperRole(job, files.format))
@@ -148,11 +155,14 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
             case .crashed(.code(EX_IOERR)):
                 throw .notReadable(
                     Message("The file changed or its disk failed while it was read."))
+            case .crashed(.code(EX_OSERR)):
+                rejectLater(files.stamp, .tooLarge)
+                throw .tooLarge
             case .crashed(let exit):
                 logger.warning(
                     "The image helper crashed",
                     metadata: ["end": "\(exit)", "job": "\(job.kind)"])
-                rejectLater(files.stamp)
+                rejectLater(files.stamp, .damaged)
                 throw .failed(Message("The image helper crashed on this file; use another image."))
             case .timedOut(waitedForDisk: true):
                 if let source { threads.suspend(source) }
@@ -160,7 +170,7 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
             case .timedOut:
                 logger.warning(
                     "The image helper exceeded the time limit", metadata: ["job": "\(job.kind)"])
-                rejectLater(files.stamp)
+                rejectLater(files.stamp, .tooLarge)
                 throw .tooLarge
             case .failedToStart(let exit):
                 logger.error(
@@ -174,10 +184,10 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     }
 
     /// Rejects later jobs with a version of a file.
-    private func rejectLater(_ stamp: JobFiles.Stamp?) {
+    private func rejectLater(_ stamp: JobFiles.Stamp?, _ error: ImageProcessorError) {
         guard let stamp else { return }
-        crashingFiles.append(stamp)
-        if crashingFiles.count > 1000 { crashingFiles.removeFirst() }
+        rejectedFiles.append((stamp, error))
+        if rejectedFiles.count > 1000 { rejectedFiles.removeFirst() }
     }
 
     /// Logs once if the kernel does not support all restrictions.

@@ -61,8 +61,14 @@ nonisolated final class JobFiles: @unchecked Sendable {
 
     /// Opens the file that a job reads, and reads its first bytes. If the file does not respond, this blocks instead of
     /// the helper.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - progress: Observes the calls.
+    ///   - readsHeader: True if the job reads only the header.
+    /// - Returns: The open file; an error if it cannot be read.
     static func openSource(
-        _ path: [UInt8], _ progress: FileProgress
+        _ path: [UInt8], _ progress: FileProgress, readsHeader: Bool
     ) -> Result<JobFiles, ImageProcessorError> {
         let fault = progress.begin(path)
         guard fault == 0 else { return .failure(unreadable(fault)) }
@@ -70,6 +76,8 @@ nonisolated final class JobFiles: @unchecked Sendable {
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
         let descriptor = PathBytes(bytes: path).withCString { open($0, flags) }
         guard descriptor >= 0 else { return .failure(unreadable(errno)) }
+        // Without this, the system reads 128 KB or more for a header.
+        if readsHeader { posix_fadvise(descriptor, 0, 0, POSIX_FADV_RANDOM) }
         return Result { () throws(ImageProcessorError) in
             let files = JobFiles()
             try files.setSource(descriptor)

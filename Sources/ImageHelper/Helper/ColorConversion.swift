@@ -99,7 +99,7 @@ extension shim_color {
         switch (Int(self.cmsGetColorSpace(profile)), layout.channels) {
         case (SHIM_cmsSigRgbData, .rgba):
             format = layout.isDeep ? SHIM_TYPE_RGBA_16 : SHIM_TYPE_RGBA_8
-        case (SHIM_cmsSigGrayData, .rgba):
+        case (SHIM_cmsSigGrayData, .rgba) where layout.isGray:
             format = layout.isDeep ? SHIM_GRAY_OF_FOUR_16 : SHIM_GRAY_OF_FOUR_8
         case (SHIM_cmsSigCmykData, .cmyk):
             format = layout.isDeep ? SHIM_TYPE_CMYK_16 : SHIM_TYPE_CMYK_8

@@ -14,6 +14,8 @@ struct RowLayout {
     var channels = Channels.rgba
     /// True if a channel has two bytes in the order of the processor.
     var isDeep = false
+    /// True if red, green and blue are equal, so that a profile for gray applies.
+    var isGray = false
     var colors = ColorDescription.sRGB
 }
 
@@ -146,9 +148,15 @@ final class ImageBuilder {
 
     /// Returns the image.
     ///
+    /// - Parameter isTruncated: True to make rows that are missing at the end transparent.
+    /// - Returns: The image.
     /// - Throws: ``ImageFailure/damaged`` if rows are missing.
-    func finish() throws(ImageFailure) -> PixelImage {
-        guard let image, nextRow >= rows.upperBound else { throw .damaged }
+    func finish(isTruncated: Bool) throws(ImageFailure) -> PixelImage {
+        guard let image, nextRow >= rows.upperBound || isTruncated && nextRow > 0 else {
+            throw .damaged
+        }
+        let blank = [UInt8](repeating: 0, count: columns.upperBound * pixelBytes)
+        while nextRow < rows.upperBound { add(blank) }
         return image
     }
 }

@@ -27,12 +27,16 @@ struct ImageDecoders {
     private let colors: shim_color?
     /// The decoder whose library also encodes images.
     let png = Result { () throws(ImageFailure) in try PNGDecoder() }
+    /// Decompresses metadata.
+    let decompressor: Decompressor
 
     /// - Parameter role: Determines the formats.
     init(_ role: HelperRole) {
         colors = try? loadLibrary(
             ["liblcms2.so.2"], package: "liblcms2-2", shim_color(), shim_color_load)
-        load(JPEGDecoder.self, .jpeg)
+        decompressor = Self.decompressor()
+        // The preview of a raw file is a JPEG.
+        load(JPEGDecoder.self, .jpeg, .raw)
         load(PNGDecoder.self, .png)
         load(WebPDecoder.self, .webP)
         load(GIFDecoder.self, .gif)
@@ -63,7 +67,8 @@ struct ImageDecoders {
     ) throws(ImageFailure) -> PixelImage {
         let bytes = FileBytes(descriptor: descriptor)
         guard let format = ImageFormat(bytes), let header = ImageHeader(bytes, format: format),
-            header.isWhole
+            // A program may be writing the file.
+            bytes.isAtRest || header.isWhole(bytes, format)
         else { throw .damaged }
         guard let decoder = try decoders[format]?.get() else { throw .misunderstood }
         guard bytes.count <= ImageLimits.fileBytes else { throw .tooLarge }
@@ -73,10 +78,45 @@ struct ImageDecoders {
             mapping != MAP_FAILED
         else { throw .tooLarge }
         defer { munmap(mapping, bytes.count) }
+        let file = UnsafeRawBufferPointer(start: mapping, count: bytes.count)
+        let range = header.preview ?? 0..<bytes.count
         let image = ImageBuilder(size, header, colors, sharedIn: output)
-        try decoder.decode(
-            UnsafeRawBufferPointer(start: mapping, count: bytes.count), into: image)
-        return try image.finish()
+        var isTruncated = false
+        // The libraries do not all report that memory is missing.
+        errno = 0
+        do throws(ImageFailure) {
+            try decoder.decode(UnsafeRawBufferPointer(rebasing: file[range]), into: image)
+        } catch {
+            if errno == ENOMEM { throw .tooLarge }
+            guard error == .damaged else { throw error }
+            if let kind = header.unsupportedKind {
+                throw .notSupported("\(kind) are not supported; convert the image to PNG.")
+            }
+            guard bytes.isAtRest else { throw .damaged }
+            isTruncated = true
+        }
+        return try image.finish(isTruncated: isTruncated)
+    }
+
+    private static func decompressor() -> Decompressor {
+        let zlib = try? loadLibrary(["libz.so.1"], package: "zlib1g", shim_zlib(), shim_zlib_load)
+        let brotli = try? loadLibrary(
+            ["libbrotlidec.so.1"], package: "libbrotli1", shim_brotli(), shim_brotli_load)
+        return { method, input in
+            var output = [UInt8](repeating: 0, count: 1 << 20)
+            let isComplete: Bool
+            var count = output.count
+            switch method {
+            case .zlib:
+                var length = UInt(count)
+                isComplete = zlib?.uncompress(&output, &length, input, UInt(input.count)) == 0
+                count = Int(length)
+            case .brotli:
+                isComplete =
+                    brotli?.BrotliDecoderDecompress(input.count, input, &count, &output) == 1
+            }
+            return isComplete ? Array(output[..<count]) : nil
+        }
     }
 }
 
@@ -84,8 +124,8 @@ struct ImageDecoders {
 enum ImageLimits {
     /// Larger files are usually videos. The file is mapped, and takes no memory of its own.
     static let fileBytes = 512 << 20
-    /// More pixels than the images of common cameras have; four bytes each are 400 MB.
-    private static let pixels = 100_000_000
+    /// More pixels than the images of cameras have. The rows of that many pixels are scaled within the time limit.
+    private static let pixels = 500_000_000
     /// The largest side of a JPEG file. The weights for scaling take memory in proportion to it.
     private static let side = 65_535
 
@@ -100,6 +140,16 @@ enum ImageLimits {
     static func check(_ width: Int, _ height: Int) throws(ImageFailure) {
         guard width > 0, height > 0 else { throw .damaged }
         guard width <= side, height <= side, width * height <= pixels else { throw .tooLarge }
+    }
+
+    /// Allocates zeros for decoded rows. The caller frees them.
+    ///
+    /// - Throws: ``ImageFailure/tooLarge`` at the memory limit of the process.
+    static func allocate(
+        width: Int, height: Int, pixelBytes: Int = 4
+    ) throws(ImageFailure) -> UnsafeMutableRawPointer {
+        guard let memory = calloc(height, width * pixelBytes) else { throw .tooLarge }
+        return memory
     }
 }
 

@@ -12,9 +12,9 @@ package enum ImageHelper {
     /// The descriptor of the socket to the daemon.
     package static let socket: Int32 = 3
 
-    /// The limits for jobs, in addition to the libraries loaded at the start. The memory suffices for the largest image
-    /// (400 MB) and the buffers of a decoder. The file and the shared pixels are mapped in addition.
-    private static let memoryBytes = 576 << 20
+    /// The limits for jobs, in addition to the libraries loaded at the start. HEIF and JPEG XL need up to 12 bytes for a
+    /// pixel. The file and the shared pixels are mapped in addition.
+    private static let memoryBytes = 1200 << 20
     private static let mappedFileBytes = ImageLimits.fileBytes + PixelSize.maximumBytes
     private static let processorSeconds = 300
     private static let fileBytes = 64 << 20
@@ -53,6 +53,13 @@ package enum ImageHelper {
         signal(SIGXFSZ, SIG_IGN)
         // The mapped file was truncated, or its disk failed: not a fault of the image.
         signal(SIGBUS) { _ in _exit(EX_IOERR) }
+        // Some libraries end the process if memory is missing.
+        for fault in [SIGABRT, SIGILL, SIGTRAP, SIGSEGV] {
+            signal(fault) { number in
+                if errno == ENOMEM { _exit(EX_OSERR) }
+                signal(number, SIG_DFL)
+            }
+        }
         // One arena, because each further arena would reserve a large part of the address space limit.
         mallopt(M_ARENA_MAX, 1)
         ProcessRestrictions.raiseOutOfMemoryScore()

@@ -37,7 +37,10 @@ struct JobExecutor {
     }
 
     private func probe(_ descriptor: Int32) throws(ImageFailure) -> ImageFacts {
-        guard let header = ImageHeader(FileBytes(descriptor: descriptor)) else { throw .damaged }
+        let bytes = FileBytes(descriptor: descriptor)
+        guard let format = ImageFormat(bytes),
+            let header = ImageHeader(bytes, format: format, decoders.decompressor)
+        else { throw .damaged }
         let (width, height) = header.shownSize
         var facts = ImageFacts(width: width, height: height)
         (facts.clockSeconds, facts.details) = (header.taken?.seconds, header.details)

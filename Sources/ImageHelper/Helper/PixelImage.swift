@@ -57,7 +57,11 @@ extension PixelImage {
         _ texts: [String: String], _ library: shim_png, to descriptor: Int32
     ) throws(ImageFailure) {
         let isOpaque = (0..<width * height).allSatisfy { pixels[$0 * 4 + 3] == 255 }
-        if isOpaque { dropAlpha() } else { divideByAlpha() }
+        if isOpaque {
+            dropAlpha()
+        } else {
+            divideByAlpha(UnsafeMutableBufferPointer(start: pixels, count: width * height * 4))
+        }
         var bytes: UnsafeMutablePointer<CChar>?
         var byteCount = 0
         guard let stream = open_memstream(&bytes, &byteCount) else { throw .tooLarge }
@@ -85,15 +89,17 @@ extension PixelImage {
             for channel in 0..<3 { pixels[index * 3 + channel] = pixels[index * 4 + channel] }
         }
     }
+}
 
-    private func divideByAlpha() {
-        for index in 0..<width * height {
-            let pixel = pixels + index * 4
-            let alpha = UInt32(pixel[3])
-            guard alpha != 0, alpha != 255 else { continue }
-            for channel in 0..<3 {
-                pixel[channel] = UInt8(min(255, (UInt32(pixel[channel]) * 255 + alpha / 2) / alpha))
-            }
+/// Divides the colors of pixels with four channels by alpha, the last one.
+func divideByAlpha<Sample: FixedWidthInteger>(_ samples: UnsafeMutableBufferPointer<Sample>) {
+    let limit = UInt32(Sample.max)
+    for pixel in stride(from: 0, to: samples.count - 3, by: 4) {
+        let alpha = UInt32(samples[pixel + 3])
+        guard alpha != 0, alpha != limit else { continue }
+        for index in pixel..<pixel + 3 {
+            let color = (UInt32(samples[index]) * limit + alpha / 2) / alpha
+            samples[index] = Sample(min(limit, color))
         }
     }
 }

@@ -254,7 +254,11 @@ final class MetadataReader: Sendable {
     ) async -> (file: PictureIndex.File, facts: ImageFacts?)? {
         let path = root + [UInt8(ascii: "/")] + picture.path.bytes
         do {
-            return (picture.file, try await images.probe(path, urgency: urgency))
+            var facts = try await images.probe(path, urgency: urgency)
+            if facts.clockSeconds == nil, let name = picture.path.split?.name {
+                facts.clockSeconds = CivilTime(fileName: name)?.seconds
+            }
+            return (picture.file, facts)
         } catch {
             switch error {
             case .damaged: return (picture.file, nil)

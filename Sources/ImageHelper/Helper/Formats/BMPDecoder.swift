@@ -28,25 +28,26 @@ struct BMPDecoder: ImageDecoder {
         let isOld = number(14, 4) == 12
         let headerBytes = number(14, 4)
         let bits = number(isOld ? 24 : 28, 2)
-        let compression = isOld ? 0 : number(30, 4)
+        // Of the header of OS/2, only the first 16 bytes are required.
+        let compression = headerBytes < 20 ? 0 : number(30, 4)
         let isTopDown = !isOld && number(22, 4) > Int(Int32.max)
-        // 0 is no compression; 3 and 6 are no compression with masks.
-        guard [1, 4, 8, 16, 24, 32].contains(bits), [0, 3, 6].contains(compression) else {
+        // 0 is no compression; 3 and 6 are no compression with masks, except for the long header of OS/2.
+        guard [1, 4, 8, 16, 24, 32].contains(bits), [0, 3, 6].contains(compression),
+            compression == 0 || headerBytes != 64
+        else {
             throw .notSupported("Compressed bitmaps are not supported; convert the image to PNG.")
         }
         let (width, height) = (image.header.width, image.header.height)
         let start = number(10, 4)
         let stride = (width * bits + 31) / 32 * 4
-        guard start >= 14 + headerBytes, start + stride * height <= file.count else {
-            throw .damaged
-        }
+        guard start >= 14 + headerBytes, start < file.count else { throw .damaged }
         let entryBytes = isOld ? 3 : 4
         let colors = (0..<(bits <= 8 ? 1 << bits : 0)).map { index -> SIMD4<UInt8> in
             let entry = 14 + headerBytes + index * entryBytes
             guard entry + 3 <= start else { return [0, 0, 0, 255] }
             return [file[entry + 2], file[entry + 1], file[entry], 255]
         }
-        let masks: [Mask]
+        var masks: [Mask]
         if compression == 0 {
             let values: [UInt32] =
                 bits == 16 ? [0x7c00, 0x3e0, 0x1f, 0] : [0xff0000, 0xff00, 0xff, 0]
@@ -57,26 +58,39 @@ struct BMPDecoder: ImageDecoder {
                 Mask(bits: $0 < 3 || hasAlpha ? UInt32(number(54 + $0 * 4, 4)) : 0)
             }
         }
+        func pixel(_ x: Int, _ line: Int) -> UInt32 {
+            UInt32(number(line + x * bits / 8, max(1, bits / 8)))
+        }
+        // Some programs describe alpha and do not write it.
+        let alpha = masks[3].bits
+        let hasAlpha =
+            alpha != 0
+            && (0..<height).contains { y in
+                (0..<width).contains { pixel($0, start + y * stride) & alpha != 0 }
+            }
+        if !hasAlpha { masks[3] = Mask(bits: 0) }
         try image.begin(width: width, height: height)
         var row = [UInt8](repeating: 255, count: width * 4)
         for y in 0..<height {
             let line = start + (isTopDown ? y : height - 1 - y) * stride
             for x in 0..<width {
-                let pixel: SIMD4<UInt8>
-                if bits <= 8 {
-                    let byte = Int(file[line + x * bits / 8])
+                let color: SIMD4<UInt8>
+                let value = pixel(x, line)
+                if line + x * bits / 8 >= file.count {
+                    color = .zero
+                } else if bits <= 8 {
                     let shift = 8 - bits - x * bits % 8
-                    pixel = colors[byte >> shift & (1 << bits - 1)]
+                    color = colors[Int(value) >> shift & (1 << bits - 1)]
                 } else {
-                    let value = UInt32(number(line + x * bits / 8, bits / 8))
-                    pixel = [
+                    color = [
                         masks[0].value(value), masks[1].value(value), masks[2].value(value),
                         masks[3].bits == 0 ? 255 : masks[3].value(value),
                     ]
                 }
-                for channel in 0..<4 { row[x * 4 + channel] = pixel[channel] }
+                for channel in 0..<4 { row[x * 4 + channel] = color[channel] }
             }
             image.add(row)
         }
+        if start + stride * height > file.count { throw .damaged }
     }
 }

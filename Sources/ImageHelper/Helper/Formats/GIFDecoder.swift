@@ -1,5 +1,6 @@
 internal import CImages
 internal import Glibc
+internal import ImageMetadata
 internal import ImageProtocol
 
 /// A decoder of GIF with giflib. It decodes the first frame.
@@ -71,7 +72,7 @@ struct GIFDecoder: ImageDecoder {
         _ gif: UnsafeMutablePointer<GifFileType>, _ transparent: UInt8?, into image: ImageBuilder
     ) throws(ImageFailure) {
         let frame = gif.pointee.Image
-        let (width, height) = (Int(gif.pointee.SWidth), Int(gif.pointee.SHeight))
+        let (width, height) = (image.header.width, image.header.height)
         let (left, top) = (Int(frame.Left), Int(frame.Top))
         let (columns, rows) = (Int(frame.Width), Int(frame.Height))
         try ImageLimits.check(width, height)
@@ -86,20 +87,24 @@ struct GIFDecoder: ImageDecoder {
             return [color.Red, color.Green, color.Blue, 255]
         }
         try image.begin(width: width, height: height)
-        var pixels = [SIMD4<UInt8>](repeating: .zero, count: width * height)
+        let memory = try ImageLimits.allocate(width: width, height: height)
+        defer { free(memory) }
+        let pixels = memory.assumingMemoryBound(to: SIMD4<UInt8>.self)
         var line = [UInt8](repeating: 0, count: columns)
         // An interlaced frame has every eighth row first.
         let passes = frame.Interlace ? [(0, 8), (4, 8), (2, 4), (1, 2)] : [(0, 1)]
-        for (first, step) in passes {
+        var isDamaged = false
+        for (first, step) in passes where !isDamaged {
             for y in stride(from: first, to: rows, by: step) {
-                try check(functions.DGifGetLine(gif, &line, Int32(columns)))
+                isDamaged =
+                    functions.DGifGetLine(gif, &line, Int32(columns)) != Int32(SHIM_GIF_OK)
+                if isDamaged { break }
                 for x in 0..<columns {
                     pixels[(top + y) * width + left + x] = colors[Int(line[x])]
                 }
             }
         }
-        pixels.withUnsafeBytes { bytes in
-            if let start = bytes.baseAddress { image.add(start, stride: width * 4) }
-        }
+        image.add(memory, stride: width * 4)
+        if isDamaged { throw .damaged }
     }
 }

@@ -34,9 +34,10 @@ struct JPEGDecoder: ImageDecoder {
         let size = (width: scaled(full.width, eighths), height: scaled(full.height, eighths))
         let hasInks = [SHIM_TJCS_CMYK, SHIM_TJCS_YCCK].contains(Int(colors))
         var layout = RowLayout(channels: hasInks ? .cmyk : .rgba)
+        layout.isGray = Int(colors) == SHIM_TJCS_GRAY
         layout.colors = Self.profile(file).map(ColorDescription.profile) ?? .sRGB
         try image.begin(width: size.width, height: size.height, scaledFrom: full, layout)
-        guard let pixels = malloc(size.width * size.height * 4) else { throw .tooLarge }
+        let pixels = try ImageLimits.allocate(width: size.width, height: size.height)
         defer { free(pixels) }
         let samples = pixels.assumingMemoryBound(to: UInt8.self)
         let format = hasInks ? SHIM_TJPF_CMYK : SHIM_TJPF_RGBA

@@ -30,7 +30,8 @@ struct JPEGXLDecoder: ImageDecoder {
         var format = JxlPixelFormat()
         format.num_channels = 4
         format.data_type = .init(SHIM_JXL_TYPE_UINT8)
-        var layout = RowLayout()
+        // The library accepts a profile for gray only with a gray image.
+        var layout = RowLayout(isGray: true)
         var pixels: UnsafeMutableRawPointer?
         defer { free(pixels) }
         while true {
@@ -43,8 +44,7 @@ struct JPEGXLDecoder: ImageDecoder {
                     functions.JxlDecoderImageOutBufferSize(decoder, &format, &byteCount)
                         == UInt32(SHIM_JXL_DEC_SUCCESS), byteCount == stride * height
                 else { throw .damaged }
-                pixels = malloc(byteCount)
-                guard pixels != nil else { throw .tooLarge }
+                pixels = try ImageLimits.allocate(width: width, height: height)
                 _ = functions.JxlDecoderSetImageOutBuffer(decoder, &format, pixels, byteCount)
             case SHIM_JXL_DEC_FULL_IMAGE, SHIM_JXL_DEC_SUCCESS:
                 guard let pixels else { throw .damaged }

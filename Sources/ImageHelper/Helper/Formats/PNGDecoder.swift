@@ -25,6 +25,7 @@ struct PNGDecoder: ImageDecoder {
             }
             let (width, height) = (Int(source.width), Int(source.height))
             var layout = RowLayout(isDeep: source.depth == 16)
+            layout.isGray = source.has_color == 0
             if let colors = Self.colors(file) {
                 layout.colors = colors
             } else if let profile = source.profile, source.profile_bytes > 0 {
@@ -35,15 +36,20 @@ struct PNGDecoder: ImageDecoder {
             // The rows of an interlaced image are complete after the last pass.
             let rowBytes = width * (layout.isDeep ? 8 : 4)
             let passes = Int(source.passes)
-            guard let rows = calloc(passes > 1 ? height : 1, rowBytes) else { throw .tooLarge }
+            let rows = try ImageLimits.allocate(
+                width: width, height: passes > 1 ? height : 1, pixelBytes: rowBytes / width)
             defer { free(rows) }
+            var isDamaged = false
             for pass in 0..<passes {
                 for y in 0..<height {
                     let row = rows + (passes > 1 ? y * rowBytes : 0)
-                    guard shim_png_read_row(&source, row) != 0 else { throw .damaged }
+                    // The passes before are shown as far as they were read.
+                    isDamaged = isDamaged || shim_png_read_row(&source, row) == 0
+                    if isDamaged, passes == 1 || pass == 0 && y == 0 { throw .damaged }
                     if pass == passes - 1 { image.add(row) }
                 }
             }
+            if isDamaged { throw .damaged }
         }
     }
 

@@ -3,7 +3,7 @@ internal import Glibc
 internal import ImageMetadata
 internal import ImageProtocol
 
-/// A decoder of TIFF with libtiff. It reads the first image of a file.
+/// A decoder of TIFF with libtiff. It reads one image of a file.
 struct TIFFDecoder: ImageDecoder {
     private let functions: shim_tiff
 
@@ -21,6 +21,11 @@ struct TIFFDecoder: ImageDecoder {
             try withUnsafePointer(to: functions) { functions throws(ImageFailure) in
                 guard let tiff = shim_tiff_open(functions, source) else { throw .damaged }
                 defer { functions.pointee.TIFFClose(tiff) }
+                if let offset = image.header.tableOffset,
+                    functions.pointee.TIFFSetSubDirectory(tiff, UInt64(offset)) == 0
+                {
+                    throw .damaged
+                }
                 try Reading(functions, tiff).read(into: image)
             }
         }
@@ -51,6 +56,10 @@ struct TIFFDecoder: ImageDecoder {
         }
 
         func read(into image: ImageBuilder) throws(ImageFailure) {
+            let compression = number(SHIM_TIFFTAG_COMPRESSION)
+            guard functions.pointee.TIFFIsCODECConfigured(UInt16(compression)) != 0 else {
+                throw Self.notSupported("compression \(compression)")
+            }
             let photometric = number(SHIM_TIFFTAG_PHOTOMETRIC)
             let colors: Int? =
                 switch photometric {
@@ -68,8 +77,14 @@ struct TIFFDecoder: ImageDecoder {
             {
                 try readRows(colors, into: image)
             } else {
-                try readWhole(into: image)
+                let grays = [SHIM_PHOTOMETRIC_MINISBLACK, SHIM_PHOTOMETRIC_MINISWHITE]
+                try readWhole(isGray: grays.contains(photometric), into: image)
             }
+        }
+
+        private static func notSupported(_ reason: String) -> ImageFailure {
+            .notSupported(
+                "This kind of TIFF image is not supported (\(reason)); convert the image to PNG.")
         }
 
         private var profile: ColorDescription {
@@ -87,6 +102,7 @@ struct TIFFDecoder: ImageDecoder {
                 throw .damaged
             }
             var layout = RowLayout(channels: colors == 4 ? .cmyk : .rgba, isDeep: isDeep)
+            layout.isGray = colors == 1
             layout.colors = profile
             try image.begin(width: width, height: height, layout)
             // 1 is alpha that is multiplied already, 2 is alpha.
@@ -108,24 +124,43 @@ struct TIFFDecoder: ImageDecoder {
                         }
                     }
                 }
+                if hasAlpha, extra == 1 {
+                    pixels.withUnsafeMutableBytes { pixels in
+                        if isDeep {
+                            divideByAlpha(pixels.bindMemory(to: UInt16.self))
+                        } else {
+                            divideByAlpha(pixels.bindMemory(to: UInt8.self))
+                        }
+                    }
+                }
                 image.add(pixels)
             }
         }
 
-        /// Reads an image of any kind, as sRGB with eight bits.
-        private func readWhole(into image: ImageBuilder) throws(ImageFailure) {
-            guard let pixels = malloc(width * height * 4) else { throw .tooLarge }
+        /// Reads an image of any kind, with eight bits, as RGB whose profile is that of the file.
+        private func readWhole(isGray: Bool, into image: ImageBuilder) throws(ImageFailure) {
+            var message = [CChar](repeating: 0, count: 1024)
+            guard functions.pointee.TIFFRGBAImageOK(tiff, &message) != 0 else {
+                let bytes = message.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
+                let text = String(decoding: bytes, as: UTF8.self).replacing("Sorry, ", with: "")
+                let isFloat = number(SHIM_TIFFTAG_SAMPLEFORMAT) == SHIM_SAMPLEFORMAT_IEEEFP
+                throw Self.notSupported(isFloat ? "floating-point samples" : text)
+            }
+            let pixels = try ImageLimits.allocate(width: width, height: height)
             defer { free(pixels) }
+            // With the orientation of the file, the library leaves the rows as they are.
             guard
                 functions.pointee.TIFFReadRGBAImageOriented(
                     tiff, UInt32(width), UInt32(height),
-                    pixels.assumingMemoryBound(to: UInt32.self), Int32(SHIM_ORIENTATION_TOPLEFT), 1)
-                    != 0
+                    pixels.assumingMemoryBound(to: UInt32.self),
+                    Int32(number(SHIM_TIFFTAG_ORIENTATION)), 0) != 0
             else { throw .damaged }
-            // The library mirrors images, but does not exchange rows and columns.
-            let isTransposed = image.header.orientation.swapsSides
-            try image.begin(
-                width: width, height: height, RowLayout(), isTransposed ? .leftMirrored : .upright)
+            divideByAlpha(
+                UnsafeMutableBufferPointer(
+                    start: pixels.assumingMemoryBound(to: UInt8.self), count: width * height * 4))
+            var layout = RowLayout(isGray: isGray)
+            layout.colors = profile
+            try image.begin(width: width, height: height, layout)
             image.add(pixels, stride: width * 4)
         }
     }

@@ -1,8 +1,10 @@
 internal import CImages
 internal import Glibc
+internal import ImageMetadata
 internal import ImageProtocol
 
-/// A decoder of WebP with libwebp, which scales while it decodes. Of an animation, it decodes the first frame.
+/// A decoder of WebP with libwebp, which scales while it decodes. Of an animation, it decodes the first frame, at its
+/// place on the transparent canvas.
 struct WebPDecoder: ImageDecoder {
     private let functions: shim_webp
 
@@ -24,11 +26,18 @@ struct WebPDecoder: ImageDecoder {
             functions.WebPGetFeaturesInternal(bytes, frame.count, &config.input, version)
                 == UInt32(SHIM_VP8_STATUS_OK)
         else { throw .damaged }
-        let full = (width: Int(config.input.width), height: Int(config.input.height))
+        let input = (width: Int(config.input.width), height: Int(config.input.height))
+        let canvas = (width: image.header.width, height: image.header.height)
+        let (left, top) = chunks.position
+        let isPart = chunks.firstFrame != nil && input != canvas
+        guard !isPart || left + input.width <= canvas.width && top + input.height <= canvas.height
+        else { throw .damaged }
+        let full = isPart ? canvas : input
         try ImageLimits.check(full.width, full.height)
         let least = image.leastSize(width: full.width, height: full.height)
         // The library averages whole pixels. The rest is scaled with a better filter.
-        let divisor = max(1, min(full.width / least.width, full.height / least.height))
+        let divisor =
+            isPart ? 1 : max(1, min(full.width / least.width, full.height / least.height))
         let size = (
             width: (full.width + divisor - 1) / divisor,
             height: (full.height + divisor - 1) / divisor
@@ -37,16 +46,17 @@ struct WebPDecoder: ImageDecoder {
         try image.begin(
             width: size.width, height: size.height, scaledFrom: full, RowLayout(colors: colors))
         let stride = size.width * 4
-        guard let pixels = malloc(stride * size.height) else { throw .tooLarge }
+        let pixels = try ImageLimits.allocate(width: size.width, height: size.height)
         defer { free(pixels) }
+        let offset = isPart ? top * stride + left * 4 : 0
         config.options.use_scaling = divisor > 1 ? 1 : 0
         config.options.scaled_width = Int32(size.width)
         config.options.scaled_height = Int32(size.height)
         config.output.colorspace = .init(SHIM_MODE_RGBA)
         config.output.is_external_memory = 1
-        config.output.u.RGBA.rgba = pixels.assumingMemoryBound(to: UInt8.self)
+        config.output.u.RGBA.rgba = pixels.assumingMemoryBound(to: UInt8.self) + offset
         config.output.u.RGBA.stride = Int32(stride)
-        config.output.u.RGBA.size = stride * size.height
+        config.output.u.RGBA.size = stride * size.height - offset
         switch Int(functions.WebPDecode(bytes, frame.count, &config)) {
         case SHIM_VP8_STATUS_OK: image.add(pixels, stride: stride)
         case SHIM_VP8_STATUS_OUT_OF_MEMORY: throw .tooLarge
@@ -61,18 +71,24 @@ struct WebPDecoder: ImageDecoder {
         private(set) var profile: [UInt8]?
         /// The chunks of the first frame of an animation.
         private(set) var firstFrame: UnsafeRawBufferPointer?
+        /// The position of the first frame in pixels.
+        private(set) var position = (left: 0, top: 0)
 
         init(_ file: UnsafeRawBufferPointer) {
             var offset = 12
+            func number(_ offset: Int, _ count: Int) -> Int {
+                (0..<count).reduce(0) { $0 | Int(file[offset + $1]) << ($1 * 8) }
+            }
             while offset + 8 <= file.count {
-                let length = (0..<4).reduce(0) { $0 | Int(file[offset + 4 + $1]) << ($1 * 8) }
+                let length = number(offset + 4, 4)
                 let data = offset + 8
                 guard length <= file.count - data else { return }
                 let type = file[offset..<(offset + 4)]
                 if type.elementsEqual("ICCP".utf8) {
                     profile = Array(file[data..<(data + length)])
                 } else if type.elementsEqual("ANMF".utf8), length > 16 {
-                    // The position and the duration of the frame precede its chunks.
+                    // The position, in units of two pixels, and the duration of the frame precede its chunks.
+                    position = (2 * number(data, 3), 2 * number(data + 3, 3))
                     firstFrame = UnsafeRawBufferPointer(
                         rebasing: file[(data + 16)..<(data + length)])
                     return

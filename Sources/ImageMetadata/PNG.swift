@@ -1,0 +1,55 @@
+/// Reads the header of a PNG file: a sequence of chunks, one of which has the size. Texts may contain EXIF, XMP or the
+/// time of capture.
+///
+/// Source: PNG, third edition, §5.3, §11.2.1, §11.3.3.
+func readPNG(_ source: some ByteSource, _ decompressor: Decompressor?) -> ImageHeader? {
+    var header: ImageHeader?
+    var exif: Exif?
+    var xmp: Bytes?
+    var time: CivilTime?
+    var isAnimated = false
+    var isOfXcode = false
+    func read(_ head: Bytes, _ offset: Int, _ length: Int) {
+        func has(_ type: StaticString) -> Bool { head.hasText(type, at: 4) }
+        if has("IHDR"), header == nil, let width = source.number(at: offset, 4),
+            let height = source.number(at: offset + 4, 4)
+        {
+            header = ImageHeader(width: width, height: height)
+        } else if has("CgBI") {
+            isOfXcode = true
+        } else if has("acTL") {
+            isAnimated = true
+        } else if has("eXIf") {
+            exif = Part(source, offset, length).flatMap { Exif($0) }
+        } else if has("tEXt") || has("zTXt") || has("iTXt"),
+            let (key, text) = PNGFile.text(source, head, offset, length, decompressor)
+        {
+            switch key {
+            case "XML:com.adobe.xmp": xmp = text
+            case "Raw profile type exif", "Raw profile type APP1":
+                exif = exif ?? rawProfile(text).flatMap { Exif($0) }
+            case "Raw profile type xmp": xmp = xmp ?? rawProfile(text)
+            case "Creation Time", "exif:DateTimeOriginal":
+                time = CivilTime(internetDate: String(decoding: text.array, as: UTF8.self))
+            default: break
+            }
+        }
+    }
+    PNGFile.readMetadata(source, read)
+    header?.setOrigin(exif, xmp, time)
+    header?.orientation = exif?.orientation ?? .upright
+    header?.isAnimated = isAnimated
+    if isOfXcode { header?.unsupportedKind = "PNG images of Xcode (CgBI)" }
+    return header
+}
+
+/// Reads metadata that ImageMagick wrote as text: a name, the length, and hexadecimal digits.
+private func rawProfile(_ text: Bytes) -> Bytes? {
+    let lines = text.array.split(separator: UInt8(ascii: "\n"))
+    let digits = lines.dropFirst(2).joined().compactMap {
+        Character(UnicodeScalar($0)).hexDigitValue
+    }
+    guard digits.count > 1, digits.count % 2 == 0 else { return nil }
+    return Bytes(
+        stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+}

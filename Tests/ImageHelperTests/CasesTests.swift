@@ -1,0 +1,189 @@
+import Foundation
+import ImageMetadata
+import TestSupport
+import Testing
+
+@testable import ImageClient
+
+/// The pictures of the folders `Samples/Cases` and `Samples/Raw`, each of which failed in a program.
+@Suite(.timeLimit(.minutes(10))) @MainActor
+struct CasesTests {
+    /// The pictures with four colors that are shown whole.
+    nonisolated private static let whole = [
+        "alpha-zero.bmp", "animated.png", "b-os2-16.bmp", "d-dashes.jpg",
+        "d-png-exif-prefixed.png", "e-icc-gray-in-rgb.jpg", "g-screen0.gif", "h-brand-late.heic",
+        "j-brob.jxl", "o6-tiled.tif", "o8-planar.tif", "one-byte-short.bmp",
+        "orientation-5-planar.tiff", "orientation-6-palette.tiff", "orientation-7-tiled.tiff",
+        "orientation-8-jpeg.tiff", "os2-64.bmp", "p-noeoi.jpg", "reduced-first.tiff",
+        "small-screen.gif", "t-a98-tiled.tif", "t-rgba-assoc.tif", "tiled-16-bits.tiff",
+    ]
+
+    @Test(arguments: whole) func `a picture has its colors`(name: String) async throws {
+        let image = try await pixels(name)
+        for (index, expected) in [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 0]].enumerated()
+        {
+            #expect(
+                Self.isClose(color(of: image, index), expected + [255], atMost: 60),
+                "\(name), part \(index): \(self.color(of: image, index))")
+        }
+    }
+
+    @Test(arguments: ["swapped-jpeg.tiff", "swapped-planar.tiff", "swapped-tiled.tiff"])
+    func `the profile of a TIFF image is applied`(name: String) async throws {
+        let image = try await pixels(name)
+        #expect(Self.isClose(color(of: image, 0), [0, 255, 0, 255], atMost: 40))
+        #expect(Self.isClose(color(of: image, 1), [255, 0, 0, 255], atMost: 40))
+    }
+
+    @Test(arguments: ["associated-16-bits.tiff", "associated-tiled.tiff"])
+    func `colors that are multiplied by alpha stay so`(name: String) async throws {
+        let image = try await pixels(name)
+        #expect(Self.isClose(color(of: image, 0), [128, 0, 0, 128], atMost: 1))
+        #expect(Self.isClose(color(of: image, 3), [128, 128, 0, 128], atMost: 1))
+    }
+
+    @Test func `the first frame of an animation is on its canvas`() async throws {
+        let image = try await pixels("small-first-frame.webp")
+        #expect(image.width == 48 && image.height == 32)
+        #expect(color(of: image, 0) == [255, 0, 0, 255])
+        #expect(color(of: image, 3) == [0, 0, 0, 0])
+        #expect(try await pixels("e-first-1x1.webp").width == 300)
+    }
+
+    @Test(
+        arguments: [
+            ("o-clap.heic", [200, 100], false), ("animated.png", [48, 32], true),
+            ("g-screen0.gif", [300, 200], true), ("small-screen.gif", [48, 32], false),
+            ("e-first-1x1.webp", [300, 200], true), ("reduced-first.tiff", [48, 32], false),
+        ] as [(String, [Int], Bool)])
+    func `a picture has its size`(name: String, size: [Int], isAnimated: Bool) async throws {
+        let facts = try await facts(name)
+        #expect([facts.width, facts.height] == size && facts.isAnimated == isAnimated)
+    }
+
+    @Test(arguments: [
+        "d-dashes.jpg", "d-gps-only.jpg", "d-ifd0-original.jpg", "d-png-exif-prefixed.png",
+        "d-png-xmp.png", "d-suffix-zone.jpg", "d-xmp-create.jpg", "j-brob.jxl",
+    ])
+    func `a picture has its date`(name: String) async throws {
+        #expect(try await facts(name).clockSeconds == 981_173_106)
+    }
+
+    @Test(arguments: [
+        ("p-12bit.jpg", "12 bits per color"), ("float.tiff", "floating-point samples"),
+        ("cgbi.png", "CgBI"),
+    ])
+    func `a kind of image that no library decodes is not supported`(
+        name: String, reason: String
+    ) async throws {
+        await #expect {
+            _ = try await pixels(name)
+        } throws: { error in
+            guard case ImageProcessorError.notSupported(let message) = error else { return false }
+            return "\(message)".contains(reason) && "\(message)".contains("not supported")
+        }
+    }
+
+    @Test(arguments: ["48-ll.jxl", "96.heic"])
+    func `a large picture is decoded`(name: String) async throws {
+        let image = try await pixels(name, size: 1024)
+        #expect(image.width == 1024 && image.fullWidth * image.fullHeight > 48_000_000)
+    }
+
+    @Test(arguments: ["p-noeoi.jpg", "cut.bmp", "d-png-xmp.png", "d-dashes.jpg"])
+    func `a truncated picture is shown as far as it goes after a minute`(
+        name: String
+    ) async throws {
+        let fixture = try ImageHelperFixture()
+        let bytes = try Self.bytes("Samples/Cases/\(name)")
+        let isCut = name == "cut.bmp" || name == "p-noeoi.jpg"
+        // A third of the pixels, or the last chunk.
+        let missing = isCut ? 0 : name.hasSuffix("png") ? 12 : bytes.count / 3
+        let file = try fixture.file(bytes.dropLast(missing))
+        await #expect(throws: ImageProcessorError.damaged) {
+            _ = try await fixture.scale(file, pixels: 64)
+        }
+        Self.rest(file)
+        try await fixture.scale(file, pixels: 64)
+        let size = name == "cut.bmp" ? [48, 32] : [64, 43]
+        #expect(try await fixture.size(fixture.output) == size)
+    }
+
+    @Test(arguments: ["arw", "cr2", "cr3", "dng", "nef", "orf", "pef", "raf", "rw2"])
+    func `a raw file is shown by its preview`(ending: String) async throws {
+        let fixture = try ImageHelperFixture()
+        let file = try fixture.file(Self.bytes("Samples/Raw/preview.\(ending)"))
+        let facts = try await fixture.client.probe(file, urgency: .now)
+        // All but one state that they are rotated.
+        let size = ending == "raf" ? [1000, 16] : [16, 1000]
+        #expect([facts.width, facts.height] == size)
+        #expect(facts.clockSeconds == 1_083_827_289 && facts.camera != nil)
+        try await fixture.scale(file, pixels: 500)
+        let half = [size[0] / 2, size[1] / 2]
+        #expect(try await fixture.size(fixture.output) == half)
+    }
+
+    @Test(arguments: [
+        "Samples/Raw/none.dng", "Samples/Raw/small.nef", "Samples/Raw/small.cr3",
+        "Samples/Cases/t-dng.dng",
+    ])
+    func `a raw file without a large preview has no image`(name: String) async throws {
+        let fixture = try ImageHelperFixture()
+        let file = try fixture.file(Self.bytes(name))
+        await #expect(throws: ImageProcessorError.damaged) {
+            _ = try await fixture.client.probe(file, urgency: .now)
+        }
+    }
+
+    @Test func `a large JPEG is scaled while it is decoded`() async throws {
+        let fixture = try ImageHelperFixture()
+        // The header states 200 megapixels. The missing pixels are gray.
+        var bytes = try Self.bytes("Samples/Cases/d-dashes.jpg")
+        let frame = try #require(bytes.firstRange(of: [0xff, 0xc0, 0, 17, 8]))
+        bytes.replaceSubrange(frame.upperBound..<frame.upperBound + 4, with: [47, 208, 63, 192])
+        let large = try fixture.file(bytes, "large")
+        try await fixture.scale(large, pixels: 1024)
+        #expect(try await fixture.size(fixture.output) == [1024, 768])
+    }
+
+    // MARK: Files
+
+    private static func bytes(_ name: String) throws -> [UInt8] {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        return Array(try Data(contentsOf: folder.appending(path: name)))
+    }
+
+    /// Sets the modification time of a file to two minutes ago.
+    private static func rest(_ file: [UInt8]) {
+        var times = [timeval(tv_sec: time(nil) - 120, tv_usec: 0)]
+        times.append(times[0])
+        utimes(file.map(CChar.init(bitPattern:)) + [0], times)
+    }
+
+    private func facts(_ name: String) async throws -> ImageFacts {
+        let fixture = try ImageHelperFixture()
+        return try await fixture.client.probe(
+            try fixture.file(Self.bytes("Samples/Cases/\(name)")), urgency: .now)
+    }
+
+    private func pixels(_ name: String, size: Int = 4000) async throws -> DecodedPixels {
+        let fixture = try ImageHelperFixture()
+        let file = try fixture.file(Self.bytes("Samples/Cases/\(name)"))
+        Self.rest(file)
+        let descriptor = open(file.map(CChar.init(bitPattern:)) + [0], O_RDONLY)
+        defer { close(descriptor) }
+        return try await fixture.client.pixels(of: descriptor, width: size, height: size)
+    }
+
+    /// Returns red, green, blue and alpha at the center of one of four parts.
+    private func color(of image: DecodedPixels, _ part: Int) -> [Int] {
+        let x = image.width * (part % 2 * 6 + 1) / 8
+        let y = image.height * (part / 2 * 6 + 1) / 8
+        let offset = (y * image.width + x) * 4
+        return [2, 1, 0, 3].map { Int(image.bytes[offset + $0]) }
+    }
+
+    private static func isClose(_ color: [Int], _ other: [Int], atMost limit: Int) -> Bool {
+        zip(color, other).allSatisfy { abs($0 - $1) <= limit }
+    }
+}

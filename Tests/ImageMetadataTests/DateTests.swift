@@ -1,0 +1,165 @@
+import Testing
+import Web
+
+@testable import ImageMetadata
+
+/// The time of capture in all kinds of metadata. It is 04:05:06 on 3 February 2001.
+struct DateTests {
+    private static let text = "2001:02:03 04:05:06"
+    private static let time = CivilTime(seconds: 981_173_106, offset: nil)
+    private static let utc = CivilTime(seconds: 981_173_106, offset: 0)
+
+    private static func exif(
+        _ details: [ExifBlock.Field] = [], image: [ExifBlock.Field] = [],
+        location: [ExifBlock.Field] = []
+    ) -> [UInt8] {
+        var block = ExifBlock()
+        (block.image, block.details, block.location) = (image, details, location)
+        return block.bytes
+    }
+
+    /// The time in a JPEG file with segments of metadata.
+    private static func taken(_ segments: [UInt8]...) -> CivilTime? {
+        func segment(_ marker: UInt8, _ body: [UInt8]) -> [UInt8] {
+            [0xff, marker] + Samples.big(body.count + 2, 2) + body
+        }
+        let file =
+            [0xff, 0xd8] + segments.flatMap { segment(0xe1, $0) }
+            + segment(0xc0, [8] + Samples.big(3, 2) + Samples.big(4, 2) + [1, 1, 0x11, 0])
+        return ImageHeader(Bytes(file), format: .jpeg)?.taken
+    }
+
+    private static func xmp(_ packet: String) -> [UInt8] {
+        Array("http://ns.adobe.com/xap/1.0/\0\(packet)".utf8)
+    }
+
+    private static func inJPEG(_ block: [UInt8]) -> CivilTime? {
+        taken(Array("Exif\0\0".utf8) + block)
+    }
+
+    @Test func `the time in EXIF may be in the first table, or have the type of UTF-8`() {
+        #expect(Self.inJPEG(Self.exif([.text(0x9003, Self.text)])) == Self.time)
+        #expect(Self.inJPEG(Self.exif([.text(0x9004, Self.text)])) == Self.time)
+        #expect(Self.inJPEG(Self.exif(image: [.text(0x9003, Self.text)])) == Self.time)
+        var field = ExifBlock.Field.text(0x9003, Self.text)
+        field.type = 129
+        #expect(Self.inJPEG(Self.exif([field])) == Self.time)
+    }
+
+    @Test func `each time has its own offset`() {
+        let later = ExifBlock.Field.text(0x9010, "+05:00")
+        #expect(Self.inJPEG(Self.exif([.text(0x9003, Self.text), later])) == Self.time)
+        let own = ExifBlock.Field.text(0x9011, "+02:00")
+        #expect(Self.inJPEG(Self.exif([.text(0x9003, Self.text), later, own]))?.offset == 7200)
+        #expect(Self.inJPEG(Self.exif([.text(0x9004, Self.text), own]))?.offset == nil)
+    }
+
+    @Test(arguments: ["0000:00:00 00:00:00", "1970:01:01 00:00:00", "2999:01:01 00:00:00"])
+    func `the next time follows one that is not plausible`(text: String) {
+        let block = Self.exif([.text(0x9003, text), .text(0x9004, Self.text)])
+        #expect(Self.inJPEG(block) == Self.time)
+        #expect(Self.inJPEG(Self.exif([.text(0x9003, text)])) == nil)
+        let packet = Self.xmp("<rdf:Description xmp:CreateDate='\(text.prefix(10))'/>")
+        #expect(Self.taken(packet) == nil)
+    }
+
+    @Test func `the time of the location is in UTC`() {
+        let date = ExifBlock.Field.text(0x1d, "2001:02:03")
+        let parts = ExifBlock.Field.rationals(7, [(4, 1), (5, 1), (65, 10)])
+        #expect(Self.inJPEG(Self.exif(location: [date, parts])) == Self.utc)
+        let block = Self.exif([.text(0x9003, Self.text)], location: [date, parts])
+        #expect(Self.inJPEG(block) == Self.time)
+    }
+
+    @Test func `the time of the last change is used in a TIFF file only`() {
+        let fields: [ExifBlock.Field] = [
+            .short(0x100, 3), .short(0x101, 4), .text(0x132, Self.text), .text(0x9010, "+02:00"),
+        ]
+        let block = Self.exif(image: fields)
+        #expect(
+            ImageHeader(Bytes(block), format: .tiff)?.taken
+                == CivilTime(seconds: Self.time.seconds, offset: 7200))
+        #expect(Self.inJPEG(block) == nil)
+    }
+
+    @Test(arguments: [
+        "<x exif:DateTimeOriginal=\"2001-02-03T04:05:06Z\"/>",
+        "<x xmp:CreateDate='2001-02-03T04:05:06.00Z'/>",
+        "<photoshop:DateCreated>2001-02-03T04:05:06+00:00</photoshop:DateCreated>",
+        "<x xmp:CreateDate='2011-01-01' photoshop:DateCreated = '2001-02-03T04:05:06Z'/>",
+        "<x xmp:CreateDate=''/><photoshop:DateCreated>\n2001-02-03T04:05:06Z\n<",
+    ])
+    func `the time is read from XMP`(packet: String) {
+        let time = Self.taken(Self.xmp(packet))
+        #expect(time?.seconds == Self.utc.seconds && time?.offset == 0)
+        #expect(Self.taken(Self.xmp(packet), Self.exifSegment) == Self.time)
+    }
+
+    private static let exifSegment = Array("Exif\0\0".utf8) + exif([.text(0x9003, text)])
+
+    @Test func `the time is read from texts of a PNG file`() {
+        func taken(_ type: String, _ data: [UInt8]) -> CivilTime? {
+            func chunk(_ type: String, _ body: [UInt8]) -> [UInt8] {
+                Samples.big(body.count, 4) + Array(type.utf8) + body + Samples.big(0, 4)
+            }
+            let file =
+                Samples.png[..<8] + chunk("IHDR", Samples.big(4, 4) + Samples.big(3, 4) + [8])
+                + chunk("IDAT", [UInt8](repeating: 0, count: 100_000)) + chunk(type, data)
+                + chunk("IEND", [])
+            return ImageHeader(
+                Bytes(Array(file)), format: .png, { _, bytes in bytes.reversed() })?
+                .taken
+        }
+        let block = Self.exif([.text(0x9003, Self.text)])
+        #expect(taken("eXIf", block) == Self.time)
+        #expect(taken("eXIf", Array("Exif\0\0".utf8) + block) == Self.time)
+        #expect(taken("tEXt", Array("Creation Time\0\(Self.text)".utf8)) == Self.time)
+        #expect(
+            taken("tEXt", Array("Creation Time\0Sat, 3 Feb 2001 04:05:06 GMT".utf8)) == Self.utc)
+        #expect(taken("tEXt", Array("Software\0\(Self.text)".utf8)) == nil)
+        let digits = block.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let profile = "\nexif\n      \(block.count)\n\(digits)\n"
+        #expect(taken("tEXt", Array("Raw profile type exif\0\(profile)".utf8)) == Self.time)
+        let compressed = profile.utf8.reversed()
+        #expect(taken("zTXt", Array("Raw profile type APP1\0\0".utf8) + compressed) == Self.time)
+        let packet = "<x xmp:CreateDate='2001-02-03T04:05:06Z'/>"
+        #expect(taken("iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0\(packet)".utf8)) == Self.utc)
+        #expect(
+            taken("iTXt", Array("XML:com.adobe.xmp\0\u{1}\0\0\0".utf8) + packet.utf8.reversed())
+                == Self.utc)
+    }
+
+    @Test func `the prefix of EXIF in HEIF may have any length`() {
+        for prefix in [
+            [0, 0, 0, 6] + Array("Exif\0\0".utf8), [0, 0, 0, 0] + Array("Exif\0\0".utf8),
+        ] {
+            let block = prefix + Self.exif([.text(0x9003, Self.text)])
+            #expect(Self.inHEIF(block, isInBox: false) == Self.time)
+            #expect(Self.inHEIF(block, isInBox: true) == Self.time)
+        }
+    }
+
+    /// The time in a HEIF file whose EXIF is in the box `idat`, or elsewhere in the file.
+    private static func inHEIF(_ block: [UInt8], isInBox: Bool) -> CivilTime? {
+        func box(_ type: String, _ body: [UInt8]) -> [UInt8] {
+            Samples.big(body.count + 8, 4) + Array(type.utf8) + body
+        }
+        let big = Samples.big
+        let head = box("ftyp", Array("heic".utf8) + big(0, 4))
+        func meta(_ place: Int) -> [UInt8] {
+            let entry = box("infe", [2, 0, 0, 0] + big(2, 2) + big(0, 2) + Array("Exif\0".utf8))
+            let items = big(0, 4) + big(1, 2) + entry
+            let location =
+                [1, 0, 0, 0, 0x44, 0] + big(1, 2) + big(2, 2) + big(isInBox ? 1 : 0, 2)
+                + big(0, 2) + big(1, 2) + big(isInBox ? 0 : place, 4) + big(block.count, 4)
+            let sizes = box("ipco", box("ispe", big(0, 4) + big(4, 4) + big(3, 4)))
+            let uses = box("ipma", big(0, 4) + big(1, 4) + big(1, 2) + [1, 0x81])
+            let boxes =
+                box("pitm", big(0, 4) + big(1, 2)) + box("iinf", items) + box("iloc", location)
+                + box("iprp", sizes + uses) + (isInBox ? box("idat", block) : [])
+            return box("meta", big(0, 4) + boxes)
+        }
+        let file = head + meta(head.count + meta(0).count + 8) + box("mdat", isInBox ? [] : block)
+        return ImageHeader(Bytes(file), format: .heic)?.taken
+    }
+}
