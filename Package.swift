@@ -72,7 +72,10 @@ let modules = [
     tests("ConfigurationTests", "Configuration TestSupport"),
     module(
         "ControlCommands",
-        "Contract DBus ImageMetadata JSONFormat ProviderKit Quoting System Translation ArgumentParser"
+        """
+        Configuration Contract DBus ImageMetadata JSONFormat ProviderKit Quoting System Translation
+        ArgumentParser
+        """
     ),
     tests(
         "ControlCommandsTests",

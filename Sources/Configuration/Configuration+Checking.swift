@@ -17,6 +17,9 @@ extension Configuration {
         static let time = Kind(mismatch: "not a duration, such as 15m") {
             $0.duration($1, $2) != nil
         }
+        static let order = Kind(mismatch: "neither taken nor modified") {
+            ["taken", "modified"].contains($0.string($1, $2))
+        }
     }
 
     /// The keys of the groups of the daemon; nil for a key with any value.
@@ -30,7 +33,8 @@ extension Configuration {
     private static let serverKeys: [String: Kind?] = ["CertificateFile": nil]
     /// The keys that every provider may have. Other keys are checked by the provider.
     private static let providerKeys: [String: Kind] = [
-        "AllowLoopback": .flag, "Enabled": .flag, "Partners": .flag, "RedirectPort": .port,
+        "AllowLoopback": .flag, "Enabled": .flag, "Order": .order, "Partners": .flag,
+        "RedirectPort": .port,
         "ShowLocation": .flag, "ShowSensitive": .flag,
     ]
 

@@ -1,8 +1,10 @@
+internal import Quoting
+
 extension KeyFile {
     /// Returns a copy of a key file with a new value for one key. Comments, order and invalid lines are preserved.
     ///
     /// - Parameters:
-    ///   - value: The new value, on one line.
+    ///   - value: The new value, on one line, with other bytes than UTF-8 as ``RawText`` represents them.
     ///   - key: The key.
     ///   - group: The group. It is appended if the file does not have it.
     ///   - text: The file.
@@ -13,7 +15,7 @@ extension KeyFile {
         // Bytes, so that invalid UTF-8 is preserved.
         var lines = text.split(separator: newline, omittingEmptySubsequences: false)
         if lines.last?.isEmpty == true { lines.removeLast() }
-        let entry = Array("\(key)=\(escaped(value))".utf8)[...]
+        let entry = RawText.bytes(of: "\(key)=\(escaped(value))")[...]
         let headers = lines.map { header($0) }
         let starts = lines.indices.filter { headers[$0] == group }
         // If a group occurs twice, the last value is effective.

@@ -62,7 +62,11 @@ package struct KeyFile: Sendable {
         var groups: [String: [String: String]] = [:]
         for group in strings(g_key_file_get_groups(file, nil)) {
             for key in strings(g_key_file_get_keys(file, group, nil, nil)) {
-                guard let value = g_key_file_get_string(file, group, key, nil) else { continue }
+                // A list of strings may have the escape sequence `\;`.
+                guard
+                    let value = g_key_file_get_string(file, group, key, nil)
+                        ?? g_key_file_get_value(file, group, key, nil)
+                else { continue }
                 defer { g_free(value) }
                 groups[group, default: [:]][key] = String(cString: value)
             }

@@ -109,6 +109,12 @@ package protocol FolderSession: Session {
     /// ``SessionEvent/updated(_:new:)`` when the date has changed its photos.
     func setWatched(_ isWatched: Bool)
 
+    /// True if changes of some folders cause no event. Announced by ``SessionEvent/notices(_:)``.
+    var hasUnreportedFolders: Bool { get }
+
+    /// Looks for changes that cause no event. Also emits ``SessionEvent/updated(_:new:)``.
+    func refreshUnreported() async
+
     /// Checks the date at once, because the machine was suspended.
     func clockChanged()
 
@@ -119,6 +125,11 @@ package protocol FolderSession: Session {
     ///   - mark: The reason.
     /// - Throws: ``ProviderError``.
     func setMarked(_ photos: Set<PhotoID>, _ mark: PhotoMark) async throws
+}
+
+extension FolderSession {
+    package var hasUnreportedFolders: Bool { false }
+    package func refreshUnreported() async {}
 }
 
 /// A reason for which a photo keeps its ID, although its file moves and the cache is lost.

@@ -31,6 +31,20 @@ package struct Mount {
     /// The absolute path of the mount point.
     package let path: [UInt8]
     package let isReadOnly: Bool
+    /// The device number, as stat(2) returns it for most file systems.
+    package let device: Int64
+    /// The type, such as `ext4`.
+    package let type: String
+
+    /// The types whose files other computers and programs change without a notification, except those of FUSE.
+    private static let remoteTypes: Set = [
+        "9p", "afs", "ceph", "cifs", "coda", "fuse", "lustre", "ncpfs", "nfs", "nfs4", "smb3",
+        "smbfs",
+        "vboxsf", "virtiofs",
+    ]
+
+    /// True if the kernel does not announce all changes: the file system is on a network, or of FUSE.
+    package var isRemote: Bool { Self.remoteTypes.contains(type) || type.hasPrefix("fuse.") }
 
     private static let space = UInt8(ascii: " ")
 
@@ -39,12 +53,27 @@ package struct Mount {
         table.split(separator: UInt8(ascii: "\n")).compactMap(Mount.init)
     }
 
-    /// Reads a line. The fifth field is the mount point, and the sixth one has the options.
+    /// Reads a line. The third field is the device, the fifth one the mount point, and the sixth one has the options. The
+    /// type follows the field `-`.
     private init?(_ line: ArraySlice<UInt8>) {
-        let fields = line.split(separator: Self.space, maxSplits: 6)
+        let fields = line.split(separator: Self.space)
         guard fields.count > 5 else { return nil }
+        let numbers = String(decoding: fields[2], as: UTF8.self).split(separator: ":")
+            .compactMap { UInt32($0) }
+        device = numbers.count == 2 ? Self.device(numbers[0], numbers[1]) : 0
+        type =
+            fields.drop { $0 != [UInt8(ascii: "-")] }.dropFirst().first
+            .map { String(decoding: $0, as: UTF8.self) } ?? ""
         path = Self.unescaped(fields[4])
         isReadOnly = fields[5].split(separator: UInt8(ascii: ",")).contains(Array("ro".utf8)[...])
+    }
+
+    /// Returns the number of a device. The corresponding C macro is `makedev`.
+    private static func device(_ major: UInt32, _ minor: UInt32) -> Int64 {
+        let (major, minor) = (UInt64(major), UInt64(minor))
+        return Int64(
+            bitPattern: (major & 0xffff_f000) << 32 | (major & 0xfff) << 8
+                | (minor & 0xffff_ff00) << 12 | minor & 0xff)
     }
 
     /// Returns the mount that contains a path: the last one at the deepest mount point, which hides the earlier ones.

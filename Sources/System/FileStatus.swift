@@ -11,6 +11,10 @@ package struct FileStatus: Sendable {
     package let modified: Int64
     /// The fraction of the modification time.
     package let modifiedNanoseconds: Int64
+    /// The time of the last change of the contents or the status in seconds since 1970.
+    package let changed: Int64
+    /// The fraction of that time.
+    package let changedNanoseconds: Int64
 
     /// Reads the status of a file. Symbolic links are followed.
     ///
@@ -49,6 +53,8 @@ package struct FileStatus: Sendable {
         byteCount = Int64(status.st_size)
         modified = Int64(status.st_mtim.tv_sec)
         modifiedNanoseconds = Int64(status.st_mtim.tv_nsec)
+        changed = Int64(status.st_ctim.tv_sec)
+        changedNanoseconds = Int64(status.st_ctim.tv_nsec)
     }
 }
 

@@ -8,25 +8,34 @@ package struct FileSystemPort: Sendable {
     package var fault: (@Sendable ([UInt8]) -> Int32)?
     /// Returns the mount points of this process, as absolute paths.
     package var mountPoints: @Sendable () -> Set<[UInt8]>
+    /// Returns the devices of the file systems that do not announce all changes.
+    package var remoteDevices: @Sendable () -> Set<Int64>
 
     /// Creates the port of the real file system.
     ///
     /// - Parameters:
     ///   - fault: Called before each call.
     ///   - mountPoints: Returns the mount points.
+    ///   - remoteDevices: Returns the devices of the file systems that do not announce all changes.
     package init(
         fault: (@Sendable ([UInt8]) -> Int32)? = nil,
-        mountPoints: @escaping @Sendable () -> Set<[UInt8]> = Self.kernelMountPoints
+        mountPoints: @escaping @Sendable () -> Set<[UInt8]> = {
+            Set(Self.kernelMounts().map(\.path))
+        },
+        remoteDevices: @escaping @Sendable () -> Set<Int64> = {
+            Set(Self.kernelMounts().filter(\.isRemote).map(\.device))
+        }
     ) {
         self.fault = fault
         self.mountPoints = mountPoints
+        self.remoteDevices = remoteDevices
     }
 
-    /// Reads the mount points from the kernel, without access to the mounted file systems.
+    /// Reads the mounts from the kernel, without access to the mounted file systems.
     ///
     /// Source: proc_pid_mountinfo(5).
-    @Sendable package static func kernelMountPoints() -> Set<[UInt8]> {
-        Set(Mount.all(in: KernelFile.bytes("/proc/self/mountinfo") ?? []).map(\.path))
+    private static func kernelMounts() -> [Mount] {
+        Mount.all(in: KernelFile.bytes("/proc/self/mountinfo") ?? [])
     }
 }
 

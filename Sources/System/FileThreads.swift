@@ -45,6 +45,9 @@ package final class FileThreads: Sendable {
     /// The mount points of this process, as absolute paths.
     package var mountPoints: Set<[UInt8]> { port.mountPoints() }
 
+    /// The devices of the file systems that do not announce all changes.
+    package var remoteDevices: Set<Int64> { port.remoteDevices() }
+
     /// The number of threads that are blocked.
     package var blockedCount: Int { state.withLock { $0.blocked.threadCount } }
 

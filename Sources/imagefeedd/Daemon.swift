@@ -86,8 +86,14 @@ final class Daemon {
                 program: HelperProgram.path("imagefeed-image-helper"), files: files,
                 logger: logger),
             files: files, logger: logger, clock: MainLoopClock(),
-            showsLocation: configuration.showsLocalLocations, version: programVersion)
-        settings.onReload = { [local] in local.setShowsLocation($0.showsLocalLocations) }
+            showsLocation: configuration.showsLocalLocations,
+            exclusions: configuration.localExclusions,
+            order: configuration.string("Provider local", "Order"), version: programVersion)
+        settings.onReload = { [local] configuration in
+            local.setShowsLocation(configuration.showsLocalLocations)
+            local.setExclusions(configuration.localExclusions)
+            local.setOrder(configuration.string("Provider local", "Order"))
+        }
         // The one list of providers.
         let known: [any Provider] = [
             local,
@@ -284,6 +290,10 @@ extension Configuration {
     }
 
     fileprivate var showsLocalLocations: Bool { bool("Provider local", "ShowLocation") ?? false }
+
+    fileprivate var localExclusions: PathPatterns {
+        PathPatterns(list: string("Provider local", "Exclude") ?? "")
+    }
 
     /// Returns the files of trusted certificates, by host.
     fileprivate func certificateFiles(_ folders: UserFolders) -> [String: String] {

@@ -54,8 +54,12 @@ struct ConfigureTests {
     }
 
     @Test(arguments: [
-        (["unsplash"], Int32(64), "--client-id"), (["local"], 1, "no settings"),
-        (["local", "--client-id", "a"], 1, "no settings"), (["unknown"], 1, "providers"),
+        (["unsplash"], Int32(64), "--client-id"), (["local"], 64, "--directory"),
+        (["local", "--client-id", "a"], 64, "--exclude"),
+        (["local", "--order", "up"], 64, "order"),
+        (["unsplash", "--exclude", "a"], 64, "provider “local”"),
+        (["local", "--directory", "/nonexistent"], 1, "No such file"),
+        (["unknown"], 1, "providers"),
         (["unsplash", "--client-id", ""], 64, "empty"),
         (["unsplash", "--client-id", "locked"], 75, "locked"),
         (["unsplash", "--client-secret-file", "/nonexistent"], 1, "No such file"),

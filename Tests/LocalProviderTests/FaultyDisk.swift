@@ -45,7 +45,7 @@ final class FaultyDisk: Sendable {
                     return faults.value.errors.first { path.contains($0.key) }?.value ?? 0
                 },
                 mountPoints: {
-                    FileSystemPort.kernelMountPoints().union(
+                    FileSystemPort().mountPoints().union(
                         faults.value.mountPoints.map { Array($0.utf8) })
                 }))
     }

@@ -208,7 +208,7 @@ final class FolderHistory {
         let root = Array(directory.appending("pictures").utf8)
         try await index.writer.run { [marks] database in
             let index = PictureIndex(database)
-            _ = try index.begin(root: root)
+            _ = try index.begin(root: root, .taken)
             try marks.begin(index)
         }
         watcher.readPendingEvents()
@@ -221,7 +221,7 @@ final class FolderHistory {
             }
         }
         // Other programs may use all inotify instances of the user.
-        if number(0, 3) == 0 || isNew || watcher.isOutOfWatches { entries = nil }
+        if number(0, 3) == 0 || isNew || watcher.exceededLimit != nil { entries = nil }
         // The kernel reports mounts, which are simulated here.
         if let some = entries {
             var unique: [RelativePath: FolderWatcher.Entry] = [:]
@@ -339,7 +339,7 @@ final class FolderHistory {
         files[path] = content
         if !isInPlace { links[path] = nil }
         try settle(path, isNew: !isInPlace)
-        let isWatched = !isNew && !watcher.isOutOfWatches
+        let isWatched = !isNew && watcher.exceededLimit == nil
         let isWhole = try await scan()
         let isSameTime = model.takenTime(before) != nil && taken != nil
         guard isSameTime || isInPlace || isWatched && isWhole else { return }

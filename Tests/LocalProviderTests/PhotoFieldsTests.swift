@@ -62,6 +62,18 @@ struct PhotoFieldsTests {
         }
     }
 
+    @Test func `titles are whole names without extensions and overrides of the direction`()
+        async throws
+    {
+        let fixture = try await fixture([
+            "2024.05.06 Trip", "2024.05.06", "b\u{202e}/c.d.jpeg", "two\nlines/e.JPG",
+        ])
+        let titles = try await fixture.photos().compactMap(\.title).sorted()
+        #expect(titles == ["2024.05.06", "2024.05.06 Trip", "c.d", "e"])
+        let albums = try await fixture.session.sources().filter { $0.kind == .album }.map(\.title)
+        #expect(albums.sorted() == ["b", "two lines"])
+    }
+
     @Test func `the title of a file with a long name or several lines is one line`() async throws {
         let long = String(repeating: "fog and ", count: 31) + "ab"
         let fixture = try await fixture(["\(long).jpg", "two\nlines.jpg", "a  b.jpg"])
@@ -167,31 +179,5 @@ struct PhotoFieldsTests {
         #expect(after.allSatisfy { $0.lens == "RF35mm F1.8" })
         #expect(after.map(\.isLiked) == [false, true, false])
         #expect(Set(images.probed.value.suffix(3)) == ["a.jpg", "b.jpg", "c.jpg"])
-    }
-
-    @Test func `the migration keeps the rows, and reads their metadata again`() throws {
-        let database = try Database(path: ":memory:", durability: .process)
-        try database.migrate(Array(PictureIndex.migrations.prefix(7)))
-        try database.execute(
-            """
-            INSERT INTO folder VALUES (1, x'', 1, 1);
-            INSERT INTO file VALUES (7, 1, x'61', 1, 2, 3, 1, 3, 0, 1, 40, 30, 500);
-            INSERT INTO file VALUES (8, 1, x'62', 2, 2, 4, 1, 4, 1, 0, 0, 0, NULL);
-            INSERT INTO file VALUES (9, 1, x'63', 3, 2, 5, 0, 5, 0, 0, 0, 0, NULL);
-            INSERT INTO ghost (file, position) VALUES (8, 2);
-            """)
-        try database.migrate(PictureIndex.migrations)
-        let index = PictureIndex(database)
-        let page = try index.page(.all, after: nil, count: 10)
-        #expect(page.entries.map(\.id) == [8, 7])
-        #expect(page.entries.map(\.facts?.width) == [nil, 40])
-        #expect(page.entries.map(\.isExamined) == [false, false])
-        #expect(try index.notExamined(limit: 10) == [8, 7])
-        // The former positions of walks from before were deleted.
-        let start = PictureIndex.IndexPosition(position: 3, id: 7, lastFormerPosition: 0)
-        #expect(throws: ProviderError.staleCursor) {
-            try index.page(.all, after: start, count: 10)
-        }
-        #expect(try index.page(.all, after: nil, count: 10).lastFormerPosition == 1)
     }
 }

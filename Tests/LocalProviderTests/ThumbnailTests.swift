@@ -54,7 +54,8 @@ struct ThumbnailTests {
 
     @Test func `the file name of a thumbnail follows the standard`() async throws {
         let other = Thumbnails(
-            folder: shared, version: "1", images: images, photos: FileThreads())
+            folder: shared, ownFolder: fixture.directory.appending("own"), version: "1",
+            images: images, photos: FileThreads())
         let folder = fixture.directory.appending("home/photos")
         PhotosFixture.makeFolder(folder)
         try PhotosFixture.write([1], to: Array("\(folder)/me.png".utf8))
@@ -92,6 +93,33 @@ struct ThumbnailTests {
         try writeThumbnail(texts, at: path)
         #expect(try await fixture.session.imagePath(id, .thumb) == path)
         #expect(images.made.value.count == 2)
+    }
+
+    @Test(arguments: ["1000000.5", "1000000.500000"])
+    func `a thumbnail with a fraction of the time is used, and ours have the one of Tumbler`(
+        time: String
+    ) async throws {
+        let times = [timespec](
+            repeating: timespec(tv_sec: 1_000_000, tv_nsec: 500_000_999), count: 2)
+        utimensat(AT_FDCWD, fixture.path("a b.jpg"), times, 0)
+        let id = try await fixture.id("a b")
+        let path = try await fixture.session.imagePath(id, .thumb)
+        #expect(texts(path)?["Thumb::MTime"] == "1000000.500000")
+        unlink(path)
+        try writeThumbnail(
+            ["Thumb::URI": "file://\(fixture.root)/a%20b.jpg", "Thumb::MTime": time], at: path)
+        #expect(try await fixture.session.imagePath(id, .thumb) == path)
+        #expect(images.made.value.count == 1)
+    }
+
+    @Test func `thumbnails are in our folder if the shared one cannot be used`() async throws {
+        PhotosFixture.makeFolder(fixture.directory.appending("home/.cache"))
+        symlink("/dev/null", shared)
+        let id = try await fixture.id("a b")
+        let path = try await fixture.session.imagePath(id, .thumb)
+        #expect(path.hasPrefix("\(fixture.cache)/thumbnails/large/"))
+        #expect(try await fixture.session.imagePath(id, .thumb) == path)
+        #expect(images.made.value.count == 1)
     }
 
     @Test func `a changed photo gets a new thumbnail`() async throws {
@@ -157,7 +185,8 @@ struct ThumbnailTests {
 
     @Test func `a thumbnail is its own thumbnail`() async throws {
         let thumbnails = Thumbnails(
-            folder: shared, version: "1", images: images, photos: FileThreads())
+            folder: shared, ownFolder: fixture.directory.appending("own"), version: "1",
+            images: images, photos: FileThreads())
         let path = "\(shared)/normal/x.png"
         let large = try #require(Thumbnails.Size(.thumb))
         #expect(try await thumbnails.path(of: Array(path.utf8), Self.stamp, large) == path)

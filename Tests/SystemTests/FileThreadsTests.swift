@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test func `the kernel's mount points are absolute paths`() {
-        let mountPoints = FileSystemPort.kernelMountPoints()
+        let mountPoints = FileSystemPort().mountPoints()
         #expect(mountPoints.contains(Array("/proc".utf8)))
         #expect(mountPoints.allSatisfy { $0.first == UInt8(ascii: "/") })
     }

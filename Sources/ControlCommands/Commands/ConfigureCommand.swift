@@ -8,12 +8,14 @@ internal import Translation
 struct ConfigureCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "configure",
-        abstract: tr("Set the client ID and client secret of a provider."),
+        abstract: tr(
+            "Set the client ID and client secret of a provider, or the settings of local."),
         discussion: tr(
             """
             Prompts for the client ID and the client secret of an application that you have registered \
             with the service. With --client-id or --client-secret-file, it does not prompt and sets \
-            only the given values.
+            only the given values. The settings of the provider “local” are in the configuration file, and \
+            take effect at once.
             """))
 
     @Argument(help: .tr("The ID of a provider, as listed by “imagefeedctl providers”."))
@@ -24,9 +26,20 @@ struct ConfigureCommand: AsyncParsableCommand {
     var clientID: String?
     @Option(help: .tr("Read the client secret from this file; - reads standard input."))
     var clientSecretFile: PathBytes?
+    @OptionGroup var local: LocalSettings
     @OptionGroup var output: OutputOptions
 
+    private var isLocal: Bool { provider == "local" }
+
     func validate() throws {
+        if isLocal, !local.isGiven || clientID != nil || clientSecretFile != nil {
+            throw ValidationError(
+                tr("“local” has no client ID. Pass --directory, --exclude or --order."))
+        }
+        if !isLocal, local.isGiven {
+            throw ValidationError(
+                tr("--directory, --exclude and --order are settings of the provider “local”."))
+        }
         if clientID?.isEmpty == true { throw ValidationError(tr("--client-id must not be empty.")) }
     }
 
@@ -34,6 +47,10 @@ struct ConfigureCommand: AsyncParsableCommand {
         let service = try ServiceClient()
         let provider = try await service.snapshot().provider(provider)
         let client = service.provider(provider.path)
+        if isLocal {
+            try await local.apply(to: provider, of: service)
+            return try output.show(JSON(try await client.properties(), of: .provider))
+        }
         try await checkSettings(of: provider, client)
         let isGiven = clientID != nil || clientSecretFile != nil
         try await client.configure(

@@ -14,7 +14,7 @@ struct DownloadCommand: AsyncParsableCommand {
     @Option(
         name: [.short, .long], parsing: .unconditional,
         help: .tr(
-            "The file to write, or a folder; in a folder, the file is named after the photo's ID.",
+            "The file to write, or a folder. In a folder, a photo on this computer keeps its name, and any other one is named after its ID.",
             valueName: "path"))
     var output = PathBytes(".")
     @Flag(help: .tr("Replace an existing file; if it is a symbolic link, replace its target."))
@@ -29,12 +29,15 @@ struct DownloadCommand: AsyncParsableCommand {
         let service = try ServiceClient()
         let photo = try await service.photo(photo)
         let (client, id) = (photo.client, photo.id)
-        let type = try await addingHints(for: photo.account) {
-            try await client.photo(id).mediaType
+        let (properties, known) = try await addingHints(for: photo.account) {
+            let properties = try await client.photo(id)
+            let isLocal = photo.account.provider?.lastElement == "local"
+            return (properties, isLocal ? try await fileName(id, properties, client) : nil)
         }
-        let path = DownloadFile.target(output, name: FileName.photo(id, mediaType: type))
+        let path = DownloadFile.target(
+            output, name: known ?? FileName.photo(id, mediaType: properties.mediaType))
         do {
-            let isNamed = path == output
+            let isNamed = path == output || known != nil
             let file = try DownloadFile(
                 at: path, force ? .replace : .refuse, isNamedByContent: !isNamed)
             defer { file.discard() }
@@ -48,6 +51,17 @@ struct DownloadCommand: AsyncParsableCommand {
                 if case .exists = error { tr("To replace it, add --force.") } else { nil }
             throw CommandFailure(.failed, error.description, advice)
         }
+    }
+
+    /// Returns the name of the file of a photo on this computer; nil if it is not the file of the photo, for example a
+    /// link to a name that is not UTF-8.
+    @MainActor private func fileName(
+        _ id: String, _ photo: PhotoEntry, _ client: AccountClient
+    ) async throws -> String? {
+        guard let name = try? await client.imagePath(id, size: "full").split(separator: "/").last,
+            let title = photo.title, ServiceText.line(String(name))?.hasPrefix(title) == true
+        else { return nil }
+        return String(name)
     }
 
     /// Writes a photo into a file, with a progress bar. There is no timeout; Ctrl-C cancels the download.

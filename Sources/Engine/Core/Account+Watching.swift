@@ -7,8 +7,8 @@ internal import Services
 extension Account {
     /// Starts or renews the watch of a source by a watcher.
     ///
-    /// Call this when the first page of the source was read. An account with photos on this computer reports changes
-    /// without a watch, except those of a source that depends on the date.
+    /// Call this when the first page of the source was read. An account with photos on this computer reports most changes
+    /// without a watch, except those of a source that depends on the date, and of some file systems.
     ///
     /// - Parameters:
     ///   - source: The source; an empty ID selects the current default source.
@@ -17,16 +17,21 @@ extension Account {
     @discardableResult
     package func watch(_ source: SourceID, by watcher: WatcherID) -> Bool {
         let source = resolve(source.text)
-        guard !isLocal || isDated(source) else { return false }
         feedWatch.recordRead(source, by: watcher)
-        photos?.setWatched(true)
+        updateDatedWatch()
         return true
     }
 
     /// Ends all watches of a watcher.
     package func unwatch(_ watcher: WatcherID) {
         feedWatch.remove(watcher)
-        if !feedWatch.isWatching { photos?.setWatched(false) }
+        updateDatedWatch()
+    }
+
+    /// Tells the session if the source that depends on the date is watched.
+    func updateDatedWatch() {
+        guard let photos, let source = photos.datedSource else { return }
+        photos.setWatched(feedWatch.isWatched(source))
     }
 
     /// Returns true if the photos of a source change with the date, without an event while the source is not watched.
@@ -36,7 +41,7 @@ extension Account {
     func endOldWatches(_ source: SourceID) {
         guard isDated(source) else { return }
         feedWatch.endOldWatches()
-        if !feedWatch.isWatching { photos?.setWatched(false) }
+        updateDatedWatch()
     }
 
     /// Records that the first page of a source was served from a prepared reply, and refreshes the source in the
@@ -54,7 +59,9 @@ extension Account {
     var refreshPermission: RefreshPermission {
         // The network may be a captive portal according to NetworkManager, and servers be available. The requests of the
         // account decide.
-        guard let photos, state == .ready, !engine.isMetered else { return .denied }
+        guard let photos, state == .ready, isLocal || !engine.isMetered else {
+            return .denied
+        }
         return photos.refreshPermission
     }
 }

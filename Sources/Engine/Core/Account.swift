@@ -90,7 +90,7 @@ package final class Account {
         if let heldToken { credentials?.resume(with: heldToken) }
         heldToken = nil
         profileState = .loading
-        if feedWatch.isWatching { photos.setWatched(true) }
+        updateDatedWatch()
         listening = Task { [weak self] in
             for await event in photos.events {
                 // The session may have ended before the event arrived here.

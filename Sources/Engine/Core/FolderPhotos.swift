@@ -127,12 +127,12 @@ extension FolderPhotos {
     var rateLimit: RateLimit? { nil }
     var notices: [String] { [] }
     var isProfileFresh: Bool { false }
-    var refreshPermission: RefreshPermission { .denied }
+    var refreshPermission: RefreshPermission { session.hasUnreportedFolders ? .permitted : .denied }
     func profile() async throws -> Profile? { nil }
     func avatar(of profile: Profile) async -> String { "" }
     func checkLikesAgain() {}
     func recordRead(_ source: SourceID) {}
-    func refreshWatched(_ source: SourceID) async {}
+    func refreshWatched(_ source: SourceID) async { await session.refreshUnreported() }
     func update(_ limit: RateLimit) {}
     func limit(until: Timestamp?) {}
     func adopt(_ token: OAuthToken) {}

@@ -91,7 +91,7 @@ final class AvatarStore: Sendable {
             guard state.withLock({ $0.numbers == nil }) else { return }
             var numbers: [String: Int] = [:]
             let listing = try? DirectoryListing(folder)
-            for bytes in listing?.visibleNames(.file) ?? [] {
+            for bytes in listing?.names(.file) ?? [] {
                 let file = String(decoding: bytes, as: UTF8.self)
                 let parts = file.split(separator: "-")
                 guard parts.count == 2, parts[1].hasSuffix(Self.suffix),

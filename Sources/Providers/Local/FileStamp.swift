@@ -9,22 +9,33 @@ struct FileStamp: Hashable, Sendable {
     let sizeBytes: Int64
     /// The modification time in nanoseconds since 1970.
     let modified: Int64
+    /// The time of the last change of the contents or the status, in nanoseconds since 1970.
+    var changed: Int64 = 0
+
+    /// The stamp without the part that a rename, or a change of the permissions, changes as well.
+    var content: FileStamp {
+        FileStamp(inode: inode, sizeBytes: sizeBytes, modified: modified)
+    }
 
     /// Returns true if the stamp of a file at the same path shows that it is unchanged. Some file systems give other
     /// inode numbers at each mount.
     func isUnchanged(since other: FileStamp) -> Bool {
-        sizeBytes == other.sizeBytes && modified == other.modified
+        sizeBytes == other.sizeBytes && modified == other.modified && changed == other.changed
     }
 }
 
 extension FileStatus {
     var stamp: FileStamp {
-        // The file system may contain any time. It is clamped, because an overflow would end the program.
-        let limit = Int64.max / 1_000_000_000 - 1
-        let seconds = min(max(modified, -limit), limit)
-        return FileStamp(
+        FileStamp(
             inode: identity.inode, sizeBytes: byteCount,
-            modified: seconds * 1_000_000_000 + modifiedNanoseconds)
+            modified: Self.nanoseconds(modified, modifiedNanoseconds),
+            changed: Self.nanoseconds(changed, changedNanoseconds))
+    }
+
+    /// Returns a time in nanoseconds. The file system may contain any time, and an overflow would end the program.
+    private static func nanoseconds(_ seconds: Int64, _ fraction: Int64) -> Int64 {
+        let limit = Int64.max / 1_000_000_000 - 1
+        return min(max(seconds, -limit), limit) * 1_000_000_000 + fraction
     }
 
     /// The result of looking up a path.
@@ -105,9 +116,9 @@ func resolvedPath(_ path: [UInt8], after links: Int = 0) -> [UInt8]? {
 }
 
 extension DirectoryListing {
-    /// Returns the names of the entries of some kinds, except hidden ones.
-    func visibleNames(_ kinds: Kind...) -> [[UInt8]] {
-        entries.filter { kinds.contains($0.kind) && $0.name.first != UInt8(ascii: ".") }.map(\.name)
+    /// Returns the names of the entries of some kinds.
+    func names(_ kinds: Kind...) -> [[UInt8]] {
+        entries.filter { kinds.contains($0.kind) }.map(\.name)
     }
 }
 

@@ -23,8 +23,8 @@ extension FolderScan {
         let former = try formerFiles(of: candidates)
         // A file that is new at the former path of another one would replace the stamp by which that one is recognized.
         candidates.sort { first, second in
-            let isMoved = former.stamps.contains(first.stamp)
-            guard isMoved == former.stamps.contains(second.stamp) else { return isMoved }
+            let isMoved = former.stamps.contains(first.stamp.content)
+            guard isMoved == former.stamps.contains(second.stamp.content) else { return isMoved }
             return first.stamp.modified > second.stamp.modified
         }
         var rest = candidates[...]
@@ -62,7 +62,7 @@ extension FolderScan {
         let (folder, name, stamp) = (candidate.folder, candidate.name, candidate.stamp)
         // The known file may have been moved meanwhile, or this file may have been collected with its folder as well.
         let known = try index.file(folder: folder, name: name)
-        guard known?.stamp != stamp else { return }
+        guard known?.stamp != stamp || candidate.isReported else { return }
         // A file that was moved over another keeps its row; a file that was overwritten keeps the row of the former
         // one.
         var moved = known?.stamp.inode == stamp.inode ? nil : try formerRow(stamp, index, former)
@@ -88,27 +88,32 @@ extension FolderScan {
             if let displaced = try index.move(moved, folder: folder, name: name) {
                 missing.append(displaced)
             }
+            try index.setStamp(stamp, of: moved.id)
             if marks.contains(moved.id) { movedMarks[moved.id] = (path, stamp) }
             guard moved.format != nil else { return }
             changes.changed.insert(moved.id)
             guard moved.folder != folder else { return }
             changes.move(from: try index.folderPath(moved.folder), to: candidate.path)
+        } else if let known, known.format == format, candidate.event?.hasOnlyAttributes == true,
+            stamp.content == known.stamp.content
+        {
+            try index.setStamp(stamp, of: known.id)
         } else if let known, stamp.isUnchanged(since: known.stamp), known.format == format,
-            !candidate.mayBeLink, watcher.wasFree(path, events) != true
+            !candidate.mayBeLink, !candidate.isReported, watcher.wasFree(path, events) != true
         {
             // The file system gives other inode numbers at each mount, or a program has restored the file.
             if marks.contains(known.id) {
                 // The mark is stored before the row.
                 movedMarks[known.id] = (path, stamp)
             } else {
-                try index.setInode(stamp.inode, of: known.id)
+                try index.setStamp(stamp, of: known.id)
             }
         } else {
             // Before its content is known, a file gets no row that it might have to give to a marked photo.
             let missing = missingMarks.photos(path, sizeBytes: stamp.sizeBytes)
             if known.map({ marks.contains($0.id) }) == true || !missing.isEmpty {
                 let isMoved =
-                    former.stamps.contains(stamp) && known?.stamp.inode != stamp.inode
+                    former.stamps.contains(stamp.content) && known?.stamp.inode != stamp.inode
                 doubtful[path] = Place(candidate, format, known, isMoved: isMoved)
             } else {
                 try store(candidate, format, known, index)
@@ -129,14 +134,14 @@ extension FolderScan {
             if format != nil { changes.add(id, in: folder) }
             return
         }
-        try index.update(known, stamp, format)
+        let position = try index.update(known, stamp, format)
         switch (known.format, format) {
         case (nil, nil): return
         case (nil, _): changes.add(known.id, in: folder)
         case (_, nil): changes.remove(known.id, from: nil)
         default:
             changes.changed.insert(known.id)
-            if stamp.modified > known.position { changes.raise(in: folder) }
+            if position > known.position { changes.raise(in: folder) }
         }
     }
 
@@ -155,7 +160,7 @@ extension FolderScan {
                 var paths: Set<RelativePath> = []
                 for candidate in candidates {
                     for file in try index.files(stamp: candidate.stamp) {
-                        former.stamps.insert(candidate.stamp)
+                        former.stamps.insert(candidate.stamp.content)
                         guard let folder = try index.folderPath(file.folder) else { continue }
                         paths.insert(folder.appending(file.name))
                     }
@@ -181,7 +186,7 @@ extension FolderScan {
     private func formerRow(
         _ stamp: FileStamp, _ index: PictureIndex, _ former: FormerFiles
     ) throws(StorageError) -> PictureIndex.File? {
-        guard former.stamps.contains(stamp) else { return nil }
+        guard former.stamps.contains(stamp.content) else { return nil }
         for file in try index.files(stamp: stamp) {
             // A displaced file has a name that no file can have.
             if file.name.first == UInt8(ascii: "/") { return file }

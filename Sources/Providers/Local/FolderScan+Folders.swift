@@ -14,7 +14,9 @@ extension FolderScan {
         for top in tops {
             let known = try index { try $0.folders(at: top) }
             for (_, path) in known
-            where !visitedPaths.contains(path) && !path.isOrIsBelow(where: unavailable.contains) {
+            where !visitedPaths.contains(path) && !unchangedFolders.contains(path)
+                && !path.isOrIsBelow(where: unavailable.contains)
+            {
                 try removeFolder(path)
             }
         }
@@ -24,9 +26,12 @@ extension FolderScan {
         _ path: RelativePath, _ folders: inout [RelativePath], _ links: inout [RelativePath]
     ) throws {
         guard !isStopped() else { throw CancellationError() }
-        guard path.depth < Self.maximumDepth, !visitedPaths.contains(path),
-            !unavailable.contains(path)
+        guard !visitedPaths.contains(path), !unavailable.contains(path), !filter.hidesFolder(path)
         else { return }
+        guard path.depth < Self.maximumDepth else {
+            deepFolders.insert(path)
+            return
+        }
         let absolutePath = absolute(path)
         let status: FileStatus
         switch try lookUp([absolutePath])[0] {
@@ -56,16 +61,21 @@ extension FolderScan {
             unavailable.insert(path)
             return
         }
+        guard !listing.entries.contains(where: { PhotoFilter.isMarker($0.name) }) else {
+            hidden.insert(path)
+            return
+        }
         visitedPaths.insert(path)
         var (id, known) = try index { index in
-            let id = try index.addFolder(path, status.identity)
+            let id = try index.addFolder(path, status)
             var known: [[UInt8]: PictureIndex.File] = [:]
             try index.files(folder: id) { file throws(StorageError) in known[file.name] = file }
             return (id, known)
         }
-        folders += listing.visibleNames(.directory).map(path.appending)
+        folders += listing.names(.directory).map(path.appending)
+            .filter { !unchangedFolders.contains($0) }
         // On a slow disk the first photos of a large folder are shown before the last ones are read.
-        var names = listing.visibleNames(.file)[...]
+        var names = listing.names(.file).filter { !filter.hidesFile(path.appending($0)) }[...]
         while !names.isEmpty {
             guard !isStopped() else { throw CancellationError() }
             try compare(names.prefix(Self.filesAtOnce), in: path, id, &known, &links)
@@ -73,7 +83,9 @@ extension FolderScan {
             if ContinuousClock.now - lastFlush > Self.collectingTime { try flush() }
         }
         // Links, and entries whose kind the file system does not report.
-        let others = listing.visibleNames(.link, .unknown)
+        let others = listing.names(.link, .unknown).filter {
+            $0.first != UInt8(ascii: ".") && !unchangedFolders.contains(path.appending($0))
+        }
         for name in others { followLink(path.appending(name)) }
         try compare(others[...], areLinks: true, in: path, id, &known, &links)
         missing += known.values
@@ -90,7 +102,8 @@ extension FolderScan {
             switch lookup {
             case .found(let status) where areLinks && status.kind == .directory:
                 links.append(folder.appending(name))
-            case .found(let status) where status.kind == .file:
+            case .found(let status)
+            where status.kind == .file && !(areLinks && filter.hidesFile(folder.appending(name))):
                 let file = known.removeValue(forKey: name)
                 let isOpen =
                     !areLinks && status.hardLinks < 2 && watcher.isUnclosed(folder, name)
@@ -138,7 +151,7 @@ extension FolderScan {
         missing += files
         for (id, below) in folders {
             removedFolders[id] = below
-            watcher.unwatch(below)
+            if !hidden.contains(below) { watcher.unwatch(below) }
         }
     }
 }

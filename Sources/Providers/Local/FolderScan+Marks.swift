@@ -70,7 +70,7 @@ extension FolderScan {
         for (user, count) in gained { changes.gainedLikes[user, default: 0] += count }
         changes.changed.formUnion(recipients)
         try transaction { index throws(StorageError) in
-            for (id, moved) in movedMarks { try index.setInode(moved.stamp.inode, of: id) }
+            for (id, moved) in movedMarks { try index.setStamp(moved.stamp, of: id) }
             try store(found, lost: lost, index)
         }
         doubtful = [:]
@@ -119,7 +119,9 @@ extension FolderScan {
                 open.append(file)
                 continue
             }
-            if place.stamp == file.stamp || file.content == nil && isRestored(place, file) {
+            if place.stamp.content == file.stamp.content
+                || file.content == nil && isRestored(place, file)
+            {
                 take(place, for: file)
             } else if let known = file.content, file.stamp.sizeBytes == place.stamp.sizeBytes {
                 switch try content(of: place)?.hasContent(of: known) {
@@ -176,7 +178,8 @@ extension FolderScan {
 
     /// Returns true if the path, size and date of a file are those of a photo whose content was not read.
     private func isRestored(_ place: Place, _ file: PhotoFile) -> Bool {
-        place.path == file.path && place.stamp.isUnchanged(since: file.stamp)
+        place.path == file.path && place.stamp.sizeBytes == file.stamp.sizeBytes
+            && place.stamp.modified == file.stamp.modified
             && place.candidate?.mayBeLink == false
             && watcher.wasFree(place.path, events) != true
     }
@@ -190,7 +193,7 @@ extension FolderScan {
     /// Returns the place with the content of a marked photo, preferably with the same name.
     private func match(_ file: PhotoFile, _ places: [Place]) throws -> Place? {
         guard let known = file.content else {
-            return places.first { !$0.isTaken && $0.stamp == file.stamp }
+            return places.first { !$0.isTaken && $0.stamp.content == file.stamp.content }
         }
         let name = file.path.split?.name
         let same = places.filter { $0.path.split?.name == name }
@@ -218,7 +221,9 @@ extension FolderScan {
         let content = files.digest(absolute(place.path), marks.digests)
         // A file that has changed since it was looked up is found by the next scan. The file of a row may have changed
         // under another of its names, which no event reports.
-        guard let content, content.stamp == place.stamp || place.row != nil else { return nil }
+        guard let content, content.stamp.content == place.stamp.content || place.row != nil else {
+            return nil
+        }
         place.stamp = content.stamp
         place.content = content
         if let row = place.row {
@@ -273,11 +278,11 @@ extension FolderScan {
             return changes.add(file.id, in: folder)
         }
         try index.rename(former.id, folder: folderID, name: name)
-        try index.update(former, place.stamp, format)
+        let position = try index.update(former, place.stamp, format)
         changes.changed.insert(file.id)
         if former.folder != folderID {
             changes.move(from: try index.folderPath(former.folder), to: folder)
-        } else if place.stamp.modified > former.position {
+        } else if position > former.position {
             changes.raise(in: folder)
         }
     }

@@ -21,6 +21,12 @@ final class FolderScan {
     let files: PictureFiles
     let watcher: FolderWatcher
     let marks: LocalMarks
+    let filter: PhotoFilter
+    /// Reads the metadata of photos for a limited time, and returns the folders whose order has changed.
+    private let examine: (Set<Int64>) -> Set<RelativePath>
+    /// The number of photos whose metadata is read before they are published. That of more photos, such as those of the
+    /// first scan, is read in the background.
+    private var examinations = maximumExaminations
     /// Receives the changes since the last call. They are in the index by then.
     private let publish: (IndexChanges) -> Void
     /// Returns true if the scan must end.
@@ -59,6 +65,12 @@ final class FolderScan {
     private var linkTargets: Set<[UInt8]> = []
     /// Folders that were omitted, because another path leads to them.
     var aliases: Set<RelativePath> = []
+    /// Folders that a file hides. They are watched, because the file may be deleted.
+    var hidden: Set<RelativePath> = []
+    /// Folders that were omitted, because they are too deep.
+    var deepFolders: Set<RelativePath> = []
+    /// Folders in the index that are not read again, although a folder above them is.
+    var unchangedFolders: Set<RelativePath> = []
     /// Mount points of the last scan at which no file system is mounted; nil before they are needed.
     var lostMountPoints: Set<[UInt8]>?
     /// True if the page cache of the index is large.
@@ -77,6 +89,7 @@ final class FolderScan {
     static let filesAtOnce = 256
     /// The maximum depth of folders. Ordinary trees are less deep.
     static let maximumDepth = 64
+    private static let maximumExaminations = 500
 
     /// A file that is new or differs from the index.
     struct Candidate {
@@ -86,6 +99,11 @@ final class FolderScan {
         let stamp: FileStamp
         /// True if the target of a link may have changed, so that the file is another one.
         let mayBeLink: Bool
+        /// The event that reported the file; nil if the folder was read.
+        var event: FolderWatcher.Entry?
+
+        /// True if an event shows that the contents may have changed, although the stamp may be the same.
+        var isReported: Bool { event?.hasOnlyAttributes == false }
     }
 
     /// - Parameters:
@@ -94,13 +112,19 @@ final class FolderScan {
     ///   - files: The file system.
     ///   - watcher: Watches the scanned folders.
     ///   - marks: The marked photos.
+    ///   - filter: The files and folders that are not shown.
     ///   - isStopped: Returns true if the scan must end.
+    ///   - examine: Reads the metadata of photos for a limited time, and returns the folders whose order has changed.
     ///   - publish: Receives the changes since its last call. They are in the index by then.
     init(
         root: [UInt8], _ database: PictureDatabase, _ files: PictureFiles, _ watcher: FolderWatcher,
-        _ marks: LocalMarks, isStopped: @escaping () -> Bool,
+        _ marks: LocalMarks, _ filter: PhotoFilter = PhotoFilter(),
+        isStopped: @escaping () -> Bool,
+        examine: @escaping (Set<Int64>) -> Set<RelativePath> = { _ in [] },
         publish: @escaping (IndexChanges) -> Void
     ) {
+        self.filter = filter
+        self.examine = examine
         self.isStopped = isStopped
         self.root = root
         self.database = database
@@ -129,11 +153,50 @@ final class FolderScan {
         return lookups[0]
     }
 
+    /// Returns the number of the folders whose changes are not reported, and the first of them.
+    func unreportedFolders() throws -> (count: Int, example: RelativePath?) {
+        let remote = files.remoteDevices
+        guard !remote.isEmpty || watcher.exceededLimit != nil else { return (0, nil) }
+        let folders = try index { try $0.foldersAndTimes() }.filter { isUnreported($0, remote) }
+        return (folders.count, folders.first?.path)
+    }
+
+    private func isUnreported(_ folder: PictureIndex.Folder, _ remote: Set<Int64>) -> Bool {
+        remote.contains(folder.device) || watcher.isUnwatched(folder.path)
+    }
+
+    /// Scans the folders whose changes are not reported, if their modification times have changed.
+    ///
+    /// - Returns: The number of those folders, and the first of them.
+    func scanUnreported() throws -> (count: Int, example: RelativePath?) {
+        let remote = files.remoteDevices
+        let known = try index { try $0.foldersAndTimes() }
+        let folders = known.filter { isUnreported($0, remote) }
+        let lookups = try lookUp(folders.map { absolute($0.path) })
+        var changed: [RelativePath] = []
+        for (folder, lookup) in zip(folders, lookups) {
+            switch lookup {
+            case .found(let status) where status.kind == .directory:
+                if status.stamp.modified != folder.modified { changed.append(folder.path) }
+            case .found, .absent: if folder.path != .root { changed.append(folder.path) }
+            case .unavailable: continue
+            }
+        }
+        if !changed.isEmpty {
+            unchangedFolders = Set(known.map(\.path)).subtracting(changed)
+            _ = lookUpRoot()
+            try scanTree(changed)
+            try finish()
+        }
+        return (folders.count, folders.first?.path)
+    }
+
     /// Scans everything, or paths that may have changed.
     ///
     /// - Throws: ``RootUnreadable``, with the index emptied if the folder is absent; `StorageError`.
     func scan(_ entries: [FolderWatcher.Entry]?) throws {
         defer { if isLarge { database.setCache(isLarge: false) } }
+        if try index({ try !$0.isComplete }) { examinations = 0 }
         let root = lookUpRoot()
         // Without the pictures folder, no entry is looked up.
         let entries = root.status?.kind == .directory ? entries : nil
@@ -202,10 +265,12 @@ final class FolderScan {
             case .absent: continue
             case .unavailable: unavailable.insert(path)
             case .found(let status) where status.kind == .directory:
+                // The folder above may be hidden.
+                guard try index({ try $0.folderID(entry.folder) }) != nil else { continue }
                 if try !entry.hasOnlyAttributes || !isScanned(path, status) {
                     folders.append(path)
                 }
-            case .found(let status) where status.kind == .file:
+            case .found(let status) where status.kind == .file && !filter.hidesFile(path):
                 // A new file is read when its writer closes it. Links are complete at once.
                 let isWhole =
                     entry.isClosed || status.hardLinks > 1 || isLink
@@ -216,11 +281,11 @@ final class FolderScan {
                 }
                 watcher.markClosed(entry.folder, entry.name)
                 let known = try index { try $0.file(in: entry.folder, name: entry.name) }
-                if let known, known.file?.stamp != status.stamp {
+                if let known, !entry.hasOnlyAttributes || known.file?.stamp != status.stamp {
                     candidates.append(
                         Candidate(
                             folder: known.folder, path: entry.folder, name: entry.name,
-                            stamp: status.stamp, mayBeLink: isLink))
+                            stamp: status.stamp, mayBeLink: isLink, event: entry))
                 }
             case .found: continue
             }
@@ -332,8 +397,16 @@ final class FolderScan {
     }
 
     func publishChanges() {
+        guard !changes.isEmpty else {
+            lastPublish = ContinuousClock.now
+            return
+        }
+        let photos = changes.changed.union(changes.added.keys)
+        if photos.count <= examinations {
+            examinations -= photos.count
+            changes.reorder(examine(photos))
+        }
         lastPublish = ContinuousClock.now
-        guard !changes.isEmpty else { return }
         published.merge(changes)
         publish(changes)
         changes = IndexChanges()

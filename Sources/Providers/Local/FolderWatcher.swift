@@ -60,7 +60,8 @@ final class FolderWatcher: Sendable {
         var hasRootAttributes = false
         var firstEvent: DispatchTime?
         var isReportScheduled = false
-        var isOutOfWatches = false
+        /// The folders that could not be watched, because the user has no more watches.
+        var unwatched: Set<RelativePath> = []
         /// nil after ``stop()``.
         var inotify: Inotify?
 
@@ -177,8 +178,16 @@ final class FolderWatcher: Sendable {
         report(.mounts)
     }
 
-    /// True if a folder could not be watched because the user has no more watches.
-    var isOutOfWatches: Bool { source == nil || state.withLock(\.isOutOfWatches) }
+    /// The limit of the kernel that prevents that changes of some folders are reported; nil if all are.
+    var exceededLimit: String? {
+        guard source != nil else { return "fs.inotify.max_user_instances" }
+        return state.withLock(\.unwatched).isEmpty ? nil : "fs.inotify.max_user_watches"
+    }
+
+    /// Returns true if changes of a folder are not reported because of ``exceededLimit``.
+    func isUnwatched(_ path: RelativePath) -> Bool {
+        source == nil || state.withLock { $0.unwatched.contains(path) }
+    }
 
     /// Watches the folder with the absolute path `absolute`, which is `path` in the pictures folder. May block while
     /// the file system does not respond.
@@ -190,9 +199,10 @@ final class FolderWatcher: Sendable {
         state.withLock { state in
             guard state.inotify != nil else { return }
             guard watch >= 0 else {
-                if code == ENOSPC { state.isOutOfWatches = true }
+                if code == ENOSPC { state.unwatched.insert(path) }
                 return
             }
+            state.unwatched.remove(path)
             if let other = state.paths[watch] { state.watches[other] = nil }
             state.paths[watch] = path
             state.watches[path] = watch
@@ -370,6 +380,7 @@ final class FolderWatcher: Sendable {
     /// Stops watching a folder.
     func unwatch(_ path: RelativePath) {
         state.withLock { state in
+            state.unwatched.remove(path)
             guard let inotify = state.inotify else { return }
             guard let watch = state.watches.removeValue(forKey: path) else { return }
             state.paths[watch] = nil
@@ -428,6 +439,10 @@ final class FolderWatcher: Sendable {
             state.unclosed[event.wd] = nil
             if state.watches[folder] == event.wd { state.watches[folder] = nil }
         } else if has(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT) {
+            guard let (parent, name) = folder.split else { return state.requireFullScan() }
+            add(parent, name, isClosed: true, to: &state)
+        } else if PhotoFilter.isMarker(name), !has(IN_ATTRIB | IN_CLOSE_WRITE) {
+            // The folder is shown or hidden with all folders below it.
             guard let (parent, name) = folder.split else { return state.requireFullScan() }
             add(parent, name, isClosed: true, to: &state)
         } else if !name.isEmpty, name.first != UInt8(ascii: ".") {

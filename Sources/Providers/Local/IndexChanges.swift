@@ -9,8 +9,9 @@ struct IndexChanges: Sendable {
     private var raised: [RelativePath: Int] = [:]
     /// The number of known photos that moved to the top of all photos.
     private var raisedInAll = 0
-    /// True if photos were deleted that were added since the last report. A client may have read them in between.
-    private var hasVanished = false
+    /// True if known photos moved within all photos, or if photos were deleted that were added since the last report, which
+    /// a client may have read in between.
+    private var isReordered = false
     /// Known photos that have changed.
     var changed: Set<Int64> = []
     /// Photos that were deleted.
@@ -19,7 +20,7 @@ struct IndexChanges: Sendable {
     var gainedLikes: [String: Int] = [:]
 
     var isEmpty: Bool {
-        added.isEmpty && raised.isEmpty && !hasVanished && changed.isEmpty && removed.isEmpty
+        added.isEmpty && raised.isEmpty && !isReordered && changed.isEmpty && removed.isEmpty
             && gainedLikes.isEmpty
     }
 
@@ -48,11 +49,17 @@ extension IndexChanges {
         raisedInAll += 1
     }
 
+    /// Records that known photos moved within their folders.
+    mutating func reorder(_ folders: Set<RelativePath>) {
+        for folder in folders { raised[folder, default: 0] += 0 }
+        if !folders.isEmpty { isReordered = true }
+    }
+
     /// Records that a photo was deleted from a folder.
     mutating func remove(_ id: Int64, from folder: RelativePath?) {
         changed.remove(id)
         if let folder { raised[folder, default: 0] += 0 }
-        guard added.removeValue(forKey: id) == nil else { return hasVanished = true }
+        guard added.removeValue(forKey: id) == nil else { return isReordered = true }
         removed.append(id)
     }
 
@@ -60,7 +67,7 @@ extension IndexChanges {
         added.merge(other.added) { $1 }
         raised.merge(other.raised, uniquingKeysWith: +)
         raisedInAll += other.raisedInAll
-        hasVanished = hasVanished || other.hasVanished
+        isReordered = isReordered || other.isReordered
         changed.formUnion(other.changed)
         gainedLikes.merge(other.gainedLikes, uniquingKeysWith: +)
         removed += other.removed
@@ -70,7 +77,7 @@ extension IndexChanges {
     var sourceEvents: [SessionEvent] {
         var events: [SessionEvent] = []
         let arrived = added.count + raisedInAll
-        if arrived > 0 || hasVanished { events.append(.updated(LocalSource.all.id, new: arrived)) }
+        if arrived > 0 || isReordered { events.append(.updated(LocalSource.all.id, new: arrived)) }
         for (folder, count) in new.merging(raised, uniquingKeysWith: +) where folder != .root {
             events.append(.updated(LocalSource.album(folder).id, new: count))
         }

@@ -203,7 +203,7 @@ final class LocalMarks: Sendable {
         let (id, stamp) = (target.picture.file.id, target.picture.file.stamp)
         let path = target.picture.path
         if let known = try await database.run({ try Self.file(id, $0) }),
-            !readsContent || known.stamp == stamp && known.content != nil
+            !readsContent || known.stamp.content == stamp.content && known.content != nil
         {
             return known
         }

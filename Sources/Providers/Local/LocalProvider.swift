@@ -18,6 +18,8 @@ package final class LocalProvider: FolderProvider {
     private struct State {
         var picturesFolder: [UInt8]
         var showsLocation: Bool
+        var filter: PhotoFilter
+        var order: PictureIndex.Order
         /// The open folder; nil if no user is logged in.
         var folder: PictureFolder?
     }
@@ -47,13 +49,16 @@ package final class LocalProvider: FolderProvider {
     ///   - clock: Measures the delay after a wrong password, and the pauses of background work.
     ///   - calendar: The present date.
     ///   - showsLocation: True if photos contain the place where they were taken.
+    ///   - exclusions: The files and folders that are not shown.
+    ///   - order: The value of `Order=`; nil for the default one.
     ///   - version: The version of Image Feed.
     package init(
         pictures: [UInt8], data: String, cache: String,
         images: any ImageProcessor,
         files: FileThreads = FileThreads(),
         logger: Logger, clock: any Clock<Duration>, calendar: LocalCalendar = .system,
-        showsLocation: Bool = false, version: String = "0"
+        showsLocation: Bool = false, exclusions: PathPatterns = PathPatterns(list: ""),
+        order: String? = nil, version: String = "0"
     ) {
         self.files = files
         let userDatabase = LocalUserDatabase.queue(folder: data, logger: logger)
@@ -69,9 +74,36 @@ package final class LocalProvider: FolderProvider {
         // The thumbnails are in a sibling of the cache folder, which all programs share.
         let shared = cache[..<(cache.lastIndex(of: "/") ?? cache.endIndex)]
         thumbnails = Thumbnails(
-            folder: "\(shared)/thumbnails", version: version, images: images, photos: files)
+            folder: "\(shared)/thumbnails", ownFolder: "\(cache)/thumbnails", version: version,
+            images: images, photos: files)
         self.logger = logger
-        state = Mutex(State(picturesFolder: pictures, showsLocation: showsLocation))
+        state = Mutex(
+            State(
+                picturesFolder: pictures, showsLocation: showsLocation,
+                filter: PhotoFilter(exclusions: exclusions), order: Self.order(order)))
+    }
+
+    private static func order(_ name: String?) -> PictureIndex.Order {
+        name.flatMap(PictureIndex.Order.init) ?? .taken
+    }
+
+    /// Hides files and folders, also in open sessions. Marks of hidden photos are kept.
+    package func setExclusions(_ patterns: PathPatterns) {
+        let folder = state.withLock { state in
+            state.filter.exclusions = patterns
+            return state.folder
+        }
+        folder?.setFilter(PhotoFilter(exclusions: patterns))
+    }
+
+    /// Changes the order of all photos and albums, also in open sessions: `taken` or `modified`; nil for the default.
+    package func setOrder(_ name: String?) {
+        let order = Self.order(name)
+        let folder = state.withLock { state in
+            state.order = order
+            return state.folder
+        }
+        folder?.setOrder(order)
     }
 
     /// Shows or hides the place where photos were taken, also in open sessions.
@@ -104,8 +136,8 @@ package final class LocalProvider: FolderProvider {
                     root: state.picturesFolder, database, files, clock: clock,
                     MetadataReader(
                         root: state.picturesFolder, database, images: images, clock: clock),
-                    marks, calendar: calendar, showsLocation: state.showsLocation, cache: cache,
-                    logger: logger)
+                    marks, calendar: calendar, showsLocation: state.showsLocation,
+                    filter: state.filter, order: state.order, cache: cache, logger: logger)
             let isNew = state.folder == nil
             state.folder = folder
             let listener = folder.addListener(user)

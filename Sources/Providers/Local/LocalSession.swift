@@ -1,6 +1,7 @@
 internal import Glibc
 internal import ProviderKit
 internal import Quoting
+internal import Synchronization
 internal import Translation
 
 /// The session of a local user. All sessions share one folder.
@@ -135,6 +136,12 @@ final class LocalSession: FolderSession {
     func setWatched(_ isWatched: Bool) { folder.setMemoriesWatched(isWatched, by: listener) }
 
     func clockChanged() { folder.updateMemories() }
+
+    // MARK: Folders without events
+
+    var hasUnreportedFolders: Bool { folder.state.withLock(\.hasUnreported) }
+
+    func refreshUnreported() async { await folder.scanUnreported() }
 
     // MARK: Images
 

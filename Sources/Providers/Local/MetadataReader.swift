@@ -133,10 +133,12 @@ final class MetadataReader: Sendable {
 
     private func readRequested() async {
         while let rows = nextRequested() {
-            let photos = await readMetadata(rows, .now)
+            let (photos, moved) = await readMetadata(rows, .now)
             state.withLock { state in state.requested.removeAll { rows.contains($0) } }
             waiters.resume(where: rows.contains)
-            if !photos.isEmpty { state.withLock(\.folder)?.emitChanged(photos) }
+            let folder = state.withLock(\.folder)
+            if !photos.isEmpty { folder?.emitChanged(photos) }
+            folder?.emitReordered(moved)
         }
     }
 
@@ -154,12 +156,13 @@ final class MetadataReader: Sendable {
         try? await clock.sleep(for: Self.startDelay)
         while let rows = await nextOfRest() {
             let begin = ContinuousClock.now
-            let photos = await readMetadata(rows, .later)
+            let (photos, moved) = await readMetadata(rows, .later)
             let edited = state.withLock { state in
                 defer { state.edited.subtract(rows) }
                 return photos.filter { state.edited.contains($0.file.id) }
             }
             if !edited.isEmpty { state.withLock(\.folder)?.emitChanged(edited) }
+            state.withLock(\.folder)?.emitReordered(moved)
             let pause = (ContinuousClock.now - begin) * Self.pauseFactor
             try? await clock.sleep(for: max(Self.minimumPause, pause))
         }
@@ -190,42 +193,51 @@ final class MetadataReader: Sendable {
 
     /// Reads the headers of files, and stores the results.
     ///
-    /// - Returns: The photos that have changed.
-    private func readMetadata(
+    /// - Returns: The photos that have changed, and the folders with photos that have another position now.
+    func readMetadata(
         _ rows: [Int64], _ urgency: ImageUrgency
-    ) async -> [PictureIndex.Picture] {
+    ) async -> (changed: [PictureIndex.Picture], moved: Set<RelativePath>) {
         let pictures = try? await database.reader.run { database in
             let index = PictureIndex(database)
             return try rows.compactMap { try index.picture($0) }
         }
         var found: [(file: PictureIndex.File, facts: ImageFacts?)] = []
         for picture in pictures ?? [] where !picture.file.isExamined {
-            guard !state.withLock(\.isStopped) else { return [] }
+            guard !state.withLock(\.isStopped) else { return ([], []) }
             guard let result = await metadata(of: picture, urgency) else { continue }
             found.append(result)
         }
         await retryMoved(pictures ?? [])
         let results = found.sorted { $0.file.id < $1.file.id }
-        guard !results.isEmpty else { return [] }
+        guard !results.isEmpty else { return ([], []) }
         do {
-            let (changed, dates) = try await database.writer.run { database in
+            let (changed, moved, dates) = try await database.writer.run { database in
                 let index = PictureIndex(database)
                 var dates: [(before: CalendarDate?, after: CalendarDate?)] = []
+                var moved: Set<RelativePath> = []
                 try database.transaction { () throws(StorageError) in
                     for result in results {
-                        let change = try index.setFacts(result.facts, of: result.file)
-                        if let change { dates.append(change) }
+                        guard let change = try index.setFacts(result.facts, of: result.file) else {
+                            continue
+                        }
+                        dates.append(change.dates)
+                        guard change.isMoved, let folder = try index.folderPath(result.file.folder)
+                        else { continue }
+                        moved.insert(folder)
                     }
                 }
-                let changed = results.filter { $0.facts?.indexed != $0.file.facts }
-                return (try changed.compactMap { try index.picture($0.file.id) }, dates)
+                let changed = try results.compactMap { result in
+                    let picture = try index.picture(result.file.id)
+                    return picture?.file.facts != result.file.facts ? picture : nil
+                }
+                return (changed, moved, dates)
             }
             if !dates.isEmpty { state.withLock(\.folder)?.captureDatesChanged(dates) }
-            return changed
+            return (changed, moved)
         } catch {
             // Files whose results cannot be stored, for example on a full disk, are not read repeatedly.
             state.withLock { $0.unreadable.formUnion(results.map(\.file.id)) }
-            return []
+            return ([], [])
         }
     }
 

@@ -15,24 +15,33 @@ extension PhotoID {
 }
 
 extension Photo {
-    /// Creates a photo from the index, without decoding the file. Sources are ordered by modification time, so that new
-    /// photos are at the top even if they were taken long ago; `created` is therefore not always in order.
+    /// Creates a photo from the index, without decoding the file.
     ///
     /// - Parameters:
     ///   - entry: The row of the photo.
     ///   - showsLocation: True if the user allows the location.
     init(_ entry: PictureIndex.PageEntry, showsLocation: Bool) {
         self.init(id: PhotoID(row: entry.id))
-        created = Timestamp(nanoseconds: entry.published)
+        created = Timestamp(nanoseconds: entry.modified)
         if let facts = entry.facts { setFacts(facts) }
         if !showsLocation { (latitude, longitude) = (nil, nil) }
         if entry.album != .root { album = entry.album.title }
         updated = Timestamp(nanoseconds: entry.modified)
-        let ending = entry.name.lastIndex(of: UInt8(ascii: ".")) ?? entry.name.endIndex
-        let name = String(decoding: entry.name[..<ending], as: UTF8.self)
         // A name may contain line breaks.
-        setTitle(ServiceText.line(name))
+        setTitle(ServiceText.line(String(decoding: Self.stem(entry.name), as: UTF8.self)))
         mediaType = entry.format?.mediaType
+    }
+
+    /// Returns a file name without its extension, which has up to five letters and digits, and at least one letter: that
+    /// of `2024.05.06` is a part of a date.
+    private static func stem(_ name: [UInt8]) -> ArraySlice<UInt8> {
+        guard let dot = name.lastIndex(of: UInt8(ascii: ".")) else { return name[...] }
+        let characters = String(decoding: name[(dot + 1)...], as: UTF8.self)
+        let isExtension =
+            1...5 ~= characters.utf8.count
+            && characters.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+            && characters.contains(where: \.isLetter)
+        return isExtension ? name[..<dot] : name[...]
     }
 }
 

@@ -23,6 +23,9 @@ final class PictureFiles {
     /// The present mount points, as absolute paths.
     var mountPoints: Set<[UInt8]> { threads.mountPoints }
 
+    /// The devices of the file systems that do not announce all changes.
+    var remoteDevices: Set<Int64> { threads.remoteDevices }
+
     /// Looks up paths.
     func lookUp(_ paths: [[UInt8]]) -> [FileStatus.Lookup] {
         each(paths) { FileStatus.lookUp($0, $1) }.map { $0 ?? .unavailable(ETIMEDOUT) }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import ProviderKit
+internal import Storage
 internal import Synchronization
 
 /// The source `memories`, which changes at midnight, and the properties of photos that depend on settings.
@@ -59,6 +60,42 @@ extension PictureFolder {
         guard showsLocation.exchange(isShown, ordering: .relaxed) != isShown else { return }
         emit(.changed([]))
         emit(.updated(LocalSource.all.id, new: 0))
+    }
+
+    /// Changes the files and folders that are not shown. A scan removes and adds photos.
+    func setFilter(_ filter: PhotoFilter) {
+        let isNew = state.withLock { state in
+            defer { state.filter = filter }
+            return state.filter != filter
+        }
+        if isNew { startScan() }
+    }
+
+    /// Changes the order of all photos and albums, and requests that clients read them again.
+    func setOrder(_ order: PictureIndex.Order) {
+        let isNew = state.withLock { state in
+            defer { state.order = order }
+            return state.order != order
+        }
+        guard isNew else { return }
+        Task { @MainActor in
+            do {
+                try await openIndex()
+                try await database.writer.run { try PictureIndex($0).setOrder(order) }
+                let albums = try await readNow { try $0.albums().map(\.path) }
+                emit(.changed([]))
+                emitReordered([.root] + albums)
+            } catch {
+                recordFailure(error)
+            }
+        }
+    }
+
+    /// Reports that photos have other positions in folders, and in all photos.
+    func emitReordered(_ folders: some Collection<RelativePath>) {
+        var changes = IndexChanges()
+        changes.reorder(Set(folders))
+        for event in changes.sourceEvents { emit(event) }
     }
 
     /// Emits an event if the photos of two dates differ.

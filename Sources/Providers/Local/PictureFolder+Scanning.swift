@@ -1,11 +1,13 @@
 internal import CLinux
 internal import Dispatch
 internal import Glibc
+internal import ImageMetadata
 internal import Logging
 internal import ProviderKit
 internal import Storage
 internal import Synchronization
 internal import System
+internal import Translation
 
 /// The scans of the folder.
 extension PictureFolder {
@@ -61,11 +63,6 @@ extension PictureFolder {
         do {
             try await openIndex()
             try await scans.run { [self] in try scanNow(entries) }
-            if watcher.isOutOfWatches {
-                logger.warning(
-                    "Changes in some folders are not detected; raise fs.inotify.max_user_watches"
-                )
-            }
             setStatus(.ready)
         } catch let error as FolderScan.RootUnreadable {
             setStatus(.failed(reason: reason(error)))
@@ -131,11 +128,95 @@ extension PictureFolder {
     private func run(
         _ entries: [FolderWatcher.Entry]?
     ) -> (result: Result<Void, any Error>, found: IndexChanges) {
-        let scan = FolderScan(
-            root: root, database, PictureFiles(files), watcher, marks,
-            isStopped: { [self] in isStopped }, publish: { [self] in publish($0) })
+        let scan = makeScan()
         let result = Result { try run(scan, entries) }
         return (result, scan.published)
+    }
+
+    private func makeScan() -> FolderScan {
+        FolderScan(
+            root: root, database, PictureFiles(files), watcher, marks, state.withLock(\.filter),
+            isStopped: { [self] in isStopped }, examine: { [self] in examine($0) },
+            publish: { [self] in publish($0) })
+    }
+
+    /// Reads the metadata of photos for a limited time, so that they are published in their places. Blocks.
+    ///
+    /// - Returns: The folders of photos that have other positions now.
+    private func examine(_ rows: Set<Int64>) -> Set<RelativePath> {
+        let moved = Mutex<Set<RelativePath>?>([])
+        let end = DispatchSemaphore(value: 0)
+        Task { @MainActor in
+            let found = await metadataReader.readMetadata(rows.sorted(), .now)
+            // After the time limit, the changes are reported as those of the background.
+            let isInTime = moved.withLock { moved in
+                defer { if moved != nil { moved = found.moved } }
+                return moved != nil
+            }
+            if !isInTime {
+                emitChanged(found.changed)
+                emitReordered(found.moved)
+            }
+            end.signal()
+        }
+        _ = end.wait(timeout: .now() + Self.examinationTimeout)
+        return moved.withLock { $0.take() } ?? []
+    }
+
+    private static let examinationTimeout = DispatchTimeInterval.seconds(1)
+
+    /// Scans the folders whose changes are not reported.
+    func scanUnreported() async {
+        do {
+            try await openIndex()
+            try await scans.run { [self] in
+                guard !isStopped else { return }
+                let scan = makeScan()
+                let folders = try scan.scanUnreported()
+                setNotices(folders, deep: state.withLock(\.deepFolders).union(scan.deepFolders))
+                metadataReader.readRest(after: scan.published.changed)
+            }
+        } catch {
+            recordFailure(error)
+        }
+    }
+
+    /// Reports what the account cannot show or notice.
+    private func setNotices(
+        _ unreported: (count: Int, example: RelativePath?), deep: Set<RelativePath>
+    ) {
+        var notices: [String] = []
+        if let limit = watcher.exceededLimit {
+            notices.append(
+                tr(
+                    "Changes of some folders are noticed only at each RefreshInterval, because a limit of the kernel is reached; raise {limit}.",
+                    ["limit": limit]))
+        } else if let example = unreported.example {
+            notices.append(
+                trn(
+                    "Changes of {count} folder on a network or FUSE file system, {folder}, are noticed only at each RefreshInterval.",
+                    "Changes of {count} folders on network or FUSE file systems, such as {folder}, are noticed only at each RefreshInterval.",
+                    unreported.count, ["folder": title(example)]))
+        }
+        if let example = deep.min(by: { $0.bytes.lexicographicallyPrecedes($1.bytes) }) {
+            notices.append(
+                tr(
+                    "Folders at a depth of more than {count} levels are not shown, such as {folder}.",
+                    ["count": "\(FolderScan.maximumDepth)", "folder": title(example)]))
+        }
+        let isNew = state.withLock { state in
+            state.deepFolders = deep
+            state.hasUnreported = unreported.count > 0 || watcher.exceededLimit != nil
+            defer { state.notices = notices }
+            return state.notices != notices
+        }
+        guard isNew else { return }
+        for notice in notices { logger.warning("\(notice)") }
+        emit(.notices(notices))
+    }
+
+    private func title(_ folder: RelativePath) -> String {
+        folder == .root ? String(decoding: root, as: UTF8.self) : folder.title
     }
 
     /// Runs a scan, and records the paths that it could not read.
@@ -159,6 +240,8 @@ extension PictureFolder {
             throw error
         }
         recordUnavailable(scan.unavailable, in: entries)
+        let known = entries == nil ? [] : state.withLock(\.deepFolders)
+        setNotices(try scan.unreportedFolders(), deep: known.union(scan.deepFolders))
     }
 }
 
@@ -192,6 +275,15 @@ extension PictureFolder {
                 metadata: ["count": "\(paths.count)"])
         }
         if isRecovered { metadataReader.retry() }
+    }
+
+    /// Schedules a scan of everything after the disk was full.
+    func retryWhenThereIsRoom() {
+        state.withLock { state in
+            state.unavailable = [.root]
+            state.retryDelay = Self.firstRetryDelay
+            scheduleRetry(&state)
+        }
     }
 
     /// Schedules the next retry, unless there is nothing to retry, or a retry is scheduled.

@@ -39,6 +39,14 @@ final class PictureFolder: Sendable {
         var memoriesDate: CalendarDate?
         /// Detects a change of the date while the source is watched.
         var timer: Task<Void, Never>?
+        /// The files and folders that are not shown.
+        var filter: PhotoFilter
+        var order: PictureIndex.Order
+        /// The folders that the last scans omitted, because they are too deep.
+        var deepFolders: Set<RelativePath> = []
+        /// True if the changes of some folders are not reported.
+        var hasUnreported = false
+        var notices: [String] = []
         var isStopped = false
 
         var hasWatchedMemories: Bool { listeners.values.contains(where: \.watchesMemories) }
@@ -84,7 +92,7 @@ final class PictureFolder: Sendable {
     static let longestRetryDelay = Duration.seconds(480)
 
     let root: [UInt8]
-    let state = Mutex(State())
+    let state: Mutex<State>
     let database: PictureDatabase
     let files: FileThreads
     let clock: any Clock<Duration>
@@ -110,13 +118,17 @@ final class PictureFolder: Sendable {
     ///   - marks: The marks of the users.
     ///   - calendar: The present date.
     ///   - showsLocation: True if photos contain their location.
+    ///   - filter: The files and folders that are not shown.
+    ///   - order: The order of all photos and albums.
     ///   - cache: The folder for links. May be deleted at any time.
     ///   - logger: Receives problems with the folder and its index.
     init(
         root: [UInt8], _ database: PictureDatabase, _ files: FileThreads,
         clock: any Clock<Duration>, _ metadataReader: MetadataReader, _ marks: LocalMarks,
-        calendar: LocalCalendar, showsLocation: Bool, cache: String, logger: Logger
+        calendar: LocalCalendar, showsLocation: Bool, filter: PhotoFilter,
+        order: PictureIndex.Order, cache: String, logger: Logger
     ) {
+        state = Mutex(State(filter: filter, order: order))
         self.root = root
         self.files = files
         self.clock = clock
@@ -149,9 +161,10 @@ final class PictureFolder: Sendable {
 
     private func openIndexNow() async throws {
         try await marks.load()
+        let order = state.withLock(\.order)
         let (known, isComplete) = try await database.writer.run { [root, links, marks] database in
             let index = PictureIndex(database)
-            if try !index.begin(root: root) { links.removeAll() }
+            if try !index.begin(root: root, order) { links.removeAll() }
             try marks.begin(index)
             return (try index.photoCount, try index.isComplete)
         }
@@ -195,6 +208,7 @@ final class PictureFolder: Sendable {
             state.lastListener += 1
             state.listeners[state.lastListener] = Listener(user: user, events: continuation)
             continuation.yield(.status(state.status))
+            if !state.notices.isEmpty { continuation.yield(.notices(state.notices)) }
             return (state.lastListener, events)
         }
     }
@@ -274,6 +288,7 @@ final class PictureFolder: Sendable {
             "The pictures folder cannot be scanned", metadata: ["reason": "\(error)"])
         let isFull = (error as? StorageError) == .full || (error as? ProviderError) == .storageFull
         setStatus(.failed(reason: Message(error), remedy: isFull ? .freeSpace : .retry))
+        if isFull { retryWhenThereIsRoom() }
     }
 
     func setStatus(_ status: SessionStatus) {

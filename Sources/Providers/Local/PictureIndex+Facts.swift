@@ -4,10 +4,15 @@ internal import Storage
 
 extension ImageFacts {
     /// The columns from which ``init(_:at:)`` reads.
-    static let columns = """
-        examined, width, height, taken, camera, latitude, longitude, lens, exposure, aperture, iso,
-        animated
-        """
+    static let columns = columns(of: "")
+
+    /// Returns ``columns`` of a table, whose name with a dot is the prefix.
+    static func columns(of table: String) -> String {
+        [
+            "examined", "width", "height", "taken", "camera", "latitude", "longitude", "lens",
+            "exposure", "aperture", "iso", "animated",
+        ].map { table + $0 }.joined(separator: ", ")
+    }
 
     /// Reads ``columns``, which do not contain the date of capture; nil if the file was not examined, or is damaged.
     init?(_ row: borrowing Row, at column: Int32) {
@@ -24,14 +29,6 @@ extension ImageFacts {
         details.aperture = row.optionalReal(column + 9)
         details.iso = row.optionalInteger(column + 10).map { Int($0) }
         isAnimated = row.integer(column + 11) != 0
-    }
-
-    /// The facts as the index returns them: the date of the clock is in other columns.
-    var indexed: ImageFacts {
-        var facts = self
-        facts.clockSeconds = taken?.secondsSince1970
-        facts.clockOffset = taken.map { _ in 0 }
-        return facts
     }
 }
 
@@ -70,62 +67,52 @@ extension PictureIndex {
         ) { $0.integer(0) }
     }
 
-    /// Stores the metadata of a file, unless the file has changed meanwhile. If its time of capture changes, the former
-    /// one is stored, too.
+    /// The difference that the metadata of a photo makes for sources.
+    struct Redating: Sendable {
+        /// The former and the new date of capture.
+        let dates: (before: CalendarDate?, after: CalendarDate?)
+        /// True if the position in all photos and in the album has changed.
+        let isMoved: Bool
+    }
+
+    /// Stores the metadata of a file, unless the file has changed meanwhile.
     ///
-    /// - Returns: The change of the date of capture; nil if it is the same.
-    func setFacts(
-        _ facts: ImageFacts?, of file: File
-    ) throws(StorageError) -> (before: CalendarDate?, after: CalendarDate?)? {
-        let (date, taken) = (facts?.takenOn, facts?.taken?.secondsSince1970)
-        let identity: [SQLValue] = [
-            .integer(file.id), .integer(file.stamp.inode), .integer(file.stamp.sizeBytes),
-            .integer(file.stamp.modified),
-        ]
-        let former = try database.first(
-            """
-            SELECT year, day, taken FROM file
-            WHERE id = ? AND inode = ? AND size = ? AND modified = ?
-            """, identity
-        ) { Self.captureDate($0) }
-        guard let former else { return nil }
-        var formerPosition: Int64?
-        if let former, former.date != date || former.taken != taken {
-            try database.query(
-                "INSERT INTO ghost (file, position, year, day) VALUES (?, ?, ?, ?)",
-                [
-                    .integer(file.id), .integer(former.taken), .integer(former.date.year),
-                    .integer(former.date.monthAndDay),
-                ])
-            formerPosition = try lastFormerPosition()
+    /// A date of capture in the future, or the one to which clocks are reset, counts as unknown.
+    ///
+    /// - Returns: The difference for sources; nil if there is none.
+    func setFacts(_ facts: ImageFacts?, of file: File) throws(StorageError) -> Redating? {
+        var (date, taken) = (facts?.takenOn, facts?.taken?.secondsSince1970)
+        if facts?.clockSeconds == 0 || taken ?? 0 > Timestamp.now.secondsSince1970 + 86_400 {
+            (date, taken) = (nil, nil)
         }
+        guard let present = try self.file(file.id), present.stamp == file.stamp else { return nil }
+        let before = try database.first(
+            "SELECT year, day FROM file WHERE id = ?", [.integer(file.id)], Self.captureDate)
+        let isMoved = try setTaken(taken, date, of: present)
         try database.query(
             """
-            UPDATE file SET examined = \(Self.metadataVersion), width = ?, height = ?, taken = ?,
-                camera = ?, latitude = ?, longitude = ?, lens = ?, exposure = ?, aperture = ?,
-                iso = ?, animated = ?, year = ?, day = ?, redated = coalesce(?, redated)
-            WHERE id = ? AND inode = ? AND size = ? AND modified = ?
+            UPDATE file SET examined = \(Self.metadataVersion), width = ?, height = ?, camera = ?,
+                latitude = ?, longitude = ?, lens = ?, exposure = ?, aperture = ?, iso = ?,
+                animated = ?
+            WHERE id = ?
             """,
             [
                 .integer(facts?.width ?? 0), .integer(facts?.height ?? 0),
-                .integer(taken), .text(facts?.camera),
-                .real(facts?.latitude), .real(facts?.longitude), .text(facts?.lens),
-                .real(facts?.exposureTime), .real(facts?.aperture), .integer(facts?.iso),
-                .bool(facts?.isAnimated == true), .integer(date?.year),
-                .integer(date?.monthAndDay), .integer(formerPosition),
-            ] + identity)
-        guard former?.date != date else { return nil }
-        return (former?.date, date)
+                .text(facts?.camera), .real(facts?.latitude), .real(facts?.longitude),
+                .text(facts?.lens), .real(facts?.exposureTime), .real(facts?.aperture),
+                .integer(facts?.iso), .bool(facts?.isAnimated == true), .integer(file.id),
+            ])
+        let former = before ?? nil
+        return isMoved || former != date
+            ? Redating(dates: (former, date), isMoved: isMoved) : nil
     }
 
-    /// Reads the columns `year, day, taken` of the capture, by which `memories` are found and ordered; nil if the date
-    /// is unknown.
-    private static func captureDate(_ row: borrowing Row) -> (date: CalendarDate, taken: Int64)? {
-        guard let year = row.optionalInteger(0), let day = row.optionalInteger(1),
-            let taken = row.optionalInteger(2),
-            let date = CalendarDate(year: Int(year), month: Int(day / 100), day: Int(day % 100))
-        else { return nil }
-        return (date, taken)
+    /// Reads the columns `year, day` of the capture, by which `memories` are found; nil if the date is unknown.
+    private static func captureDate(_ row: borrowing Row) -> CalendarDate? {
+        guard let year = row.optionalInteger(0), let day = row.optionalInteger(1) else {
+            return nil
+        }
+        return CalendarDate(year: Int(year), month: Int(day / 100), day: Int(day % 100))
     }
 }
 

@@ -15,7 +15,7 @@ extension PictureIndex {
         var entry: PageEntry {
             PageEntry(
                 id: file.id, name: file.name, modified: file.stamp.modified, format: file.format,
-                position: file.position, published: file.position, folder: file.folder,
+                position: file.position, folder: file.folder,
                 facts: file.facts, isExamined: file.isExamined, album: folder)
         }
     }
@@ -26,11 +26,9 @@ extension PictureIndex {
         let name: [UInt8]
         let modified: Int64
         let format: ImageFormat?
-        /// The sort key of the source: the time of capture in seconds for ``Selection/memories(_:)``, otherwise the
-        /// modification time in nanoseconds.
+        /// The sort key of the source: the time of capture in seconds for ``Selection/memories(_:)``, otherwise
+        /// nanoseconds.
         let position: Int64
-        /// The modification time at ``position``.
-        let published: Int64
         let folder: Int64
         /// nil until the file was examined.
         let facts: ImageFacts?
@@ -137,22 +135,22 @@ extension PictureIndex {
         rows: photosQuery("AND id IN (SELECT value FROM json_each(?5))"),
         // The years before ?6. The newest photos are at the end of the range of the index.
         day: """
-            SELECT id, name, modified, format, taken, position, folder, \(ImageFacts.columns)
+            SELECT id, name, modified, format, taken, folder, \(ImageFacts.columns)
             FROM file INDEXED BY file_by_day
             WHERE format > 0 AND day = ?5 AND year < ?6
-                AND (taken, id) < (?1, ?2) AND redated <= ?3
+                AND (taken, id) < (?1, ?2) AND moved <= ?3
             ORDER BY taken DESC, id DESC LIMIT ?4
             """)
     /// The photos that have been repositioned since a walk began, at their positions at that time.
     private static let formerPositions = PageQueries(
         all: formerPositionsQuery(""), folder: formerPositionsQuery("AND file.folder = ?5"),
         rows: formerPositionsQuery("AND file.id IN (SELECT value FROM json_each(?5))"),
-        day: formerPositionsQuery("AND ghost.day = ?5 AND ghost.year < ?6", isDated: true))
+        day: formerPositionsQuery("AND former.day = ?5 AND former.year < ?6", key: "taken"))
 
     /// Returns a query whose columns are all in one index, which `EXPLAIN QUERY PLAN` calls a covering index.
     private static func photosQuery(_ condition: String) -> String {
         """
-        SELECT id, name, modified, format, position, position, folder, \(ImageFacts.columns)
+        SELECT id, name, modified, format, position, folder, \(ImageFacts.columns)
         FROM file
         WHERE format > 0 \(condition)
             AND (position, id) < (?1, ?2) AND moved <= ?3
@@ -160,22 +158,19 @@ extension PictureIndex {
         """
     }
 
-    /// Returns a query for former positions, or for former dates of capture.
+    /// Returns a query for photos at their positions when a walk began: a former position was valid from the change
+    /// `born` until the change `number`.
     private static func formerPositionsQuery(
-        _ condition: String, isDated: Bool = false
+        _ condition: String, key: String = "position"
     ) -> String {
-        let kind = isDated ? "IS NOT NULL" : "IS NULL"
-        return """
-            SELECT file.id, file.name, file.modified, file.format, ghost.position,
-                \(isDated ? "file" : "ghost").position, file.folder, \(ImageFacts.columns)
-            FROM ghost JOIN file ON file.id = ghost.file
-            WHERE ghost.number > ?3 AND ghost.day \(kind) AND format > 0 \(condition)
-                AND (ghost.position, file.id) < (?1, ?2)
-                AND NOT EXISTS (SELECT 1 FROM ghost AS earlier WHERE earlier.file = ghost.file
-                    AND earlier.number > ?3 AND earlier.number < ghost.number
-                    AND earlier.day \(kind))
-            ORDER BY ghost.position DESC, file.id DESC LIMIT ?4
-            """
+        """
+        SELECT file.id, file.name, file.modified, file.format, former.\(key), file.folder,
+            \(ImageFacts.columns(of: "file."))
+        FROM former CROSS JOIN file ON file.id = former.file
+        WHERE former.born <= ?3 AND former.number > ?3 AND format > 0 \(condition)
+            AND (former.\(key), former.file) < (?1, ?2)
+        ORDER BY former.\(key) DESC, former.file DESC LIMIT ?4
+        """
     }
 
     /// Runs the query for the kind of selection.
@@ -214,8 +209,8 @@ extension PictureIndex {
             PageEntry(
                 id: row.integer(0), name: row.blob(1), modified: row.integer(2),
                 format: ImageFormat(rawValue: Int(row.integer(3))), position: row.integer(4),
-                published: row.integer(5), folder: row.integer(6), facts: ImageFacts(row, at: 7),
-                isExamined: row.integer(7) == Self.metadataVersion)
+                folder: row.integer(5), facts: ImageFacts(row, at: 6),
+                isExamined: row.integer(6) == Self.metadataVersion)
         }
     }
 

@@ -29,21 +29,64 @@ struct PictureIndex {
 
     // MARK: Pictures folder
 
-    /// Empties the index if it belongs to another folder than `root`.
+    /// Empties the index if it belongs to another folder than `root`, and orders it.
     ///
     /// - Returns: False if it was new or emptied.
-    func begin(root: [UInt8]) throws(StorageError) -> Bool {
+    func begin(root: [UInt8], _ order: Order) throws(StorageError) -> Bool {
+        try setOrder(order)
         let known = try database.first("SELECT value FROM meta WHERE key = 'root'") { $0.blob(0) }
         guard known != root else { return true }
         try database.transaction { () throws(StorageError) in
             try database.execute(
                 """
-                DELETE FROM ghost; DELETE FROM file; DELETE FROM folder;
+                DELETE FROM former; DELETE FROM file; DELETE FROM folder;
                 DELETE FROM meta WHERE key IN ('complete', 'mounts', 'aliases')
                 """)
             try database.query("INSERT OR REPLACE INTO meta VALUES ('root', ?)", [.blob(root)])
         }
         return false
+    }
+
+    /// The sort key of all photos and albums. Raw values are stored.
+    enum Order: String, Sendable {
+        /// The capture time, or the modification time of a photo without one.
+        case taken
+        case modified
+    }
+
+    private var order: Order {
+        get throws(StorageError) {
+            let value = try database.first("SELECT value FROM meta WHERE key = 'order'") {
+                $0.blob(0)
+            }
+            return value.flatMap { Order(rawValue: String(decoding: $0, as: UTF8.self)) } ?? .taken
+        }
+    }
+
+    /// Orders the photos again. Walks in progress begin again.
+    func setOrder(_ order: Order) throws(StorageError) {
+        guard try order != self.order else { return }
+        try database.transaction { () throws(StorageError) in
+            try database.query(
+                "INSERT OR REPLACE INTO meta VALUES ('order', ?)",
+                [.blob(Array(order.rawValue.utf8))])
+            let key = order == .taken ? "coalesce(taken * 1000000000, modified)" : "modified"
+            try database.execute(
+                """
+                UPDATE file SET position = \(key);
+                INSERT INTO former (file, born, position) SELECT id, 0, 0 FROM file LIMIT 1;
+                DELETE FROM former;
+                """)
+            try database.query(
+                "INSERT OR REPLACE INTO meta VALUES ('forgotten', ?)",
+                [.integer(try lastFormerPosition())])
+        }
+    }
+
+    /// Returns the sort key of a file. `taken` is the capture time in seconds since 1970.
+    private func position(_ taken: Int64?, _ stamp: FileStamp) throws(StorageError) -> Int64 {
+        guard let taken, try order == .taken else { return stamp.modified }
+        return taken * 1_000_000_000
     }
 
     /// True if a scan of everything has ended since the index was created.
@@ -75,15 +118,33 @@ struct PictureIndex {
     }
 
     /// Finds or creates the row of a folder.
-    func addFolder(
-        _ path: RelativePath, _ identity: FileIdentity
-    ) throws(StorageError) -> Int64 {
+    func addFolder(_ path: RelativePath, _ status: FileStatus) throws(StorageError) -> Int64 {
         try database.query(
             """
-            INSERT INTO folder (path, device, inode) VALUES (?, ?, ?)
-            ON CONFLICT (path) DO UPDATE SET device = excluded.device, inode = excluded.inode
-            """, [.blob(path.bytes), .integer(identity.device), .integer(identity.inode)])
+            INSERT INTO folder (path, device, inode, modified) VALUES (?, ?, ?, ?)
+            ON CONFLICT (path) DO UPDATE SET device = excluded.device, inode = excluded.inode,
+                modified = excluded.modified
+            """,
+            [
+                .blob(path.bytes), .integer(status.identity.device),
+                .integer(status.identity.inode), .integer(status.stamp.modified),
+            ])
         return try folderID(path) ?? 0
+    }
+
+    /// A folder, with its modification time when it was read.
+    struct Folder {
+        let path: RelativePath
+        let device: Int64
+        let modified: Int64
+    }
+
+    func foldersAndTimes() throws(StorageError) -> [Folder] {
+        try database.all("SELECT path, device, modified FROM folder ORDER BY path") {
+            Folder(
+                path: RelativePath(bytes: $0.blob(0)), device: $0.integer(1),
+                modified: $0.integer(2))
+        }
     }
 
     func folderPath(_ id: Int64) throws(StorageError) -> RelativePath? {
@@ -145,15 +206,17 @@ struct PictureIndex {
     // MARK: Files
 
     private static let columns =
-        "id, folder, name, inode, size, modified, format, position, \(ImageFacts.columns)"
+        "id, folder, name, inode, size, modified, changed, format, position, \(ImageFacts.columns)"
 
     /// Reads ``File`` from the first columns of a row, which are in the order of its properties.
     static func file(_ row: borrowing Row) -> File {
         File(
             id: row.integer(0), folder: row.integer(1), name: row.blob(2),
-            stamp: FileStamp(row, at: 3),
-            format: ImageFormat(rawValue: Int(row.integer(6))), position: row.integer(7),
-            facts: ImageFacts(row, at: 8), isExamined: row.integer(8) == Self.metadataVersion)
+            stamp: FileStamp(
+                inode: row.integer(3), sizeBytes: row.integer(4), modified: row.integer(5),
+                changed: row.integer(6)),
+            format: ImageFormat(rawValue: Int(row.integer(7))), position: row.integer(8),
+            facts: ImageFacts(row, at: 9), isExamined: row.integer(9) == Self.metadataVersion)
     }
 
     func file(_ id: Int64) throws(StorageError) -> File? {
@@ -183,7 +246,7 @@ struct PictureIndex {
         ) { row throws(StorageError) in try body(Self.file(row)) }
     }
 
-    /// Returns the files with a stamp: a moved file, or several links to one file.
+    /// Returns the files with a stamp, except for its time of change: a moved file, or several links to one file.
     func files(stamp: FileStamp) throws(StorageError) -> [File] {
         try database.all(
             "SELECT \(Self.columns) FROM file WHERE inode = ? AND size = ? AND modified = ?",
@@ -217,52 +280,75 @@ struct PictureIndex {
     ) throws(StorageError) {
         try database.query(
             """
-            INSERT INTO file (id, folder, name, inode, size, modified, format, position)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO file (id, folder, name, inode, size, modified, changed, format, position)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 .integer(row), .integer(folder), .blob(name), .integer(stamp.inode),
-                .integer(stamp.sizeBytes), .integer(stamp.modified),
+                .integer(stamp.sizeBytes), .integer(stamp.modified), .integer(stamp.changed),
                 .integer(format?.rawValue ?? 0), .integer(stamp.modified),
             ])
     }
 
-    /// Stores the inode number of an unchanged file.
-    func setInode(_ inode: Int64, of id: Int64) throws(StorageError) {
+    /// Stores the stamp of a file whose contents are unchanged.
+    func setStamp(_ stamp: FileStamp, of id: Int64) throws(StorageError) {
         try database.query(
-            "UPDATE file SET inode = ? WHERE id = ?", [.integer(inode), .integer(id)])
+            "UPDATE file SET inode = ?, changed = ? WHERE id = ?",
+            [.integer(stamp.inode), .integer(stamp.changed), .integer(id)])
     }
 
-    /// Stores the new state of a file. If its position in the feed changes, the former one is stored, too.
+    /// Stores the new state of a file.
     ///
     /// A photo keeps its date of capture until it is read again, because most changes of a file do not change the date.
+    ///
+    /// - Returns: The new position of the file.
     func update(
         _ file: File, _ stamp: FileStamp, _ format: ImageFormat?
-    ) throws(StorageError) {
-        var formerPosition: Int64?
-        if file.format != nil, format != nil, file.position != stamp.modified {
-            try database.query(
-                "INSERT INTO ghost (file, position) VALUES (?, ?)",
-                [.integer(file.id), .integer(file.position)])
-            formerPosition = try lastFormerPosition()
-        }
+    ) throws(StorageError) -> Int64 {
         let isPhotoStill = file.format != nil && format != nil
+        let taken = try database.integer(
+            "SELECT taken FROM file WHERE id = ?", [.integer(file.id)])
+        let position = try position(isPhotoStill ? taken : nil, stamp)
+        if isPhotoStill, position != file.position { try recordFormerPosition(of: file.id) }
         try database.query(
             """
-            UPDATE file SET inode = ?, size = ?, modified = ?, format = ?, position = ?,
-                moved = coalesce(?, moved), examined = 0, width = 0, height = 0, camera = NULL,
-                latitude = NULL, longitude = NULL, lens = NULL, exposure = NULL, aperture = NULL,
-                iso = NULL, animated = 0\(isPhotoStill ? "" : Self.withoutDate)
+            UPDATE file SET inode = ?, size = ?, modified = ?, changed = ?, format = ?, position = ?,
+                examined = 0, width = 0, height = 0, camera = NULL, latitude = NULL, longitude = NULL,
+                lens = NULL, exposure = NULL, aperture = NULL, iso = NULL, animated = 0
+                \(isPhotoStill ? "" : ", taken = NULL, year = NULL, day = NULL")
             WHERE id = ?
             """,
             [
                 .integer(stamp.inode), .integer(stamp.sizeBytes), .integer(stamp.modified),
-                .integer(format?.rawValue ?? 0), .integer(stamp.modified),
-                formerPosition.map { .integer($0) } ?? .null, .integer(file.id),
+                .integer(stamp.changed), .integer(format?.rawValue ?? 0), .integer(position),
+                .integer(file.id),
             ])
+        return position
     }
 
-    private static let withoutDate = ", taken = NULL, year = NULL, day = NULL"
+    /// Stores the capture time of a photo, in seconds since 1970 and as a date, and its position in all sources.
+    ///
+    /// - Returns: True if the position has changed.
+    func setTaken(_ taken: Int64?, _ date: CalendarDate?, of file: File) throws(StorageError)
+        -> Bool
+    {
+        let position = try position(taken, file.stamp)
+        let isNew = try !database.exists(
+            "SELECT 1 FROM file WHERE id = ? AND position = ? AND taken IS ? AND year IS ? AND day IS ?",
+            [
+                .integer(file.id), .integer(position), .integer(taken), .integer(date?.year),
+                .integer(date?.monthAndDay),
+            ])
+        guard isNew else { return false }
+        try recordFormerPosition(of: file.id)
+        try database.query(
+            "UPDATE file SET position = ?, taken = ?, year = ?, day = ? WHERE id = ?",
+            [
+                .integer(position), .integer(taken), .integer(date?.year),
+                .integer(date?.monthAndDay), .integer(file.id),
+            ])
+        return position != file.position
+    }
 
     /// Stores the new location of a file. The photo keeps its ID.
     ///
@@ -301,8 +387,22 @@ struct PictureIndex {
         try database.query("DELETE FROM file WHERE id = ?", [.integer(id)])
     }
 
+    // MARK: Former positions
+
+    /// Stores the present position of a photo, which changes, for walks that have begun: they return the photo there.
+    private func recordFormerPosition(of id: Int64) throws(StorageError) {
+        try database.query(
+            """
+            INSERT INTO former (file, born, position, taken, year, day)
+            SELECT id, moved, position, taken, year, day FROM file WHERE id = ?
+            """, [.integer(id)])
+        try database.query(
+            "UPDATE file SET moved = ? WHERE id = ?",
+            [.integer(try lastFormerPosition()), .integer(id)])
+    }
+
     func lastFormerPosition() throws(StorageError) -> Int64 {
-        try database.integer("SELECT seq FROM sqlite_sequence WHERE name = 'ghost'") ?? 0
+        try database.integer("SELECT seq FROM sqlite_sequence WHERE name = 'former'") ?? 0
     }
 
     /// Returns the number of the last deleted former position: a walk that began before it may miss photos.
@@ -316,10 +416,10 @@ struct PictureIndex {
         guard last > 0, try last > lastDeletedFormerPosition() + Self.storedFormerPositions else {
             return
         }
-        try database.query("DELETE FROM ghost WHERE number <= ?", [.integer(last)])
+        try database.query("DELETE FROM former WHERE number <= ?", [.integer(last)])
         try database.query(
             "INSERT OR REPLACE INTO meta VALUES ('forgotten', ?)", [.integer(last)])
     }
 
-    private static let storedFormerPositions: Int64 = 10_000
+    private static let storedFormerPositions: Int64 = 50_000
 }

@@ -46,7 +46,7 @@ struct PictureLinks: Sendable {
     /// Removes all links.
     func removeAll() {
         guard let listing = try? DirectoryListing(folder) else { return }
-        for name in listing.visibleNames(.link, .unknown) {
+        for name in listing.names(.link, .unknown) {
             withCPath(Array("\(folder)/".utf8) + name) { _ = unlink($0) }
         }
     }

@@ -62,8 +62,11 @@ struct RelativePath: Hashable, Sendable {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// The title of the album with this path.
-    var title: String { String(decoding: bytes, as: UTF8.self) }
+    /// The title of the album with this path: one line, whose direction no character overrides.
+    var title: String {
+        let path = String(decoding: bytes, as: UTF8.self)
+        return ServiceText.line(path) ?? path.debugDescription
+    }
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 

@@ -33,43 +33,57 @@ final class Thumbnails: Sendable {
     /// The properties of a photo that its thumbnails contain.
     private struct Original: Sendable {
         let uri: String
-        let modified: Int64
-        let bytes: Int64
+        let stamp: FileStamp
+
+        private var seconds: Int64 {
+            Timestamp(nanoseconds: stamp.modified).secondsSince1970
+        }
 
         /// The texts in a thumbnail. If the URI or the time differs, the thumbnail belongs to another file, or to
-        /// another version of it.
+        /// another version of it. Tumbler requires the microseconds of the time.
         var texts: [String: String] {
-            [
-                "Thumb::URI": uri, "Thumb::MTime": "\(modified)", "Thumb::Size": "\(bytes)",
-                "Software": "Image Feed",
+            let micros = (stamp.modified - seconds * 1_000_000_000) / 1000
+            let fraction = micros == 0 ? "" : ".\(String(micros + 1_000_000).dropFirst())"
+            return [
+                "Thumb::URI": uri, "Thumb::MTime": "\(seconds)\(fraction)",
+                "Thumb::Size": "\(stamp.sizeBytes)", "Software": "Image Feed",
             ]
         }
 
         var name: String { checksum(uri, G_CHECKSUM_MD5).map { "\($0).png" } ?? "" }
 
-        /// Returns true if a thumbnail with these texts belongs to the photo.
-        func matches(_ texts: [String: String]) -> Bool {
-            texts["Thumb::URI"] == uri && texts["Thumb::MTime"] == "\(modified)"
-                && texts["Thumb::Size"].map { $0 == "\(bytes)" } ?? true
+        /// Returns true if a thumbnail with these texts, which was written at a time, belongs to the photo. It may be older
+        /// than a change that kept the size and the date of the photo. A change in the future has the time of another clock.
+        func matches(_ texts: [String: String], written: Int64) -> Bool {
+            let time = texts["Thumb::MTime"]?.prefix { $0 != "." }
+            let now = (Timestamp.now.secondsSince1970 + 1) * 1_000_000_000
+            return texts["Thumb::URI"] == uri && time.flatMap { Int64($0) } == seconds
+                && texts["Thumb::Size"].map { $0 == "\(stamp.sizeBytes)" } ?? true
+                && (stamp.changed <= written || stamp.changed > now)
         }
     }
 
-    private let folder: String
+    /// The folder that programs share, and the one that is used if that cannot be written.
+    private let folders: [String]
     private let failureFolder: String
     private let images: any ImageProcessor
     private let photos: FileThreads
     private let files = DispatchQueue(label: "thumbnails")
     /// The thumbnails being created, so that concurrent requests share one task.
-    private let running = Mutex<[String: Task<Void, any Error>]>([:])
+    private let running = Mutex<[String: Task<String, any Error>]>([:])
 
     /// - Parameters:
     ///   - folder: The folder that programs share, `~/.cache/thumbnails`.
+    ///   - ownFolder: The folder that is used if the other one cannot be written.
     ///   - version: The version of Image Feed. Another version retries photos that failed.
     ///   - images: Creates the thumbnails.
     ///   - photos: Makes the file system calls for photos.
-    init(folder: String, version: String, images: any ImageProcessor, photos: FileThreads) {
-        self.folder = folder
-        failureFolder = "\(folder)/fail/imagefeed-\(version)"
+    init(
+        folder: String, ownFolder: String, version: String, images: any ImageProcessor,
+        photos: FileThreads
+    ) {
+        folders = [folder, ownFolder]
+        failureFolder = "fail/imagefeed-\(version)"
         self.images = images
         self.photos = photos
     }
@@ -84,7 +98,7 @@ final class Thumbnails: Sendable {
     /// - Throws: `ProviderError`; ``ProviderError/notFound(_:)`` if the photo does not exist.
     func path(of file: [UInt8], _ known: FileStamp, _ size: Size) async throws -> String {
         // No thumbnail is created for a photo in the thumbnails folder.
-        if file.starts(with: Array("\(folder)/".utf8)),
+        if folders.contains(where: { file.starts(with: Array("\($0)/".utf8)) }),
             let path = String(validating: file, as: UTF8.self)
         {
             return path
@@ -101,20 +115,26 @@ final class Thumbnails: Sendable {
         case nil: fault = PictureFolder.noResponse
         }
         guard let original = Self.original(file, stamp) else { throw fault ?? Self.absent }
-        let path = "\(folder)/\(size.folder)/\(original.name)"
-        if await files.run({ Self.texts(path, of: original) }) != nil { return path }
+        if let path = await find(original, size) { return path }
         if let fault { throw fault }
+        let key = "\(size.folder)/\(original.name)"
         let task = running.withLock { running in
-            if let task = running[path] { return task }
+            if let task = running[key] { return task }
             let task = Task { @MainActor in
-                defer { self.running.withLock { $0[path] = nil } }
-                try await self.make(path, size, file, original)
+                defer { self.running.withLock { $0[key] = nil } }
+                return try await self.make(size, file, original)
             }
-            running[path] = task
+            running[key] = task
             return task
         }
-        try await task.value
-        return path
+        return try await task.value
+    }
+
+    private func find(_ original: Original, _ size: Size) async -> String? {
+        await files.run { [folders] in
+            folders.map { "\($0)/\(size.folder)/\(original.name)" }
+                .first { Self.texts($0, of: original) != nil }
+        }
     }
 
     /// Opens a thumbnail for reading. The caller closes the descriptor.
@@ -133,20 +153,23 @@ final class Thumbnails: Sendable {
     private static let absent = ProviderError.notFound(
         Message("The photo does not exist any more."))
 
-    private func make(
-        _ path: String, _ size: Size, _ photo: [UInt8], _ original: Original
-    ) async throws {
+    private func make(_ size: Size, _ photo: [UInt8], _ original: Original) async throws -> String {
         // A concurrent call may have created it meanwhile.
-        if await files.run({ Self.texts(path, of: original) }) != nil { return }
-        let failure = "\(failureFolder)/\(original.name)"
+        if let path = await find(original, size) { return path }
+        let folder = try await files.run { [folders] in
+            try folders.first { try Self.create("\($0)/\(size.folder)") }
+        }
+        guard let folder else { throw Self.unwritable }
+        let path = "\(folder)/\(size.folder)/\(original.name)"
+        let failure = "\(folder)/\(failureFolder)/\(original.name)"
         if let texts = await files.run({ Self.texts(failure, of: original) }) {
             let isTooLarge = texts[Self.tooLarge.key] == Self.tooLarge.text
             throw (isTooLarge ? ImageProcessorError.tooLarge : .damaged).providerError
         }
-        try await files.run { try Self.createFolder(self.folder, size.folder) }
         do {
             try await images.make(
                 .scaled(pixels: size.pixels, texts: original.texts), from: photo, to: path)
+            return path
         } catch {
             if [.damaged, .tooLarge].contains(error) {
                 await files.run { self.recordFailure(failure, original, error) }
@@ -160,10 +183,7 @@ final class Thumbnails: Sendable {
     private static func original(_ path: [UInt8], _ stamp: FileStamp) -> Original? {
         guard let uri = withCPath(path, { g_filename_to_uri($0, nil, nil) }) else { return nil }
         defer { g_free(uri) }
-        return Original(
-            uri: String(cString: uri),
-            modified: Timestamp(nanoseconds: stamp.modified).secondsSince1970,
-            bytes: stamp.sizeBytes)
+        return Original(uri: String(cString: uri), stamp: stamp)
     }
 
     /// Returns the texts in a thumbnail, or in the record of a failure; nil if there is none, or if the photo has changed
@@ -172,27 +192,39 @@ final class Thumbnails: Sendable {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        let texts = PNGFile.texts(FileBytes(descriptor: descriptor))
-        return texts.flatMap { original.matches($0) ? $0 : nil }
+        guard let written = FileStatus(descriptor: descriptor)?.stamp.modified,
+            let texts = PNGFile.texts(FileBytes(descriptor: descriptor)),
+            original.matches(texts, written: written)
+        else { return nil }
+        return texts
     }
 
     /// The text that records that a photo was too large.
     private static let tooLarge = (key: "Comment", text: "too large")
 
-    private static func createFolder(_ folder: String, _ name: String) throws {
+    private static let unwritable = ProviderError.failed(
+        Message("The folder of thumbnails in the cache folder cannot be written."))
+
+    /// Creates a folder.
+    ///
+    /// - Returns: False if it cannot be written.
+    /// - Throws: ``ProviderError/storageFull``.
+    private static func create(_ folder: String) throws -> Bool {
         do throws(StorageError) {
-            try PrivateFolder.create("\(folder)/\(name)")
-        } catch .cannotOpen(let path, let reason) {
-            throw StorageError.readOnly(path, reason)
+            try PrivateFolder.create(folder)
+            return access(folder, W_OK | X_OK) == 0
+        } catch .full {
+            throw ProviderError.storageFull
         } catch {
-            throw ProviderError(error)
+            return false
         }
     }
 
     /// Records that a photo has no thumbnail, so that there is no other attempt until the photo changes.
     private func recordFailure(_ path: String, _ original: Original, _ reason: ImageProcessorError)
     {
-        guard (try? PrivateFolder.create(failureFolder)) != nil else { return }
+        guard (try? Self.create(String(path.dropLast(original.name.utf8.count + 1)))) == true
+        else { return }
         var texts = original.texts
         if reason == .tooLarge { texts[Self.tooLarge.key] = Self.tooLarge.text }
         let bytes = PNGFile.plain(0, width: 1, height: 1, texts: texts)

@@ -1,0 +1,90 @@
+import FoundationEssentials
+import Glibc
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import LocalProvider
+
+/// Files and folders that are not shown.
+@Suite(.timeLimit(.minutes(10))) struct HiddenFilesTests {
+    @Test(arguments: [
+        ".hidden/a.jpg", "@eaDir/a.jpg", "#recycle/a.jpg", "$RECYCLE.BIN/a.jpg", "lost+found/a.jpg",
+        "System Volume Information/x/a.jpg", "x/@eaDir/y/a.jpg", ".trashed-1-a.jpg", "a.jpg~",
+        "a.jpg.orig", "a.jpg_original", "x/.a.jpg",
+    ])
+    func `a file of the system or a backup is never a photo`(name: String) async throws {
+        let folder = try await PhotosFixture.ready(["b.jpg", name])
+        #expect(try await folder.titles() == ["b"])
+        // Also when it arrives later.
+        try FileManager.default.removeItem(atPath: folder.path(name))
+        try folder.add(name, seconds: 3_000_000)
+        try folder.add("c.jpg", seconds: 4_000_000)
+        try await folder.shows(["c", "b"])
+        _ = try await folder.session.refresh(PhotosFixture.all)
+        #expect(try await folder.titles() == ["c", "b"])
+    }
+
+    @Test func `files that begin with a sign are photos`() async throws {
+        let folder = try await PhotosFixture.ready(["@a.jpg", "#b.jpg", "x/c~d.jpg"])
+        #expect(try await folder.titles() == ["c~d", "#b", "@a"])
+    }
+
+    @Test(arguments: [".nomedia", ".noimage"])
+    func `a file hides its folder and all folders below while it exists`(name: String) async throws
+    {
+        let folder = try await PhotosFixture.ready(["a.jpg", "x/b.jpg", "x/y/c.jpg"])
+        try PhotosFixture.write([], to: Array(folder.path("x/\(name)").utf8))
+        try await folder.shows(["a"])
+        #expect(try await folder.sourceIDs() == ["all"])
+        // What changes in hidden folders stays hidden.
+        try folder.add("x/d.jpg", seconds: 2_000_000)
+        try folder.add("x/z/e.jpg", seconds: 3_000_000)
+        try folder.add("f.jpg", seconds: 4_000_000)
+        try await folder.shows(["f", "a"])
+        unlink(folder.path("x/\(name)"))
+        try await folder.shows(["f", "e", "d", "c", "b", "a"])
+        folder.session.close()
+        try PhotosFixture.write([], to: Array(folder.path(name).utf8))
+        let again = try PhotosFixture(folder.directory)
+        try await again.ready()
+        #expect(try await again.titles() == [])
+        unlink(folder.path(name))
+        try await again.become { try await again.titles().count == 6 }
+    }
+
+    @Test func `excluded photos are in no source until the setting changes, and keep their likes`()
+        async throws
+    {
+        let folder = try await PhotosFixture.scanned(
+            ["a.jpg", "x/b.jpg", "x/y/c.gif", "z.gif"], liking: "b", "z")
+        let ids = try await [folder.id("b"), folder.id("z")]
+        folder.provider.setExclusions(PathPatterns(list: "x/*;*.gif"))
+        try await folder.shows(["a"])
+        #expect(try await folder.titles(SourceID("likes")) == [])
+        #expect(folder.session.folder.marks.count(of: "ada") == 0)
+        try folder.add("y.gif", seconds: 2_000_000)
+        try folder.add("d.jpg", seconds: 3_000_000)
+        try await folder.shows(["d", "a"])
+        folder.provider.setExclusions(PathPatterns(list: "*.gif"))
+        try await folder.shows(["d", "b", "a"])
+        folder.provider.setExclusions(PathPatterns(list: ""))
+        try await folder.become { try await folder.titles(SourceID("likes")) == ["z", "b"] }
+        #expect(try await [folder.id("b"), folder.id("z")] == ids)
+    }
+
+    @Test func `folders that are too deep are mentioned in a notice`() async throws {
+        let path = (0..<70).map { "f\($0)" }.joined(separator: "/")
+        let folder = try await PhotosFixture.ready(["a.jpg", "\(path)/b.jpg"])
+        #expect(try await folder.titles() == ["a"])
+        try await folder.events.wait { events in
+            events.contains { event in
+                if case .notices(let notices) = event {
+                    notices.contains { $0.contains("f0/f1") }
+                } else {
+                    false
+                }
+            } ? true : nil
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The settings of the provider `local`, which take effect at once, and downloads of its photos.
+@Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
+struct LocalSettingsTests {
+    private func control(
+        _ arguments: String..., status: Int32 = 0
+    ) async throws -> (output: String, error: String) {
+        let result = try await ChildProcess(
+            BuiltProducts.path("imagefeedctl"), arguments,
+            environment: try RunningDaemon.environment()
+        ).result()
+        #expect(result.exit == .code(status), "\(arguments) \(result.error)")
+        return (result.output, result.error)
+    }
+
+    private func titles() async throws -> [String] {
+        try await control("feed", "--format", "{title}\\n").output.split(separator: "\n")
+            .map(String.init)
+    }
+
+    @Test func `the settings of the command are stored, and take effect at once`() async throws {
+        for name in ["a.png", "x/b.png", "x/c d.png"] { try Pictures.add(name) }
+        try Pictures.add("e.png", folder: "home/Other")
+        try RunningDaemon.configure("[Provider local]\nShowLocation=false\n")
+        let (_, _, _) = try await startWithUser()
+        #expect(Set(try await titles()) == ["a", "b", "c d"])
+        _ = try await control("configure", "local", "--exclude", "b*", "--exclude", "x/c?d*")
+        #expect(try await titles() == ["a"])
+        #expect(try RunningDaemon.configuration.contains("Exclude=b*;x/c?d*\n"))
+        _ = try await control("configure", "local", "--exclude", "")
+        #expect(Set(try await titles()) == ["a", "b", "c d"])
+        let other = try PrivateBus.current.directory.appending("home/Other")
+        _ = try await control("configure", "local", "--directory", other, "--order", "modified")
+        #expect(try await titles() == ["e"])
+        #expect(
+            try RunningDaemon.configuration
+                == "[Provider local]\nOrder=modified\nDirectory=\(other)\nExclude=\nShowLocation=false\n"
+        )
+        _ = try await control("configure", "local", "--directory", "")
+        #expect(Set(try await titles()) == ["a", "b", "c d"])
+        let error = try await control("configure", "local", "--directory", "nowhere", status: 1)
+        #expect(error.error.hasPrefix("nowhere cannot be used: No such file"))
+    }
+
+    @Test func `the download of a local photo keeps the name of its file`() async throws {
+        try Pictures.add("My trip, 2.PNG")
+        let (_, _, ada) = try await startWithUser()
+        let photo = try #require(try await ada.page("", cursor: "", count: 1).photos.first)
+        let id = try #require(photo["id"]?.string)
+        let folder = try PrivateBus.current.directory.appending("saved")
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        let output = try await control("download", id, "--output", folder).output
+        #expect(output == "\(folder)/My trip, 2.PNG\n")
+        #expect(FileManager.default.contents(atPath: "\(folder)/My trip, 2.PNG") == Pictures.png)
+    }
+}
